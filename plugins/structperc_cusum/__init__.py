@@ -1,0 +1,46 @@
+"""CuSum Rank: every rank has its own direction, and a rank's score is the sum of its prefix."""
+
+import numpy as np
+
+from structperc import hookimpl
+from structperc.core.argmax import PrefixArgmax
+from structperc.core.features import BlockFeatures
+from structperc.core.outputs import RankOutputs
+
+citation = r"""@misc{milidiu2019cumulative,
+  author = {Ruy Luiz Milidi{\'u} and Rafael Henrique Santos Rocha},
+  title = {Cumulative Sum Ranking},
+  year = {2019},
+  eprint = {1911.11255},
+  archivePrefix = {arXiv}
+}"""
+
+
+class CuSumFeatures(BlockFeatures):
+    """x in block k for the atom "rank > k"; shows the papers' w_1 = 0 as the first row of coef_."""
+
+    def attributes(self, weights):
+        def with_zero_row(block):
+            return np.concatenate([np.zeros_like(block[:1]), block])
+
+        if not weights.primal:
+            return {}
+        return {
+            "coef_": lambda: with_zero_row(self.split(weights.vector())[0]),
+            "intercept_": lambda: with_zero_row(self.split(weights.vector())[1]),
+        }
+
+
+@hookimpl
+def structperc_outputs(task):
+    return RankOutputs()
+
+
+@hookimpl
+def structperc_features(task):
+    return CuSumFeatures(task.n_labels - 1, task.n_features, task.fit_intercept, feature_major=task.sparse)
+
+
+@hookimpl
+def structperc_argmax(task):
+    return PrefixArgmax(task.n_labels, ties="lowest")

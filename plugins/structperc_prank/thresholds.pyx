@@ -1,0 +1,136 @@
+"""PRank's feature map, a shared direction with a threshold per boundary, and its original update.
+
+Typical sizes: 10..1000 features, 4 thresholds. Cost: one dot product, then O(K).
+"""
+import numpy as np
+
+from structperc.core.components cimport Features, Parameter, Step, Update
+from structperc.core.errors import DataError, PluginError
+from structperc.core.kernels cimport sp_blocks, sp_prefetch_blocks
+from structperc.core.rows cimport Example
+
+INSTEAD = ("The exact interval updates 'exact-pa', 'exact-pa1' and 'exact-pa2' (plugin interval-pa) keep the thresholds ordered.")
+
+
+cdef inline sp_blocks direction(ThresholdFeatures f, const Parameter *p) noexcept nogil:
+    cdef sp_blocks b
+    b.w, b.bias, b.average, b.n_blocks = p.w, NULL, p.average, 1
+    b.block_step = 1
+    b.feature_step = p.pitch if f.n_weight_rows > 1 else 1
+    return b
+
+
+cdef inline double *threshold(ThresholdFeatures f, const Parameter *p, Py_ssize_t k) noexcept nogil:
+    return p.w + (f.n_features + k) * (p.pitch if f.n_weight_rows > 1 else 1)
+
+
+cdef class ThresholdFeatures(Features):
+    """Atom "rank > k" has phi(z, k) = (z, -e_k), so its score is u . z - b_k (eqs 12-14 of the CuSum paper).
+
+    The weights are u (n_features) and then the thresholds b (n_thresholds). Steps by whole numbers keep the thresholds
+    ordered (math: a moved block is bordered by a gap of at least 1); others are refused.
+
+    Parameters
+    ----------
+    n_thresholds, n_features : int
+    feature_major : bool
+        Interleave weights and their averages for sparse X.
+    """
+
+    cdef readonly Py_ssize_t n_thresholds, n_features
+
+    def __init__(self, Py_ssize_t n_thresholds, Py_ssize_t n_features, feature_major=False):
+        n = n_features + n_thresholds
+        self.n_thresholds, self.n_features = n_thresholds, n_features
+        self.prefetches = feature_major
+        self.shape(n, n if feature_major else 1, fixed_atoms=n_thresholds)
+
+    def check(self, task, parts, sample_weight=None):
+        if not parts.update.integral:
+            raise PluginError(f"prank with update={task.update!r}: steps that are no whole numbers would disorder its thresholds. {INSTEAD}")
+        if task.decay:
+            raise PluginError(f"prank with decay={task.decay}: shrunken gaps between thresholds no longer bear whole steps. {INSTEAD}")
+        if sample_weight is not None:
+            fractional = sample_weight != np.round(sample_weight)
+            if fractional.any():
+                i = int(np.argmax(fractional))
+                raise DataError(f"prank with sample_weight[{i}] = {sample_weight[i]}: fractional weights would disorder its thresholds, "
+                                f"only whole numbers are allowed. {INSTEAD}")
+
+    cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        cdef sp_blocks b = direction(self, p)
+        cdef double f
+        cdef Py_ssize_t k
+        self.kernels.dots[x.block.layout](&x.block, 0, &b, &f)
+        for k in range(self.n_thresholds):
+            s[k] = f - threshold(self, p, k)[0]
+        return 0
+
+    cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        cdef sp_blocks b = direction(self, p)
+        cdef double total = 0
+        cdef double *at
+        cdef Py_ssize_t k
+        for k in range(self.n_thresholds):
+            total += c[k]
+            at = threshold(self, p, k)
+            at[0] -= c[k] * to_w
+            if p.average:
+                at[p.average] -= c[k] * to_u
+        if total != 0:
+            self.kernels.add[x.block.layout](&x.block, 0, &b, &total, to_w, to_u)
+        return 0
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """(sum c)^2 ||z||^2 + ||c||^2"""
+        cdef double total = 0, squares = 0
+        cdef Py_ssize_t k
+        for k in range(self.n_thresholds):
+            total += c[k]
+            squares += c[k] * c[k]
+        return total * total * self.kernels.norm[x.block.layout](&x.block, 0) + squares
+
+    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
+        """x . z + [a = b]"""
+        return self.kernels.row_dot(&x.block, 0, &z.block, 0) + (1 if a == b else 0)
+
+    cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
+        cdef sp_blocks b = direction(self, p)
+        sp_prefetch_blocks(&x.block, &b)
+
+    def batch_scores(self, w, rows):
+        if rows.offsets is not None:
+            return None
+        return (rows.X @ w[:self.n_features])[:, None] - w[self.n_features:]
+
+    def feature_of(self, indices):
+        indices = np.asarray(indices)
+        return np.where(indices < self.n_features, indices, -1)
+
+    def attributes(self, weights):
+        if not weights.primal:
+            return {}
+        return {
+            "coef_": lambda: np.array(weights.vector()[:self.n_features]),
+            "thresholds_": lambda: np.array(weights.vector()[self.n_features:]),
+        }
+
+
+cdef class OriginalUpdate(Update):
+    """Crammer and Singer's step: every threshold with (f - b_k) y_k <= 0 moves, also those that only tie.
+
+    It differs from the structured step exactly when a threshold below both ranks ties with f.
+    """
+
+    integral = True
+
+    cdef int step_c(self, Step step) noexcept nogil:
+        """c_k = weight * y_k where (f - b_k) y_k <= 0, with y_k = 1 for k < y and -1 for k >= y"""
+        cdef Py_ssize_t k
+        for k in range(step.n_atoms):
+            if k < step.gold_code[0] - 1:
+                if step.s[k] <= 0:
+                    step.c[k] = step.weight
+            elif step.s[k] >= 0:
+                step.c[k] = -step.weight
+        return 1

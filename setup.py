@@ -1,0 +1,46 @@
+"""Compiled parts of structperc. Everything else about the package stands in pyproject.toml."""
+
+import sys
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, find_packages, setup
+
+if sys.platform == "win32":
+    FLAGS = ["/O2", "/fp:precise"]
+else:  # -ffp-contract=off: the same bits on machines with and without fused multiply-add
+    FLAGS = ["-O3", "-ffp-contract=off", "-fno-strict-aliasing"]
+
+ROOT = Path(__file__).parent
+CORE = sorted(ROOT.glob("structperc/core/*.pyx"))
+PLUGINS = sorted(ROOT.glob("plugins/structperc_*/*.pyx"))
+
+
+def extension(path):
+    parts = path.relative_to(ROOT / "plugins" if path in PLUGINS else ROOT).with_suffix("").parts
+    return Extension(
+        ".".join(parts),
+        [str(path.relative_to(ROOT))],
+        include_dirs=["structperc/core"],
+        depends=[str(p.relative_to(ROOT)) for p in ROOT.glob("structperc/core/*.h")],
+        extra_compile_args=FLAGS,
+    )
+
+
+setup(
+    packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
+    package_dir={"structperc": "structperc", **{p.parent.name: f"plugins/{p.parent.name}" for p in ROOT.glob("plugins/*/__init__.py")}},
+    package_data={"structperc": ["py.typed"], "structperc.core": ["*.pxd", "*.h"]},
+    ext_modules=cythonize(
+        [extension(path) for path in CORE + PLUGINS],
+        include_path=["."],
+        language_level=3,
+        compiler_directives={
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+            "embedsignature": True,
+        },
+    ),
+)

@@ -1,0 +1,640 @@
+"""The base classes of the hot spots.
+
+A compiled component overrides the methods ending in `_c`; a Python component overrides the methods of the same names
+without it, and `structperc.core.adapters` lets the same loop drive it.
+
+Structures are short arrays of C integers: one label (1..r) for `LabelOutputs`, otherwise the atoms that occur, or
+whatever a plugin's own `Outputs` makes of them. Python methods see one label as an `int`, anything else as a tuple.
+
+Cost: a virtual call is about 2 ns; nothing here allocates per example.
+"""
+import numpy as np
+
+from libc.string cimport memset
+from structperc.core.errors import DataError, PluginError
+from structperc.core.gold import Gold
+from structperc.core.labels import LabelCodes, find_labels
+from structperc.core.kernels cimport best_kernels
+
+
+cdef const double *pointer(const double[::1] values) noexcept:
+    return &values[0] if values.shape[0] else NULL
+
+
+cdef object structure(const int *y, Py_ssize_t n, Py_ssize_t width):
+    """A structure as Python methods see it."""
+    cdef Py_ssize_t i
+    if width == 1:
+        return y[0]
+    return tuple([y[i] for i in range(n)])
+
+
+cdef class Component:
+    """Base of all hot spots.
+
+    Attributes
+    ----------
+    citation : str
+        BibTeX of the method, shown by `Engine.citation`; empty where there is nothing to cite.
+    """
+
+    citation = ""
+
+    def check(self, task, parts, sample_weight=None):
+        """Refuses a combination of parts that would silently be wrong.
+
+        Called before the first example of a fit or partial_fit. `parts` has the attributes weights, outputs, features,
+        argmax, loss and update. Raise `PluginError` or `DataError` with a sentence.
+        """
+
+    def attributes(self, weights):
+        """Fitted attributes to show on the engine: a dict of names ending in `_` to functions without arguments."""
+        return {}
+
+    def missing(self, method):
+        """The error of a component that lacks one of its methods."""
+        return PluginError(f"{type(self).__module__}.{type(self).__name__} does not implement {method}(); "
+                           f"override it in Python, or {method}_c in Cython.")
+
+
+cdef class Features(Component):
+    """The feature map phi(x, a) of every atom a: scores, additive updates, norms and inner products.
+
+    Attributes
+    ----------
+    n_weight_rows, row_width : int
+        The weights are a (n_weight_rows, row_width) array.
+    fixed_atoms : int
+        Atoms of every example, or -1 when they differ (then `n_atoms(x)` tells).
+    feature_names : sequence of str or None
+        Names for `explain`.
+    """
+
+    def __cinit__(self):
+        self.kernels = best_kernels()
+        self.fixed_atoms = -1
+        self.n_weight_rows = 1
+
+    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t fixed_atoms=-1):
+        """Declares the number of weights; a Python feature map calls this in its constructor."""
+        if n_weights < 1 or n_weight_rows < 1 or n_weights % n_weight_rows:
+            raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
+                              f"both must be positive and the rows equally long.")
+        self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
+        self.fixed_atoms = fixed_atoms
+        self.room = max(self.room, fixed_atoms)
+
+    @property
+    def n_weights(self):
+        return self.n_weight_rows * self.row_width
+
+    cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
+        if self.fixed_atoms < 0:
+            with gil:
+                self.error = self.missing("n_atoms")
+        return self.fixed_atoms
+
+    cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        with gil:
+            self.error = self.missing("scores")
+        return -1
+
+    cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        with gil:
+            self.error = self.missing("add")
+        return -1
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """Squared norm of sum_a c[a] phi(x, a), by writing the vector down: O(n_weights)."""
+        cdef Py_ssize_t j
+        cdef double total = 0
+        cdef double *v = self.write_vector(x, c, 0)
+        if v == NULL:
+            return -1
+        for j in range(self.n_weight_rows * self.row_width):
+            total += v[j] * v[j]
+        return total
+
+    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
+        """phi(x, a) . phi(z, b), by writing both down: O(n_weights); sets `error` when it cannot."""
+        cdef Py_ssize_t j
+        cdef double total = 0
+        cdef double *u
+        cdef double *v
+        with gil:
+            left, right = np.zeros(max(x.n_atoms, self.room, 1)), np.zeros(max(z.n_atoms, self.room, 1))
+            left[a], right[b] = 1, 1
+            u = self.write_vector(x, pointer(left), 0)
+            v = self.write_vector(z, pointer(right), 1)
+        if u == NULL or v == NULL:
+            return 0
+        for j in range(self.n_weight_rows * self.row_width):
+            total += u[j] * v[j]
+        return total
+
+    cdef double *write_vector(self, Example x, const double *c, int place) noexcept nogil:
+        """sum_a c[a] phi(x, a) in the scratch space; NULL on an error."""
+        cdef Parameter p
+        cdef Py_ssize_t n = self.n_weight_rows * self.row_width
+        if self.scratch is None:
+            with gil:
+                self.scratch = np.zeros((2, n))
+        p.w, p.pitch, p.average = &self.scratch[place, 0], self.row_width, 0
+        memset(p.w, 0, n * sizeof(double))
+        return p.w if self.add_c(&p, x, c, 1.0, 0.0) >= 0 else NULL
+
+    cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
+        pass
+
+    def n_atoms(self, Example x):
+        """How many atoms x has."""
+        cdef Py_ssize_t n = self.n_atoms_c(x)
+        self.reraise()
+        return n
+
+    def max_atoms(self, Rows):
+        """The most atoms that an example of this data set has; asks `n_atoms` of the example with most rows."""
+        if self.fixed_atoms >= 0:
+            return self.fixed_atoms
+        if Rows.n_examples == 0:
+            return 0
+        if Rows.objects:
+            return max(self.n_atoms(Rows.example(i)) for i in range(Rows.n_examples))
+        return self.n_atoms(Rows.example(int(np.argmax(Rows.sizes()))))
+
+    def scores(self, const double[::1] w, Example x):
+        """s[a] = w . phi(x, a) for every atom; w has length n_weights."""
+        cdef Parameter p
+        cdef Py_ssize_t n = self.n_atoms(x)
+        cdef double[::1] s = np.zeros(max(n, self.room, 1))
+        p.w, p.pitch, p.average = <double *> &w[0], self.row_width, 0
+        self.answer(self.scores_c(&p, x, &s[0]))
+        return np.asarray(s)[:n]
+
+    def add(self, double[::1] w, Example x, c):
+        """w += sum_a c[a] phi(x, a), in place."""
+        cdef Parameter p
+        cdef double[::1] padded = np.zeros(max(self.n_atoms(x), self.room, 1))
+        padded[:len(c)] = np.ascontiguousarray(c, dtype=float)
+        p.w, p.pitch, p.average = &w[0], self.row_width, 0
+        self.answer(self.add_c(&p, x, &padded[0], 1.0, 0.0))
+
+    def vector(self, Example x, c):
+        """sum_a c[a] phi(x, a) as an array of length n_weights."""
+        w = np.zeros(self.n_weights)
+        self.add(w, x, c)
+        return w
+
+    def norm(self, Example x, c):
+        """Squared norm of sum_a c[a] phi(x, a)."""
+        cdef double[::1] padded = np.zeros(max(self.n_atoms(x), self.room, 1))
+        padded[:len(c)] = np.ascontiguousarray(c, dtype=float)
+        cdef double total = self.norm_c(x, &padded[0])
+        self.reraise()
+        return total
+
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        """phi(x, a) . phi(z, b): what a dual weight store needs."""
+        cdef double value = self.inner_c(x, a, z, b)
+        self.reraise()
+        return value
+
+    def batch_scores(self, w, Rows):
+        """Atom scores of many one-row examples, (n_examples, n_atoms), or None where there is no faster way than one by one."""
+        return None
+
+    def feature_of(self, indices):
+        """Which column of X each of these weights belongs to; -1: none (an intercept or a threshold)."""
+        return np.asarray(indices)
+
+    def answer(self, int status):
+        """Raises what a compiled or Python method left behind."""
+        if status < 0:
+            self.reraise()
+
+    def reraise(self):
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
+
+cdef class Weights(Component):
+    """The weight store w: scores an example's atoms and takes additive steps.
+
+    The loop counts `ticks` (examples visited) for averaging; `start` is called once before the first example.
+    """
+
+    primal = False
+
+    def __cinit__(self):
+        self.scale = 1.0
+
+    def start(self, Features features, task):
+        """Takes the feature map and the options; allocates."""
+        self.features = features
+
+    cdef int scores_c(self, Example x, double *s) noexcept nogil:
+        with gil:
+            self.error = self.missing("scores")
+        return -1
+
+    cdef int update_c(self, Example x, const double *c) noexcept nogil:
+        with gil:
+            self.error = self.missing("update")
+        return -1
+
+    cdef void prefetch_c(self, Example x) noexcept nogil:
+        pass
+
+    def scores(self, Example x):
+        """s[a] = w . phi(x, a) for every atom of x."""
+        cdef Py_ssize_t n = self.features.n_atoms(x)
+        cdef double[::1] s = np.zeros(max(n, self.features.room, 1))
+        if self.scores_c(x, &s[0]) < 0:
+            self.reraise()
+        return np.asarray(s)[:n]
+
+    def update(self, Example x, c):
+        """w <- (1 - decay) w + sum_a c[a] phi(x, a)."""
+        cdef double[::1] padded = np.zeros(max(self.features.n_atoms(x), self.features.room, 1))
+        padded[:len(c)] = np.ascontiguousarray(c, dtype=float)
+        if self.update_c(x, &padded[0]) < 0:
+            self.reraise()
+
+    def final(self):
+        """The store to predict with: the averaged one when averaging, else this one."""
+        return self
+
+    def batch_scores(self, rows):
+        """Atom scores of a whole data set, or None where examples must be scored one by one."""
+        return None
+
+    def state(self):
+        """What must be saved, a dict of arrays; `restore` takes it back."""
+        raise self.missing("state")
+
+    def restore(self, state):
+        raise self.missing("restore")
+
+    def checkpoint(self, rows):
+        """Something from which `roll_back` undoes every step on these examples."""
+        return self.state()
+
+    def roll_back(self, token):
+        self.restore(token)
+
+    def reraise(self):
+        error = self.error or self.features.error
+        self.error = self.features.error = None
+        if error is not None:
+            raise error
+
+
+cdef class Outputs(Component):
+    """The output space Y(x): checks and encodes gold outputs, decodes predictions.
+
+    As it stands, a structure is a collection of distinct atoms, given and returned as a tuple of atom numbers (from 0).
+
+    Attributes
+    ----------
+    width : int
+        Integers per structure, or -1 when they differ.
+    default_loss : str
+        The loss when the user names none.
+    """
+
+    default_loss = "hamming"
+
+    def __cinit__(self):
+        self.width = -1
+
+    def find_labels(self, y, classes):
+        """The labels that outputs are made of, in order, or None where there are none; y is what the user passed."""
+        if classes is not None:
+            raise DataError(f"classes={classes!r} was given, but {type(self).__name__} has no labels.")
+        return None
+
+    def encode(self, y, rows):
+        """Checks what the user passed and encodes it as a `structperc.core.gold.Gold`."""
+        if len(y) != rows.n_examples:
+            raise DataError(f"y has {len(y)} outputs but X has {rows.n_examples} examples; give one output per example.")
+        structures = []
+        for i, atoms in enumerate(y):
+            try:
+                structures.append([int(a) for a in atoms])
+            except (TypeError, ValueError):
+                raise DataError(f"y[{i}] is {atoms!r}; expected a collection of atom numbers.") from None
+        return Gold.ragged(structures)
+
+    def check_structure(self, Example x, y):
+        """Raises `PluginError` unless y (an int or a tuple) is a structure over the atoms of x."""
+        atoms = (y,) if isinstance(y, int) else y
+        for a in atoms:
+            if not 0 <= a < x.n_atoms:
+                raise PluginError(f"atom {a} in the structure {y!r} of example {x.index}, which has atoms 0..{x.n_atoms - 1}.")
+        if len(set(atoms)) < len(atoms):
+            raise PluginError(f"the structure {y!r} of example {x.index} names an atom twice.")
+
+    def decode(self, y):
+        """What the user sees of an encoded structure (an int or a tuple)."""
+        return y
+
+    def decode_many(self, structures):
+        """Decodes a list of structures into what `predict` returns."""
+        decoded = np.empty(len(structures), dtype=object)
+        decoded[:] = [self.decode(y) for y in structures]
+        return decoded
+
+    def capacity(self, n_atoms):
+        """The most integers that a structure over n_atoms atoms can take."""
+        return self.width if self.width >= 0 else n_atoms
+
+    def enumerate(self, Example x):
+        """All structures of Y(x), for tests, `explain` and small problems; None when it does not say."""
+        return None
+
+    def atom_names(self, Example x):
+        return [f"atom {a}" for a in range(x.n_atoms)]
+
+    cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
+        """c[a] += sign * (how often atom a occurs in y)."""
+        cdef Py_ssize_t i
+        for i in range(n):
+            c[y[i]] += sign
+        return 0
+
+    cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        """Whether a prediction is right: here, the same integers in any order."""
+        cdef Py_ssize_t i, j
+        if n != n_gold:
+            return 0
+        for i in range(n):
+            if y[i] != gold[i]:
+                break
+        else:
+            return 1
+        for i in range(n):
+            for j in range(n):
+                if y[i] == gold[j]:
+                    break
+            else:
+                return 0
+        return 1
+
+    cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
+        """Outputs of one label: adds scale * costs[label - 1] to each label's score, up to a constant, over atoms."""
+        with gil:
+            self.error = self.missing("add_costs")
+
+    cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil:
+        """The best structure that agrees with a partial gold output; called only when `partial` is set."""
+        with gil:
+            self.error = self.missing("complete")
+        return -1
+
+    def count(self, Example x, y):
+        """How often each atom occurs in y, array of length n_atoms."""
+        cdef int[::1] code = np.atleast_1d(np.asarray(y, dtype=np.intc))
+        cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
+        if self.count_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], 1.0, &c[0]) < 0:
+            error, self.error = self.error, None
+            raise error
+        return np.asarray(c)[:x.n_atoms]
+
+
+cdef class LabelOutputs(Outputs):
+    """One of r labels, encoded 1..r. Subclasses say which atoms a label consists of.
+
+    Parameters
+    ----------
+    ordered : bool
+        Whether the order of the labels means something; then labels that have no natural order need `classes`.
+    """
+
+    ordered = False
+    default_loss = "zero-one"
+
+    def __cinit__(self):
+        self.width = 1
+
+    def __init__(self):
+        self.labels = None
+
+    def find_labels(self, y, classes):
+        self.labels = find_labels(y, classes, self.ordered)
+        self.n_labels = len(self.labels)
+        self._codes = LabelCodes(self.labels)
+        return self.labels
+
+    def encode(self, y, rows):
+        return Gold(self._codes.encode(y, rows.n_examples))
+
+    def check_structure(self, Example x, y):
+        if not isinstance(y, int) or not 1 <= y <= self.n_labels:
+            raise PluginError(f"{y!r} is not a label of example {x.index}: expected an int from 1 to {self.n_labels}.")
+
+    def decode(self, y):
+        return self.labels[y - 1]
+
+    def decode_many(self, structures):
+        return self.labels[np.asarray(structures, dtype=np.intp) - 1]
+
+    def enumerate(self, Example x):
+        return range(1, self.n_labels + 1)
+
+    cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        return gold[0] == y[0]
+
+
+cdef class Argmax(Component):
+    """The solver: a structure of largest score, sum_a n_y[a] s[a], with a stated tie rule.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether what it finds is always a maximiser. An approximate solver is allowed, and `Engine` says so.
+    """
+
+    exact = True
+
+    def __cinit__(self):
+        self.width = -1
+
+    cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
+        with gil:
+            self.error = self.missing("argmax")
+        return -1
+
+    def argmax(self, const double[::1] scores, Example x):
+        """The structure of largest score: one label (int) or a tuple of integers.
+
+        Parameters
+        ----------
+        scores : array of shape (x.n_atoms,)
+            Atom scores; with loss-augmented search the loss is already in them.
+        x : Example
+        """
+        cdef int[::1] y = np.empty(max(scores.shape[0], 1), dtype=np.intc)
+        cdef Py_ssize_t n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
+        if n < 0:
+            error, self.error = self.error, None
+            raise error
+        return structure(&y[0], n, self.width)
+
+
+cdef class Loss(Component):
+    """The loss: its value, and how it is added to the atom scores for loss-augmented search.
+
+    A subclass gives `value`. On label outputs any loss is additive, so `augment` follows from it; on other outputs a
+    subclass that can be optimised overrides `augment` too, else its loss is only measured.
+    """
+
+    def start(self, Outputs outputs, task):
+        """Takes the output space; called once per fit."""
+        self.outputs = outputs
+        self.costs = np.zeros(max(outputs.n_labels, 1))
+
+    @property
+    def additive(self):
+        """Whether loss-augmented search optimises this loss."""
+        return self.outputs.n_labels > 0
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        """The loss, >= 0; negative after storing an error."""
+        with gil:
+            self.error = self.missing("value")
+        return -1
+
+    cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
+        """s += scale * loss, up to a constant."""
+        cdef int y
+        cdef double value
+        if self.outputs.n_labels == 0:
+            with gil:
+                self.error = self.missing("augment")
+            return -1
+        for y in range(1, <int> self.outputs.n_labels + 1):
+            value = self.value_c(x, gold, n_gold, &y, 1)
+            if value < 0:
+                return -1
+            self.costs[y - 1] = value
+        self.outputs.add_costs_c(&self.costs[0], scale, s)
+        return 0
+
+    def value(self, gold, y, Example x=None):
+        """The loss of predicting y where gold is right; both as `Outputs` encodes them (labels: ints 1..r)."""
+        cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
+        cdef double value = self.value_c(x, &a[0] if a.shape[0] else NULL, a.shape[0],
+                                         &b[0] if b.shape[0] else NULL, b.shape[0])
+        if value < 0:
+            error, self.error = self.error, None
+            raise error
+        return value
+
+    def augment(self, gold, scores, double scale, Example x=None):
+        """scores + scale * loss(gold, .), written over atoms, as a new array; up to a constant."""
+        cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef double[::1] s = np.array(scores, dtype=float)
+        if self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0]) < 0:
+            error, self.error = self.error, None
+            raise error
+        return np.asarray(s)
+
+
+cdef class Step(Component):
+    """What an update rule sees of one trial, and where it writes its coefficients.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_atoms,)
+        Atom scores, without the loss.
+    gold, y : int or tuple
+        The gold structure (completed, if it was partial) and the structure that the search found.
+    loss : float
+        loss(gold, y).
+    weight : float
+        The example's sample weight.
+    x : Example
+    """
+
+    def start(self, Features features, Outputs outputs, Py_ssize_t room):
+        self.features, self.outputs = features, outputs
+        self.coefficient_buffer = np.zeros(max(room, 1))
+        self.c = &self.coefficient_buffer[0]
+
+    def attach(self, Example x):
+        self.x = x
+
+    cdef int difference_c(self) noexcept nogil:
+        """c = n_gold - n_y; -1 on an error."""
+        if self.outputs.count_c(self.x, self.gold_code, self.n_gold, 1.0, self.c) < 0:
+            return -1
+        return self.outputs.count_c(self.x, self.y_code, self.n_y, -1.0, self.c)
+
+    cdef double difference_score_c(self) noexcept nogil:
+        """w . sum_a c[a] phi(x, a)"""
+        cdef Py_ssize_t a
+        cdef double total = 0
+        for a in range(self.n_atoms):
+            total += self.c[a] * self.s[a]
+        return total
+
+    cdef double norm_c(self) noexcept nogil:
+        """||sum_a c[a] phi(x, a)||^2; negative on an error."""
+        return self.features.norm_c(self.x, self.c)
+
+    @property
+    def scores(self):
+        return np.asarray(<const double[:self.n_atoms]> self.s).copy()
+
+    @property
+    def gold(self):
+        return structure(self.gold_code, self.n_gold, self.outputs.width)
+
+    @property
+    def y(self):
+        return structure(self.y_code, self.n_y, self.outputs.width)
+
+    def difference(self):
+        """n_gold - n_y as an array over atoms."""
+        return self.outputs.count(self.x, self.gold) - self.outputs.count(self.x, self.y)
+
+    def norm(self, c):
+        """||sum_a c[a] phi(x, a)||^2"""
+        return self.features.norm(self.x, c)
+
+    def inner(self, Py_ssize_t a, Py_ssize_t b):
+        """phi(x, a) . phi(x, b): one entry of the Gram of the atoms."""
+        return self.features.inner(self.x, a, self.x, b)
+
+
+cdef class Update(Component):
+    """The update rule: from a trial to coefficients over atoms. It never sees features.
+
+    Attributes
+    ----------
+    integral : bool
+        Whether its coefficients are whole numbers when sample weights are.
+    weighs : bool
+        Whether it can honour sample weights other than 0 and 1.
+    """
+
+    integral = False
+    weighs = True
+
+    cdef int step_c(self, Step step) noexcept nogil:
+        """Fills step.c; 1: take the step, 0: leave w, -1: error."""
+        with gil:
+            self.error = self.missing("step")
+        return -1
+
+    def step(self, Step step):
+        """The coefficients over atoms to add, an array of length n_atoms, or None for no step."""
+        cdef int made
+        step.coefficient_buffer[:] = 0
+        made = self.step_c(step)
+        if made < 0:
+            error, self.error = self.error, None
+            raise error
+        return np.asarray(step.coefficient_buffer)[:step.n_atoms].copy() if made else None

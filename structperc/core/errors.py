@@ -1,0 +1,28 @@
+"""What goes wrong, said in sentences: where, what came, what was expected, what to do.
+
+`structperc.errors` is the public address of this module.
+"""
+
+
+class StructPercError(Exception):
+    """Base of all errors that structperc raises on purpose."""
+
+
+class DataError(StructPercError, ValueError):
+    """X, y or another argument that holds data cannot be used; names the row, column or key."""
+
+
+class OptionError(StructPercError, ValueError):
+    """An option has a value that it cannot have, or none that it could have any effect with."""
+
+
+class PluginError(StructPercError, TypeError):
+    """A plugin is unknown, broken, incomplete or does not fit the others; names it and the hook."""
+
+
+class ModelFormatError(StructPercError, ValueError):
+    """A model file is damaged, truncated, foreign or from another version; names the file."""
+
+
+class NotFittedError(StructPercError, ValueError, AttributeError):
+    """The engine has not been trained yet."""

@@ -1,0 +1,141 @@
+"""Feature maps over rows of X: one weight block per atom, or one atom per row.
+
+Typical sizes: 4 blocks of 10..1000 dense features, or of 2^20 sparse ones with 80 non-zeros; 10..1000 rows an example.
+Cost: one pass over the example's values for four blocks at a time (see inner.h).
+"""
+import numpy as np
+
+from structperc.core.components cimport Features, Parameter
+from structperc.core.kernels cimport sp_blocks, sp_prefetch_blocks
+from structperc.core.rows cimport Example
+
+
+cdef inline sp_blocks blocks_of(BlockFeatures f, const Parameter *p) noexcept nogil:
+    cdef sp_blocks b
+    b.w, b.average = p.w, p.average
+    if f.feature_major:
+        b.block_step, b.feature_step, b.n_blocks = 1, p.pitch, f.room
+        b.bias = p.w + f.n_features * p.pitch
+    else:
+        b.block_step, b.feature_step, b.n_blocks = f.n_features, 1, f.n_blocks
+        b.bias = p.w + f.n_blocks * f.n_features
+    if not f.intercept:
+        b.bias = NULL
+    return b
+
+
+cdef class BlockFeatures(Features):
+    """Atom a of a one-row example x has x in weight block a: phi(x, a) = e_a (x) x, and a constant feature.
+
+    Dense X keeps the weights as (block, feature), sparse X as (feature, block), so that one non-zero touches one
+    contiguous row. The constant feature is +1 here; the papers' -1 only turns the sign of the stored intercept.
+
+    Parameters
+    ----------
+    n_blocks, n_features : int
+    intercept : bool
+    feature_major : bool
+        Lay the weights out for sparse X.
+    """
+
+    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
+        self.n_blocks, self.n_features = n_blocks, n_features
+        self.intercept, self.feature_major = intercept, feature_major
+        self.prefetches = feature_major
+        if feature_major:       # rows of one or of whole groups of four blocks; the surplus stays 0
+            self.room = n_blocks if n_blocks == 1 else (n_blocks + 3) // 4 * 4
+            rows = n_features + self.intercept
+            self.shape(rows * self.room, rows, fixed_atoms=n_blocks)
+        else:
+            self.shape(n_blocks * (n_features + self.intercept), 1, fixed_atoms=n_blocks)
+
+    cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
+        self.kernels.dots[x.block.layout](&x.block, 0, &b, s)
+        return 0
+
+    cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
+        self.kernels.add[x.block.layout](&x.block, 0, &b, c, to_w, to_u)
+        return 0
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """||c||^2 (||x||^2 + 1)"""
+        cdef double total = 0
+        cdef Py_ssize_t k
+        for k in range(self.n_blocks):
+            total += c[k] * c[k]
+        return total * (self.kernels.norm[x.block.layout](&x.block, 0) + self.intercept)
+
+    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
+        """[a = b] (x . z + 1)"""
+        if a != b:
+            return 0
+        return self.kernels.row_dot(&x.block, 0, &z.block, 0) + self.intercept
+
+    cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
+        sp_prefetch_blocks(&x.block, &b)
+
+    def split(self, w):
+        """Weights as (n_blocks, n_features) and intercepts as (n_blocks,), views where the layout allows."""
+        w = np.asarray(w)
+        if self.feature_major:
+            table = w.reshape(-1, self.room)[:, :self.n_blocks]
+            return table[:self.n_features].T, (table[self.n_features] if self.intercept else np.zeros(self.n_blocks))
+        blocks = w[:self.n_blocks * self.n_features].reshape(self.n_blocks, self.n_features)
+        return blocks, (w[self.n_blocks * self.n_features:] if self.intercept else np.zeros(self.n_blocks))
+
+    def batch_scores(self, w, rows):
+        if rows.offsets is not None:
+            return None
+        blocks, intercepts = self.split(w)
+        return rows.X @ blocks.T + intercepts
+
+    def feature_of(self, indices):
+        indices = np.asarray(indices)
+        feature = indices // self.room if self.feature_major else indices % self.n_features
+        constant = indices >= (self.n_features * self.room if self.feature_major else self.n_blocks * self.n_features)
+        return np.where(constant, -1, feature)
+
+
+cdef inline sp_blocks direction(RowFeatures f, const Parameter *p) noexcept nogil:
+    cdef sp_blocks b
+    b.w, b.bias, b.average, b.n_blocks = p.w, NULL, p.average, 1
+    b.block_step, b.feature_step = f.n_features, 1
+    return b
+
+
+cdef class RowFeatures(Features):
+    """Atom a of an example is its row a: phi(x, a) = x_a, one weight per column of X.
+
+    Documents of a query, edges of a graph, candidate intervals: every structure is scored by the sum of its rows.
+    """
+
+    def __init__(self, Py_ssize_t n_features):
+        self.n_features = n_features
+        self.shape(n_features)
+
+    cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
+        return x.block.n_rows
+
+    cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        cdef sp_blocks b = direction(self, p)
+        cdef Py_ssize_t a
+        for a in range(x.block.n_rows):
+            self.kernels.dots[x.block.layout](&x.block, a, &b, s + a)
+        return 0
+
+    cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        cdef sp_blocks b = direction(self, p)
+        cdef Py_ssize_t a
+        for a in range(x.block.n_rows):
+            if c[a] != 0:
+                self.kernels.add[x.block.layout](&x.block, a, &b, c + a, to_w, to_u)
+        return 0
+
+    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
+        return self.kernels.row_dot(&x.block, a, &z.block, b)
+
+    def attributes(self, weights):
+        return {"coef_": lambda: np.array(weights.vector())}

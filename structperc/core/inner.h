@@ -1,0 +1,112 @@
+/* Inner products and additive updates between the rows of X and blocks of weights.
+ *
+ * Typical sizes: 4 blocks of 10..1000 dense features, or 4 blocks of 80 non-zeros among 2^20 features.
+ * Cost: one pass over x for all blocks; about 20 ns for 4 blocks of 50 features in the first-level cache.
+ *
+ * The order of summation is fixed: eight running sums (lane l takes features l, l + 8, ...), folded as
+ * ((0+4)+(2+6)) + ((1+5)+(3+7)), then the last d mod 8 features one by one; sparse rows: one running sum in storage
+ * order.  Contraction into fused multiply-adds is switched off (setup.py).  So every instruction set gives the same bits.
+ *
+ * The functions stand in inner_sets.h, are compiled once per instruction set and picked when `kernels` is loaded.
+ */
+#ifndef STRUCTPERC_INNER_H
+#define STRUCTPERC_INNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define SP_INLINE static inline __attribute__((always_inline))
+#define SP_RESTRICT __restrict__
+#define SP_PREFETCH(p) __builtin_prefetch(p)
+#define SP_SCALAR __asm__ volatile("");      /* at most seven rounds: not worth a vector loop */
+#define SP_VECTORS 1
+#else
+#define SP_INLINE static __inline
+#define SP_RESTRICT __restrict
+#define SP_PREFETCH(p) ((void)(p))
+#define SP_SCALAR
+#define SP_VECTORS 0
+#endif
+
+enum { SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32, SP_CSR_F32_I64, SP_OBJECTS };
+
+/* Consecutive rows of X.  Dense: `values` is the first row's first value.  CSR: `values` and `indices` belong to the
+ * whole matrix and `indptr` points at the first row's start. */
+typedef struct {
+    int layout;
+    ptrdiff_t n_rows, n_features;
+    const void *values, *indices, *indptr;
+} sp_rows;
+
+/* Weights of `n_blocks` blocks: block k, feature j stands at w[k * block_step + j * feature_step], the weight of the
+ * constant feature 1 at bias[k] (NULL: none), and the averaging accumulator of any of them, when there is one, `average`
+ * doubles further on. */
+typedef struct {
+    double *w, *bias;
+    ptrdiff_t block_step, feature_step, n_blocks, average;
+} sp_blocks;
+
+typedef struct {                             /* one function per layout of x */
+    const char *name;
+    void (*dots[6])(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, double *out);
+    void (*add[6])(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *c, double to_w, double to_u);
+    double (*norm[6])(const sp_rows *x, ptrdiff_t row);
+    double (*row_dot)(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other);
+} sp_kernels;
+
+SP_INLINE int sp_is_dense(const sp_rows *x) { return x->layout <= SP_DENSE_F32; }
+SP_INLINE ptrdiff_t sp_value_size(const sp_rows *x) {
+    return x->layout == SP_DENSE_F64 || x->layout == SP_CSR_F64_I32 || x->layout == SP_CSR_F64_I64 ? 8 : 4;
+}
+SP_INLINE int sp_wide_index(const sp_rows *x) { return x->layout == SP_CSR_F64_I64 || x->layout == SP_CSR_F32_I64; }
+SP_INLINE ptrdiff_t sp_start(const sp_rows *x, ptrdiff_t row) {
+    return sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indptr)[row] : (ptrdiff_t)((const int32_t *)x->indptr)[row];
+}
+
+/* The update of the constant feature. */
+SP_INLINE void sp_add_bias(const sp_blocks *b, const double *c, double to_w, double to_u) {
+    if (!b->bias) return;
+    for (ptrdiff_t k = 0; k < b->n_blocks; k++) {
+        b->bias[k] += c[k] * to_w;
+        if (b->average) b->bias[k + b->average] += c[k] * to_u;
+    }
+}
+
+/* Asks for the memory of the rows of a coming example. */
+SP_INLINE void sp_prefetch_rows(const sp_rows *x) {
+    ptrdiff_t size = sp_value_size(x), first, last, limit = 4096;
+    const char *p;
+    if (sp_is_dense(x)) { first = 0; last = x->n_rows * x->n_features; }
+    else { first = sp_start(x, 0); last = sp_start(x, x->n_rows); }
+    p = (const char *)x->values;
+    if ((last - first) * size > limit) last = first + limit / size;
+    for (ptrdiff_t byte = first * size; byte < last * size; byte += 64) SP_PREFETCH(p + byte);
+    if (last > first) SP_PREFETCH(p + last * size - 1);
+    if (!sp_is_dense(x)) {
+        size = sp_wide_index(x) ? 8 : 4;
+        p = (const char *)x->indices;
+        for (ptrdiff_t byte = first * size; byte < last * size; byte += 64) SP_PREFETCH(p + byte);
+    }
+}
+
+/* Asks for the weights that the non-zeros of a coming example touch (feature-major blocks). */
+SP_INLINE void sp_prefetch_blocks(const sp_rows *x, const sp_blocks *b) {
+    if (sp_is_dense(x) || b->block_step != 1) return;
+    ptrdiff_t first = sp_start(x, 0), last = sp_start(x, x->n_rows), bytes = (b->average + b->n_blocks) * 8;
+    for (ptrdiff_t q = first; q < last; q++) {
+        ptrdiff_t j = sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indices)[q] : (ptrdiff_t)((const int32_t *)x->indices)[q];
+        const char *p = (const char *)(b->w + j * b->feature_step);
+        for (ptrdiff_t byte = 0; byte < bytes; byte += 64) SP_PREFETCH(p + byte);
+    }
+}
+
+SP_INLINE double sp_value(const sp_rows *x, ptrdiff_t at) {
+    return sp_value_size(x) == 8 ? ((const double *)x->values)[at] : (double)((const float *)x->values)[at];
+}
+SP_INLINE ptrdiff_t sp_index(const sp_rows *x, ptrdiff_t at) {
+    return sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indices)[at] : (ptrdiff_t)((const int32_t *)x->indices)[at];
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* Included by inner_kernels.h once per type of x: dot products, updates and norm of a dense row. */
+
+SP_INLINE void SP_T(dots1)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w,
+                           const double *bias, double *SP_RESTRICT out) {
+    SP(eight) s0;
+    double t;
+    ptrdiff_t j = 0;
+    memset(&s0, 0, sizeof s0);
+    for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY1) }
+    t = SP(fold)(s0);
+    for (; j < d; j++) { SP_SCALAR t += w[j] * (double)x[j]; }
+    *out = bias ? t + *bias : t;
+}
+
+SP_INLINE void SP_T(dots2)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w, ptrdiff_t step,
+                           const double *bias, double *SP_RESTRICT out) {
+    const double *w1 = w + step;
+    SP(eight) s0, s1;
+    double t, t1;
+    ptrdiff_t j = 0;
+    memset(&s0, 0, sizeof s0); memset(&s1, 0, sizeof s1);
+    for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY2) }
+    t = SP(fold)(s0); t1 = SP(fold)(s1);
+    for (; j < d; j++) { SP_SCALAR double v = x[j]; t += w[j] * v; t1 += w1[j] * v; }
+    if (bias) { t += bias[0]; t1 += bias[1]; }
+    out[0] = t; out[1] = t1;
+}
+
+#if SP_BLOCKS_AT_ONCE == 4
+SP_INLINE void SP_T(dots4)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w, ptrdiff_t step,
+                           const double *bias, double *SP_RESTRICT out) {
+    const double *w1 = w + step, *w2 = w1 + step, *w3 = w2 + step;
+    SP(eight) s0, s1, s2, s3;
+    double t[4];
+    ptrdiff_t j = 0;
+    memset(&s0, 0, sizeof s0); memset(&s1, 0, sizeof s1); memset(&s2, 0, sizeof s2); memset(&s3, 0, sizeof s3);
+    for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY4) }
+    SP(fold4)(s0, s1, s2, s3, t);
+    for (; j < d; j++) {
+        SP_SCALAR
+        double v = x[j];
+        t[0] += w[j] * v; t[1] += w1[j] * v; t[2] += w2[j] * v; t[3] += w3[j] * v;
+    }
+    if (bias) { t[0] += bias[0]; t[1] += bias[1]; t[2] += bias[2]; t[3] += bias[3]; }
+    memcpy(out, t, sizeof t);
+}
+#endif
+
+static void SP_T(dots)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, double *SP_RESTRICT out) {
+    ptrdiff_t d = x->n_features, n = b->n_blocks, step = b->block_step, f = b->feature_step, k = 0;
+    const SP_REAL *v = (const SP_REAL *)x->values + row * d;
+    const double *w = b->w, *bias = b->bias;
+    if (f == 1) {
+#if SP_BLOCKS_AT_ONCE == 4
+        for (; k + 4 <= n; k += 4) SP_T(dots4)(v, d, w + k * step, step, bias ? bias + k : bias, out + k);
+#endif
+        for (; k + 2 <= n; k += 2) SP_T(dots2)(v, d, w + k * step, step, bias ? bias + k : bias, out + k);
+        if (k < n) SP_T(dots1)(v, d, w + k * step, bias ? bias + k : bias, out + k);
+    } else {                                 /* blocks laid out for sparse rows */
+        for (; k < n; k++) {
+            double t = 0;
+            for (ptrdiff_t j = 0; j < d; j++) t += w[j * f + k * step] * (double)v[j];
+            out[k] = bias ? t + bias[k] : t;
+        }
+    }
+}
+
+static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *SP_RESTRICT c, double to_w,
+                      double to_u) {
+    ptrdiff_t d = x->n_features, f = b->feature_step, far = b->average;
+    const SP_REAL *SP_RESTRICT v = (const SP_REAL *)x->values + row * d;
+    for (ptrdiff_t k = 0; k < b->n_blocks; k++) {
+        if (c[k] == 0) continue;
+        double *SP_RESTRICT w = b->w + k * b->block_step, *SP_RESTRICT u = w + far;
+        double a = c[k] * to_w, t = c[k] * to_u;
+        if (f == 1 && far)
+            for (ptrdiff_t j = 0; j < d; j++) { double e = v[j]; w[j] += a * e; u[j] += t * e; }
+        else if (f == 1)
+            for (ptrdiff_t j = 0; j < d; j++) w[j] += a * (double)v[j];
+        else
+            for (ptrdiff_t j = 0; j < d; j++) {
+                w[j * f] += a * (double)v[j];
+                if (far) w[j * f + far] += t * (double)v[j];
+            }
+    }
+    sp_add_bias(b, c, to_w, to_u);
+}
+
+static double SP_T(norm)(const sp_rows *x, ptrdiff_t row) {
+    const SP_REAL *v = (const SP_REAL *)x->values + row * x->n_features;
+    ptrdiff_t d = x->n_features, j = 0;
+    double t;
+    SP(eight) s0;
+    memset(&s0, 0, sizeof s0);
+#define SP_SQUARE(part, at) { SP(vec) e = SP_LOAD(v + j + at); s0.part += e * e; }
+    for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_SQUARE) }
+#undef SP_SQUARE
+    t = SP(fold)(s0);
+    for (; j < d; j++) { SP_SCALAR t += (double)v[j] * (double)v[j]; }
+    return t;
+}

@@ -1,0 +1,136 @@
+/* Included by inner.h once per instruction set; SP_WIDTH doubles fill one vector register.
+ *
+ * An `eight` is the eight running sums of one dot product: one, two, four or eight registers. */
+
+#if SP_WIDTH > 1
+typedef double SP(vec) __attribute__((vector_size(SP_WIDTH * 8), may_alias));
+typedef double SP(loose) __attribute__((vector_size(SP_WIDTH * 8), aligned(8), may_alias));
+typedef float SP(narrow) __attribute__((vector_size(SP_WIDTH * 4), aligned(4), may_alias));
+#define SP_LOAD_F64(p) (*(const SP(loose) *)(p))
+#define SP_LOAD_F32(p) __builtin_convertvector(*(const SP(narrow) *)(p), SP(vec))
+#else
+typedef double SP(vec);
+#define SP_LOAD_F64(p) (*(p))
+#define SP_LOAD_F32(p) ((double)*(p))
+#endif
+#ifdef __clang__
+#define SP_MIX(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define SP_MIX(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
+#endif
+
+#if SP_WIDTH == 8
+typedef struct { SP(vec) a; } SP(eight);
+#define SP_EACH_PART(DO) DO(a, 0)
+#define SP_BLOCKS_AT_ONCE 4
+SP_INLINE double SP(fold)(SP(eight) s) {
+    double t[4] = {s.a[0] + s.a[4], s.a[1] + s.a[5], s.a[2] + s.a[6], s.a[3] + s.a[7]};
+    return (t[0] + t[2]) + (t[1] + t[3]);
+}
+SP_INLINE void SP(fold4)(SP(eight) e, SP(eight) f, SP(eight) g, SP(eight) h, double *out) {
+    typedef long long mask __attribute__((vector_size(64)));
+    SP(vec) s = SP_MIX(mask, e.a, f.a, 0, 1, 2, 3, 8, 9, 10, 11) + SP_MIX(mask, e.a, f.a, 4, 5, 6, 7, 12, 13, 14, 15);
+    SP(vec) t = SP_MIX(mask, g.a, h.a, 0, 1, 2, 3, 8, 9, 10, 11) + SP_MIX(mask, g.a, h.a, 4, 5, 6, 7, 12, 13, 14, 15);
+    SP(vec) p = SP_MIX(mask, s, t, 0, 1, 4, 5, 8, 9, 12, 13) + SP_MIX(mask, s, t, 2, 3, 6, 7, 10, 11, 14, 15);
+    SP(vec) r = SP_MIX(mask, p, p, 0, 2, 4, 6, 8, 10, 12, 14) + SP_MIX(mask, p, p, 1, 3, 5, 7, 9, 11, 13, 15);
+    memcpy(out, &r, 32);
+}
+#elif SP_WIDTH == 4
+typedef struct { SP(vec) a, b; } SP(eight);
+#define SP_EACH_PART(DO) DO(a, 0) DO(b, 4)
+#define SP_BLOCKS_AT_ONCE 4
+SP_INLINE double SP(fold)(SP(eight) s) {
+    SP(vec) t = s.a + s.b;
+    return (t[0] + t[2]) + (t[1] + t[3]);
+}
+SP_INLINE void SP(fold4)(SP(eight) e, SP(eight) f, SP(eight) g, SP(eight) h, double *out) {
+    typedef long long mask __attribute__((vector_size(32)));
+    SP(vec) s = e.a + e.b, t = f.a + f.b, u = g.a + g.b, v = h.a + h.b;
+    SP(vec) p = SP_MIX(mask, s, t, 0, 1, 4, 5) + SP_MIX(mask, s, t, 2, 3, 6, 7);
+    SP(vec) q = SP_MIX(mask, u, v, 0, 1, 4, 5) + SP_MIX(mask, u, v, 2, 3, 6, 7);
+    SP(vec) r = SP_MIX(mask, p, q, 0, 2, 4, 6) + SP_MIX(mask, p, q, 1, 3, 5, 7);
+    memcpy(out, &r, 32);
+}
+#else
+#if SP_WIDTH == 2
+typedef struct { SP(vec) a, b, c, d; } SP(eight);
+#define SP_EACH_PART(DO) DO(a, 0) DO(b, 2) DO(c, 4) DO(d, 6)
+SP_INLINE double SP(fold)(SP(eight) s) {
+    SP(vec) t = (s.a + s.c) + (s.b + s.d);
+    return t[0] + t[1];
+}
+#else
+typedef struct { SP(vec) a, b, c, d, e, f, g, h; } SP(eight);
+#define SP_EACH_PART(DO) DO(a, 0) DO(b, 1) DO(c, 2) DO(d, 3) DO(e, 4) DO(f, 5) DO(g, 6) DO(h, 7)
+SP_INLINE double SP(fold)(SP(eight) s) {
+    return ((s.a + s.e) + (s.c + s.g)) + ((s.b + s.f) + (s.d + s.h));
+}
+#endif
+#define SP_BLOCKS_AT_ONCE 2                  /* sixteen registers hold two blocks' sums */
+#endif
+
+/* ---- dense rows: one, two or four dot products with one pass over x ---- */
+#define SP_MULTIPLY1(part, at) s0.part += SP_LOAD_F64(w + j + at) * SP_LOAD(x + j + at);
+#define SP_MULTIPLY2(part, at)                                                                                         \
+    { SP(vec) v = SP_LOAD(x + j + at);                                                                                 \
+      s0.part += SP_LOAD_F64(w + j + at) * v; s1.part += SP_LOAD_F64(w1 + j + at) * v; }
+#define SP_MULTIPLY4(part, at)                                                                                         \
+    { SP(vec) v = SP_LOAD(x + j + at);                                                                                 \
+      s0.part += SP_LOAD_F64(w + j + at) * v; s1.part += SP_LOAD_F64(w1 + j + at) * v;                                 \
+      s2.part += SP_LOAD_F64(w2 + j + at) * v; s3.part += SP_LOAD_F64(w3 + j + at) * v; }
+
+#define SP_REAL double
+#define SP_LOAD SP_LOAD_F64
+#define SP_T(name) SP(name##_f64)
+#include "inner_dense.h"
+#undef SP_REAL
+#undef SP_LOAD
+#undef SP_T
+#define SP_REAL float
+#define SP_LOAD SP_LOAD_F32
+#define SP_T(name) SP(name##_f32)
+#include "inner_dense.h"
+#undef SP_REAL
+#undef SP_LOAD
+#undef SP_T
+
+/* ---- sparse rows ---- */
+#define SP_REAL double
+#define SP_INDEX int32_t
+#define SP_T(name) SP(name##_f64_i32)
+#include "inner_sparse.h"
+#undef SP_INDEX
+#undef SP_T
+#define SP_INDEX int64_t
+#define SP_T(name) SP(name##_f64_i64)
+#include "inner_sparse.h"
+#undef SP_REAL
+#undef SP_T
+#define SP_REAL float
+#define SP_T(name) SP(name##_f32_i64)
+#include "inner_sparse.h"
+#undef SP_INDEX
+#undef SP_T
+#define SP_INDEX int32_t
+#define SP_T(name) SP(name##_f32_i32)
+#include "inner_sparse.h"
+#undef SP_REAL
+#undef SP_INDEX
+#undef SP_T
+
+static const sp_kernels SP(set) = {
+    SP_SET_NAME,
+    {SP(dots_f64), SP(dots_f32), SP(dots_f64_i32), SP(dots_f64_i64), SP(dots_f32_i32), SP(dots_f32_i64)},
+    {SP(add_f64), SP(add_f32), SP(add_f64_i32), SP(add_f64_i64), SP(add_f32_i32), SP(add_f32_i64)},
+    {SP(norm_f64), SP(norm_f32), SP(norm_f64_i32), SP(norm_f64_i64), SP(norm_f32_i32), SP(norm_f32_i64)},
+    sp_row_dot,
+};
+
+#undef SP_LOAD_F64
+#undef SP_LOAD_F32
+#undef SP_MIX
+#undef SP_EACH_PART
+#undef SP_BLOCKS_AT_ONCE
+#undef SP_MULTIPLY1
+#undef SP_MULTIPLY2
+#undef SP_MULTIPLY4

@@ -1,0 +1,106 @@
+/* The functions of inner.h for each instruction set; included by kernels.pyx alone. */
+#ifndef STRUCTPERC_INNER_SETS_H
+#define STRUCTPERC_INNER_SETS_H
+
+#include "inner.h"
+
+/* x . z for rows in any two layouts; sparse rows need increasing indices.  Not for the training loop. */
+static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other) {
+    ptrdiff_t p, p_end, q, q_end;
+    double total = 0;
+    if (sp_is_dense(x) && !sp_is_dense(z)) return sp_row_dot(z, other, x, row);
+    q = sp_is_dense(z) ? other * z->n_features : sp_start(z, other);
+    if (sp_is_dense(x)) {
+        p = row * x->n_features;
+        for (ptrdiff_t j = 0; j < x->n_features; j++) total += sp_value(x, p + j) * sp_value(z, q + j);
+        return total;
+    }
+    p = sp_start(x, row), p_end = sp_start(x, row + 1);
+    if (sp_is_dense(z)) {
+        for (; p < p_end; p++) total += sp_value(x, p) * sp_value(z, q + sp_index(x, p));
+        return total;
+    }
+    q_end = sp_start(z, other + 1);
+    while (p < p_end && q < q_end) {
+        ptrdiff_t i = sp_index(x, p), j = sp_index(z, q);
+        if (i == j) total += sp_value(x, p++) * sp_value(z, q++);
+        else if (i < j) p++;
+        else q++;
+    }
+    return total;
+}
+
+/* ---- one copy per instruction set ---- */
+#define SP_PASTE_(a, b) a##_##b
+#define SP_PASTE(a, b) SP_PASTE_(a, b)
+#define SP(name) SP_PASTE(sp_##name, SP_SET)
+
+#if SP_VECTORS
+#define SP_WIDTH 2
+#else
+#define SP_WIDTH 1
+#endif
+#define SP_SET baseline
+#define SP_SET_NAME "baseline"
+#include "inner_kernels.h"
+#undef SP_SET
+#undef SP_SET_NAME
+#undef SP_WIDTH
+
+#if SP_VECTORS && defined(__x86_64__)
+#define SP_X86 1
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+#define SP_WIDTH 4
+#define SP_SET avx2
+#define SP_SET_NAME "avx2"
+#include "inner_kernels.h"
+#undef SP_SET
+#undef SP_SET_NAME
+#undef SP_WIDTH
+#ifdef __clang__
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl"))), apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl")
+#endif
+#define SP_WIDTH 8
+#define SP_SET avx512
+#define SP_SET_NAME "avx512"
+#include "inner_kernels.h"
+#undef SP_SET
+#undef SP_SET_NAME
+#undef SP_WIDTH
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
+/* All sets that this machine can run, best last. */
+static int sp_available(const sp_kernels **sets) {
+    int n = 0;
+    sets[n++] = &sp_set_baseline;
+#ifdef SP_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) sets[n++] = &sp_set_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        sets[n++] = &sp_set_avx512;
+#endif
+    return n;
+}
+
+static const sp_kernels *sp_best(void) {
+    const sp_kernels *sets[4];
+    return sets[sp_available(sets) - 1];
+}
+
+#endif

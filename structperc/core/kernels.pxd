@@ -1,0 +1,36 @@
+# The C functions of inner.h, and the layouts of X.
+cdef extern from "inner.h" nogil:
+    enum:
+        SP_DENSE_F64
+        SP_DENSE_F32
+        SP_CSR_F64_I32
+        SP_CSR_F64_I64
+        SP_CSR_F32_I32
+        SP_CSR_F32_I64
+        SP_OBJECTS
+
+    ctypedef struct sp_rows:
+        int layout
+        Py_ssize_t n_rows, n_features
+        const void *values
+        const void *indices
+        const void *indptr
+
+    ctypedef struct sp_blocks:
+        double *w
+        double *bias
+        Py_ssize_t block_step, feature_step, n_blocks, average
+
+    ctypedef struct sp_kernels:
+        const char *name
+        void (*dots[6])(const sp_rows *x, Py_ssize_t row, const sp_blocks *b, double *out) noexcept nogil
+        void (*add[6])(const sp_rows *x, Py_ssize_t row, const sp_blocks *b, const double *c, double to_w, double to_u) noexcept nogil
+        double (*norm[6])(const sp_rows *x, Py_ssize_t row) noexcept nogil
+        double (*row_dot)(const sp_rows *x, Py_ssize_t row, const sp_rows *z, Py_ssize_t other) noexcept nogil
+
+    void sp_prefetch_rows(const sp_rows *x) noexcept
+    void sp_prefetch_blocks(const sp_rows *x, const sp_blocks *b) noexcept
+    void SP_PREFETCH(const void *p) noexcept
+
+
+cdef const sp_kernels *best_kernels() noexcept

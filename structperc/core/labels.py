@@ -1,0 +1,167 @@
+"""From the labels that users have to the codes 1..r, and which labels there are."""
+
+import difflib
+
+import numpy as np
+
+from structperc.core.errors import DataError
+
+SMALL = 64  # up to here a dictionary beats array operations
+
+
+def as_label_array(y, name="y"):
+    """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
+    values = np.asarray(y)
+    if values.ndim != 1:
+        if values.ndim == 2 and values.shape[1] == 1:
+            return values[:, 0]
+        raise DataError(f"{name} has shape {values.shape}; expected one label per example, shape (n_examples,).")
+    return values
+
+
+def missing_label(values):
+    """The first position that holds no label (None or NaN), or None."""
+    if values.dtype.kind == "f":
+        bad = ~np.isfinite(values)
+    elif values.dtype == object:
+        bad = np.array([v is None or v != v for v in values], dtype=bool)
+    else:
+        return None
+    return int(np.argmax(bad)) if bad.any() else None
+
+
+def ordered_categories(y):
+    """The categories of an ordered categorical (pandas or alike) in their order, else None."""
+    holder = getattr(y, "cat", y)
+    dtype = getattr(y, "dtype", None)
+    if getattr(holder, "ordered", getattr(dtype, "ordered", False)):
+        categories = getattr(holder, "categories", getattr(dtype, "categories", None))
+        return None if categories is None else np.asarray(categories)
+    return None
+
+
+def distinct(values):
+    """Sorted distinct labels; whole numbers in a narrow range without sorting."""
+    if values.dtype.kind in "iub" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < max(1024, len(values)):
+            seen = np.zeros(high - low + 1, dtype=bool)
+            seen[values.astype(np.intp) - low] = True
+            return (np.flatnonzero(seen) + low).astype(values.dtype)
+    try:
+        return np.unique(values)
+    except TypeError:
+        kinds = sorted({type(v).__name__ for v in values.tolist()})
+        raise DataError(f"y mixes labels of the types {', '.join(kinds)}, which have no common order; "
+                        f"make them one type or name them in order with classes=[...].") from None
+
+
+def find_labels(y, classes, ordered):
+    """The labels in their order.
+
+    Parameters
+    ----------
+    y : array-like
+        What the user passed.
+    classes : array-like or None
+        The labels that the user named, in order.
+    ordered : bool
+        Whether the order matters; then strings need an ordered categorical or `classes`.
+
+    Returns
+    -------
+    ndarray of at least two distinct labels
+    """
+    if classes is not None:
+        labels = np.asarray(classes)
+        if labels.ndim != 1:
+            raise DataError(f"classes has shape {labels.shape}; expected a list of labels in order.")
+        if len(set(labels.tolist())) < len(labels):
+            repeated = next(v for v in labels.tolist() if labels.tolist().count(v) > 1)
+            raise DataError(f"classes names {repeated!r} more than once.")
+        source = "classes names"
+    else:
+        labels = ordered_categories(y)
+        source = "the categories of y are"
+        if labels is None:
+            values = as_label_array(y)
+            if len(values) == 0:
+                raise DataError("y is empty, so its labels are unknown; pass data, or name them with classes=[...].")
+            position = missing_label(values)
+            if position is not None:
+                raise DataError(f"y[{position}] is {values[position]!r}, which is no label; drop or fill that row.")
+            labels = distinct(values)
+            if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float)) for v in labels.tolist()):
+                shown = ", ".join(map(repr, labels[:5].tolist()))
+                raise DataError(f"y holds the strings {shown}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
+                                f"(alphabetical order is seldom meant): name it with classes=[lowest, ..., highest], "
+                                f"or pass an ordered categorical.")
+            if labels.dtype.kind == "f" and len(labels) > 50 and len(labels) > len(values) // 2:
+                raise DataError(f"y holds {len(labels)} distinct real numbers in {len(values)} rows, which looks like a regression "
+                                f"target; cut it into levels first, for instance with numpy.digitize.")
+            source = "y holds only"
+    if len(labels) < 2:
+        shown = ", ".join(map(repr, labels.tolist())) or "no label"
+        raise DataError(f"{source} {shown}; at least two labels are needed to learn anything. "
+                        f"If more will come later, name them all with classes=[...].")
+    return labels
+
+
+class LabelCodes:
+    """Encodes labels as 1..r, fast for whole numbers and for a handful of labels."""
+
+    def __init__(self, labels):
+        self.labels = labels
+        self.code_of = {v: k for k, v in enumerate(labels.tolist(), start=1)}
+        self.table = None
+        if labels.dtype.kind in "iub":
+            low, high = int(labels.min()), int(labels.max())
+            if high - low < max(1024, 8 * len(labels)):
+                self.low = low
+                self.table = np.zeros(high - low + 1, dtype=np.intc)
+                self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
+
+    def encode(self, y, n_examples):
+        """Codes as an int32 array of length n_examples; refuses labels that are not known."""
+        if len(y) != n_examples:
+            raise DataError(f"y has {len(y)} labels but X has {n_examples} examples; give one label per example.")
+        if n_examples <= SMALL:
+            items = y.tolist() if isinstance(y, np.ndarray) else list(y)
+            try:
+                return np.array([self.code_of[v] for v in items], dtype=np.intc)
+            except (KeyError, TypeError):
+                pass  # the slow path says what is wrong
+        values = as_label_array(y)
+        position = missing_label(values)
+        if position is not None:
+            raise DataError(f"y[{position}] is {values[position]!r}, which is no label; drop or fill that row.")
+        if self.table is not None and values.dtype.kind in "iub":
+            at = values.astype(np.intp, copy=False) - self.low if self.low else values
+            inside = (at.min() >= 0 and at.max() < len(self.table)) if len(at) else True
+            if inside:
+                codes = self.table[at.astype(np.intp, copy=False)]
+                if codes.all():
+                    return codes
+        codes = self._search(values)
+        unknown = np.flatnonzero(codes == 0)
+        if len(unknown):
+            self.refuse(int(unknown[0]), values[unknown[0]])
+        return codes
+
+    def _search(self, values):
+        """Codes by sorted search, 0 for unknown labels; any label type."""
+        try:
+            found, where = np.unique(values, return_inverse=True)
+            known = np.array([self.code_of.get(v, 0) for v in found.tolist()], dtype=np.intc)
+            return known[where.reshape(-1)] if len(found) else np.zeros(0, dtype=np.intc)
+        except TypeError:
+            return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
+
+    def refuse(self, position, label):
+        names = [str(v) for v in self.labels.tolist()]
+        shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
+        near = difflib.get_close_matches(str(label), names, 1)
+        hint = f" Did you mean {near[0]!r}?" if near and near[0] != str(label) else ""
+        label = label.item() if hasattr(label, "item") else label
+        raise DataError(f"y[{position}] is {label!r}, which is not one of the labels known so far ({shown}).{hint} "
+                        f"Labels are fixed at the first fit or partial_fit; name all of them with classes=[...].")

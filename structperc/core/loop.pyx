@@ -1,0 +1,364 @@
+"""The online loop: score, search, step, for every example of a pass. All problems and all update rules use this one.
+
+Typical sizes: 10^2..10^7 examples, 4 atoms (ranks) to 10^5 (transitions of a sentence). Besides what the components cost,
+an example takes about 10 ns. Nothing is allocated per example; the GIL is released when every component is compiled.
+"""
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+from structperc.core.adapters import bound, is_adapter
+from structperc.core.components cimport Argmax, Component, Features, Loss, Outputs, Step, Update, Weights, structure
+from structperc.core.errors import PluginError
+from structperc.core.kernels cimport SP_PREFETCH, sp_prefetch_rows
+from structperc.core.rows cimport Example, Rows
+
+cdef enum:
+    CHUNK = 8192            # examples between two looks for Ctrl-C
+    AHEAD = 8               # examples whose rows are asked for early when the order is shuffled
+    FAILED = -1
+    NOT_FINITE = -2
+
+
+class NotFinite(Exception):
+    """Scores that are not finite: `index` is the example."""
+
+    def __init__(self, index, where):
+        self.index, self.where = index, where
+
+
+cdef class Pass:
+    """What happened in one pass over a data set.
+
+    Attributes
+    ----------
+    visited, mistakes, updates : int
+        Examples seen, predicted wrongly before their step, and stepped on.
+    loss : float
+        Sum of the losses of the predictions.
+    """
+
+    cdef public Py_ssize_t visited, mistakes, updates
+    cdef public double loss
+
+    def add(self, Pass other):
+        self.visited += other.visited
+        self.mistakes += other.mistakes
+        self.updates += other.updates
+        self.loss += other.loss
+
+
+cdef class Loop:
+    """Drives one set of components over data sets.
+
+    Parameters
+    ----------
+    parts : object with the attributes weights, outputs, features, argmax, loss and update
+        Components after `start`.
+    augment : float
+        Weight of the loss in the search for the structure to learn from; 0: the prediction itself.
+    """
+
+    cdef Weights weights, store         # as the loop calls it, and the one that counts
+    cdef Features features
+    cdef Outputs outputs
+    cdef Argmax argmax
+    cdef Loss loss
+    cdef Update update
+    cdef Step step
+    cdef Example x, next_x, far_x
+    cdef double augment
+    cdef bint compiled
+    cdef Py_ssize_t room
+    cdef double[::1] scores, augmented
+    cdef int[::1] predicted, searched, completed
+    cdef object parts, searched_by_python
+
+    def __init__(self, parts, double augment=0.0):
+        self.parts = parts
+        self.features = bound(parts.features)
+        self.outputs = bound(parts.outputs)
+        self.argmax = bound(parts.argmax)
+        if is_adapter(self.argmax):
+            self.argmax.outputs = parts.outputs
+        self.loss = bound(parts.loss)
+        self.loss.outputs = self.outputs
+        self.update = bound(parts.update)
+        self.weights, self.store = bound(parts.weights), parts.weights
+        self.compiled = not any(map(is_adapter, self.components()))
+        self.augment = augment
+        self.step = Step()
+        self.x, self.next_x, self.far_x = Example(), Example(), Example()
+        self.room = -1
+        self.reserve(0)
+
+    def components(self):
+        return (self.features, self.outputs, self.argmax, self.loss, self.update, self.weights, self.store.features)
+
+    def reserve(self, Py_ssize_t n_atoms):
+        """Makes room for examples of up to n_atoms atoms."""
+        cdef Py_ssize_t room = max(n_atoms, self.features.room, 1), capacity
+        if room <= self.room:
+            return
+        self.room = room
+        self.scores, self.augmented = np.zeros(room), np.zeros(room)
+        capacity = max(self.parts.outputs.capacity(n_atoms), 1)
+        self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
+        self.step.start(self.features, self.outputs, room)
+
+    def run(self, Rows rows, gold, order=None, sample_weight=None, online=None):
+        """One pass.
+
+        Parameters
+        ----------
+        rows : Rows
+        gold : Gold
+        order : int64 array, optional
+            The examples to visit; file order without it.
+        sample_weight : float64 array of shape (n_examples,), optional
+        online : list, optional
+            Receives the prediction made before each step, an int array for label outputs.
+
+        Returns
+        -------
+        Pass
+
+        Raises
+        ------
+        NotFinite
+            A score is NaN or infinite; earlier examples have been learned from.
+        KeyboardInterrupt
+            The pass stopped between two examples; its `Pass` is the exception's `progress`.
+        """
+        cdef const int64_t[::1] visits
+        cdef const double[::1] weight
+        cdef const int[::1] codes = gold.values
+        cdef const int64_t[::1] starts
+        cdef int[::1] record
+        cdef Py_ssize_t n = rows.n_examples, start, stop, done
+        cdef const int64_t *visit_at = NULL
+        cdef const double *weight_at = NULL
+        cdef const int64_t *starts_at = NULL
+        cdef const int *codes_at = &codes[0] if codes.shape[0] else NULL
+        cdef int *record_at = NULL
+        cdef int status = 0
+        cdef Pass passed = Pass()
+        if order is not None:
+            visits = order
+            n = visits.shape[0]
+            visit_at = &visits[0] if n else NULL
+        if sample_weight is not None:
+            weight = sample_weight
+            weight_at = &weight[0] if weight.shape[0] else NULL
+        if gold.offsets is not None:
+            starts = gold.offsets
+            starts_at = &starts[0]
+        ragged = None
+        if online is not None:
+            if self.outputs.width == 1:
+                record = np.zeros(n, dtype=np.intc)
+                record_at = &record[0] if n else NULL
+            else:
+                ragged = online
+        self.x.attach(rows)
+        self.next_x.attach(rows)
+        self.far_x.attach(rows)
+        self.step.attach(self.x)
+        start = 0
+        try:
+            while start < n:
+                stop = min(start + (CHUNK if ragged is None else 1), n)
+                if self.compiled:
+                    with nogil:
+                        status = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
+                                            self.x, self.step, self.weights, self.store)
+                else:
+                    status = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
+                                        self.x, self.step, self.weights, self.store)
+                if status < 0:
+                    self.fail(status)
+                if ragged is not None:
+                    ragged.append(structure(&self.predicted[0], self.n_predicted, self.outputs.width))
+                start = stop
+                PyErr_CheckSignals()
+        except BaseException as error:
+            error.progress = passed
+            raise
+        finally:
+            if record_at != NULL:
+                online.append(np.asarray(record)[:passed.visited])
+        return passed
+
+    cdef Py_ssize_t n_predicted
+
+    def fail(self, int status):
+        """Raises what stopped a pass."""
+        errors = [part for part in self.components() if part.error is not None]
+        raised = [part.error for part in errors]
+        for part in errors:
+            part.error = None
+        if raised:
+            raise raised[0]
+        if status == NOT_FINITE:
+            raise NotFinite(self.x.index, Example(self.x.source, self.x.index))
+        raise PluginError(f"a component failed on example {self.x.index} without saying why.")
+
+    cdef int visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
+                   int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, Pass passed, Example x, Step step,
+                   Weights weights, Weights store) noexcept nogil:
+        """Examples start..stop of the order. Invariant: between two examples the weights are those of a finished step."""
+        cdef double *s = &self.scores[0]
+        cdef int *y_hat = &self.predicted[0]
+        cdef int *y
+        cdef const int *gold
+        cdef const int *target
+        cdef Py_ssize_t t, i, a, n_gold, n_target, n_hat, n_y, n_atoms = self.features.fixed_atoms
+        cdef Py_ssize_t width = self.outputs.width
+        cdef bint single = width == 1 and starts == NULL and not self.outputs.partial
+        cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches
+        cdef double total, loss
+        cdef int same, made
+        x.n_atoms = n_atoms
+        for t in range(start, stop):
+            i = t if order == NULL else order[t]
+            rows.load(i, x)
+            if order != NULL and t + AHEAD < n:
+                rows.load(order[t + AHEAD], self.far_x)
+                sp_prefetch_rows(&self.far_x.block)
+                if starts == NULL:
+                    SP_PREFETCH(codes + order[t + AHEAD])
+            if prefetches and t + 1 < n:
+                rows.load(t + 1 if order == NULL else order[t + 1], self.next_x)
+                weights.prefetch_c(self.next_x)
+            if ragged_atoms:
+                n_atoms = self.features.n_atoms_c(x)
+                if n_atoms < 0:
+                    return FAILED
+                x.n_atoms = n_atoms
+
+            # s[a] = w . phi(x, a)
+            if weights.scores_c(x, s) < 0:
+                return FAILED
+            total = 0
+            for a in range(n_atoms):
+                total += s[a]
+            if total - total != 0:
+                return NOT_FINITE
+
+            # y_hat = argmax over Y(x)
+            n_hat = self.argmax.argmax_c(x, s, y_hat)
+            if n_hat < 0:
+                return FAILED
+            if record != NULL:
+                record[t] = y_hat[0]
+            self.n_predicted = n_hat
+            gold, n_gold = codes + (i if starts == NULL else starts[i]), (1 if starts == NULL else starts[i + 1] - starts[i])
+            same = gold[0] == y_hat[0] if single else self.outputs.agrees_c(x, gold, n_gold, y_hat, n_hat)
+            if same < 0:
+                return FAILED
+            loss = 0
+            if not same:
+                loss = self.loss.value_c(x, gold, n_gold, y_hat, n_hat)
+                if loss < 0:
+                    return FAILED
+                passed.mistakes += 1
+                passed.loss += loss
+            y, n_y = y_hat, n_hat
+            if self.augment != 0:
+                # y = argmax of score + augment * loss
+                memcpy(&self.augmented[0], s, n_atoms * sizeof(double))
+                if self.loss.augment_c(x, gold, n_gold, self.augment, &self.augmented[0]) < 0:
+                    return FAILED
+                y = &self.searched[0]
+                n_y = self.argmax.argmax_c(x, &self.augmented[0], y)
+                if n_y < 0:
+                    return FAILED
+                same = gold[0] == y[0] if single else self.outputs.agrees_c(x, gold, n_gold, y, n_y)
+                if same < 0:
+                    return FAILED
+                if not same:
+                    loss = self.loss.value_c(x, gold, n_gold, y, n_y)
+                    if loss < 0:
+                        return FAILED
+
+            if not same:
+                target, n_target = gold, n_gold
+                if self.outputs.partial:
+                    n_target = self.outputs.complete_c(x, gold, n_gold, s, &self.completed[0])
+                    if n_target < 0:
+                        return FAILED
+                    target = &self.completed[0]
+                # w += sum_a c[a] phi(x, a)
+                for a in range(self.room):
+                    step.c[a] = 0
+                step.s, step.gold_code, step.n_gold, step.y_code, step.n_y = s, target, n_target, y, n_y
+                step.n_atoms, step.loss = n_atoms, loss
+                step.weight = 1 if sample_weight == NULL else sample_weight[i]
+                made = self.update.step_c(step)
+                if made < 0:
+                    return FAILED
+                if made:
+                    if weights.update_c(x, step.c) < 0:
+                        return FAILED
+                    passed.updates += 1
+            store.ticks += 1
+            store.scale_sum += store.scale
+            passed.visited += 1
+        return 0
+
+    def predict(self, Rows rows, batch=None, store=None):
+        """Structures of all examples: an int32 array for label outputs, else a list of tuples.
+
+        Parameters
+        ----------
+        batch : float64 array (n_examples, n_atoms), optional
+            Atom scores computed beforehand.
+        store : Weights, optional
+            Scores examples one by one, instead of the store that is being trained.
+        """
+        cdef Weights weights = self.weights if store is None else bound(store)
+        cdef const double[:, ::1] scores
+        cdef int[::1] labels
+        cdef Py_ssize_t i, m, n = rows.n_examples
+        cdef bint single = self.outputs.width == 1
+        cdef const double *s
+        cdef int status = 0
+        answers = None
+        if batch is not None:
+            scores = batch
+        if single:
+            labels = np.empty(n, dtype=np.intc)
+        else:
+            answers = []
+        self.x.attach(rows)
+        for i in range(n):
+            status = self.score_one(rows, i, weights, batch is not None)
+            if status < 0:
+                self.fail(status)
+            s = &scores[i, 0] if batch is not None else &self.scores[0]
+            m = self.argmax.argmax_c(self.x, s, &self.predicted[0])
+            if m < 0:
+                self.fail(FAILED)
+            if single:
+                labels[i] = self.predicted[0]
+            else:
+                answers.append(structure(&self.predicted[0], m, self.outputs.width))
+        return np.asarray(labels) if single else answers
+
+    cdef int score_one(self, Rows rows, Py_ssize_t i, Weights weights, bint given) noexcept nogil:
+        cdef Py_ssize_t a
+        cdef double total = 0
+        rows.load(i, self.x)
+        self.x.n_atoms = self.features.fixed_atoms
+        if self.x.n_atoms < 0:
+            self.x.n_atoms = self.features.n_atoms_c(self.x)
+            if self.x.n_atoms < 0:
+                return FAILED
+        if given:
+            return 0
+        if weights.scores_c(self.x, &self.scores[0]) < 0:
+            return FAILED
+        for a in range(self.x.n_atoms):
+            total += self.scores[a]
+        return NOT_FINITE if total - total != 0 else 0

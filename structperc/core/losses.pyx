@@ -1,0 +1,124 @@
+"""Losses. On label outputs each is additive over atoms (differences of neighbouring costs); O(1) per value."""
+import numpy as np
+
+from structperc.core.components cimport Loss, Outputs
+from structperc.core.errors import DataError, PluginError
+from structperc.core.rows cimport Example
+
+
+cdef class ZeroOneLoss(Loss):
+    """1 for a wrong prediction, 0 for a right one."""
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        return 0 if self.outputs.agrees_c(x, gold, n_gold, y, n) else 1
+
+
+cdef class AbsoluteLoss(Loss):
+    """|gold - y| between ranks."""
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        return gold[0] - y[0] if gold[0] > y[0] else y[0] - gold[0]
+
+
+cdef class SquaredLoss(Loss):
+    """(gold - y)^2 between ranks."""
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        return (<double> gold[0] - y[0]) * (gold[0] - y[0])
+
+
+cdef class HammingLoss(Loss):
+    """How many atoms belong to one of the two structures but not to the other; for structures of distinct atoms."""
+
+    @property
+    def additive(self):
+        return True
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i, j, common = 0
+        for i in range(n):
+            for j in range(n_gold):
+                if y[i] == gold[j]:
+                    common += 1
+                    break
+        return n + n_gold - 2 * common
+
+    cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
+        """An atom outside gold costs 1, one inside saves 1 (of the constant |gold|)."""
+        cdef Py_ssize_t a
+        for a in range(x.n_atoms):
+            s[a] += scale
+        for a in range(n_gold):
+            s[gold[a]] -= 2 * scale
+        return 0
+
+
+cdef class CostLoss(Loss):
+    """An (r, r) cost matrix, row: gold label, column: predicted label."""
+
+    cdef readonly object matrix
+    cdef const double[:, ::1] table
+
+    def __init__(self, matrix):
+        self.matrix = check_costs(matrix, "loss")
+        self.table = self.matrix
+
+    def start(self, Outputs outputs, task):
+        Loss.start(self, outputs, task)
+        r = labels_of(outputs, "a cost matrix")
+        if self.matrix.shape != (r, r):
+            raise DataError(f"loss is a cost matrix of shape {self.matrix.shape}, but there are {r} labels; expected ({r}, {r}).")
+        if np.diagonal(self.matrix).any():
+            k = int(np.flatnonzero(np.diagonal(self.matrix))[0])
+            raise DataError(f"loss[{k}, {k}] is {self.matrix[k, k]}, the cost of a right prediction; it must be 0.")
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        return self.table[gold[0] - 1, y[0] - 1]
+
+
+cdef class ExampleCosts(Loss):
+    """Each example's own cost vector: costs[i, k] is the cost of answering label k + 1 to example i.
+
+    `attach` receives the costs of the data set at hand before each fit or partial_fit.
+    """
+
+    cdef const double[:, ::1] table
+
+    def attach(self, costs, gold, n_examples):
+        """Checks the (n_examples, r) costs against the gold outputs."""
+        if costs is None:
+            raise DataError("loss='costs' needs the costs of each example: fit(X, y, costs=...) of shape (n_examples, n_labels).")
+        r = labels_of(self.outputs, "loss='costs'")
+        costs = check_costs(costs, "costs")
+        if costs.shape != (n_examples, r):
+            raise DataError(f"costs has shape {costs.shape}; expected ({n_examples}, {r}), examples by labels.")
+        own = costs[np.arange(n_examples), gold.values - 1]
+        if own.any():
+            i = int(np.flatnonzero(own)[0])
+            raise DataError(f"costs[{i}, {gold.values[i] - 1}] is {own[i]}, the cost of the right label; it must be 0.")
+        self.table = costs
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        return self.table[x.index, y[0] - 1]
+
+
+def labels_of(outputs, what):
+    """How many labels the outputs have; refuses outputs without labels."""
+    if outputs.n_labels == 0:
+        raise PluginError(f"{what} needs outputs of one label per example, but {type(outputs).__name__} has none.")
+    return outputs.n_labels
+
+
+def check_costs(costs, name):
+    """Costs as a C-ordered float64 matrix without NaN, Inf or negative entries."""
+    try:
+        costs = np.ascontiguousarray(costs, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} is not a matrix of numbers: {costs!r:.80}.") from None
+    if costs.ndim != 2:
+        raise DataError(f"{name} has {costs.ndim} dimensions; expected a matrix.")
+    bad = ~(np.isfinite(costs) & (costs >= 0))
+    if bad.any():
+        i, k = (int(v) for v in np.argwhere(bad)[0])
+        raise DataError(f"{name}[{i}, {k}] is {costs[i, k]}; costs must be finite and not negative.")
+    return costs

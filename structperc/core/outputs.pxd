@@ -1,0 +1,9 @@
+from structperc.core.components cimport LabelOutputs
+
+
+cdef class RankOutputs(LabelOutputs):
+    pass
+
+
+cdef class ClassOutputs(LabelOutputs):
+    pass

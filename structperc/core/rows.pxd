@@ -1,0 +1,32 @@
+# Examples as blocks of rows of X, read in place.
+from libc.stdint cimport int64_t
+from structperc.core.kernels cimport sp_rows
+
+
+cdef class Example:
+    cdef sp_rows block                  # the example's rows; layout SP_OBJECTS: none
+    cdef readonly Py_ssize_t index      # its number in the data set, from 0
+    cdef readonly Py_ssize_t first_row
+    cdef public Py_ssize_t n_atoms      # set by the loop, from the feature map
+    cdef Rows source
+
+
+cdef class Rows:
+    cdef readonly Py_ssize_t n_examples, n_rows, n_features
+    cdef readonly object X              # the array, sparse matrix or list that is read
+    cdef readonly object offsets        # int64 array of n_examples + 1 row numbers, or None: one row each
+    cdef sp_rows whole
+    cdef const int64_t *starts
+    cdef Py_ssize_t value_size, index_size
+    cdef tuple _kept                    # the arrays whose memory is read
+
+    cdef inline void load(self, Py_ssize_t i, Example x) noexcept nogil:
+        """Points x at example i."""
+        cdef Py_ssize_t first = i if self.starts == NULL else self.starts[i]
+        x.index = i
+        x.first_row = first
+        x.block.n_rows = 1 if self.starts == NULL else self.starts[i + 1] - first
+        if self.whole.layout <= 1:
+            x.block.values = <const char *> self.whole.values + first * self.whole.n_features * self.value_size
+        else:
+            x.block.indptr = <const char *> self.whole.indptr + first * self.index_size

@@ -1,0 +1,151 @@
+"""Examples as blocks of rows of X, read in place.
+
+Typical sizes: 10^2..10^7 examples of one row, or 10^4 of 10..100 rows. Pointing at an example costs about 1 ns.
+"""
+import numpy as np
+
+from cpython.buffer cimport PyObject_GetBuffer, PyBuffer_Release, PyBUF_FORMAT, PyBUF_C_CONTIGUOUS
+from structperc.core.kernels cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
+                                      SP_CSR_F32_I64, SP_OBJECTS)
+
+
+cdef class Example:
+    """One example as the components see it: a block of rows of X, or one object.
+
+    The loop uses one `Example` again and again; do not keep it beyond the call that received it.
+
+    Attributes
+    ----------
+    index : int
+        The example's number in the data set, from 0.
+    rows : ndarray of shape (n_rows, n_features)
+        Its rows. Dense X: a read-only view; sparse X: a dense copy (see `sparse_rows`).
+    sparse_rows : scipy.sparse.csr_array
+        Its rows in sparse form.
+    object : object
+        The example itself, when X is a list of objects.
+    n_rows, n_features, n_atoms : int
+    """
+
+    def __init__(self, Rows source=None, Py_ssize_t index=0):
+        if source is not None:
+            self.attach(source)
+            if not 0 <= index < source.n_examples:
+                raise IndexError(f"example {index} of {source.n_examples}")
+            source.load(index, self)
+
+    def attach(self, Rows source):
+        """Makes this the window through which the examples of `source` are seen."""
+        self.source = source
+        self.block = source.whole
+
+    @property
+    def n_rows(self):
+        return self.block.n_rows
+
+    @property
+    def n_features(self):
+        return self.block.n_features
+
+    @property
+    def rows(self):
+        if self.block.layout == SP_OBJECTS:
+            raise TypeError("this example is an object, not rows: read x.object")
+        part = self.source.X[self.first_row:self.first_row + self.block.n_rows]
+        return part if isinstance(part, np.ndarray) else part.toarray()
+
+    @property
+    def sparse_rows(self):
+        from scipy.sparse import csr_array
+        return csr_array(self.source.X[self.first_row:self.first_row + self.block.n_rows])
+
+    @property
+    def object(self):
+        return self.source.X[self.index]
+
+
+cdef class Rows:
+    """A data set: X, and where each example's rows begin.
+
+    Parameters
+    ----------
+    X : C-contiguous float32 or float64 array (n_rows, n_features), scipy CSR of float32 or float64, or list of objects
+        Read in place, never copied or changed.
+    offsets : int64 array of shape (n_examples + 1,), optional
+        Rows of example i are offsets[i]:offsets[i+1]. Without it each row is an example.
+
+    What is passed is trusted; `structperc.data` checks and converts what users bring.
+    """
+
+    def __init__(self, X, offsets=None):
+        cdef const int64_t[::1] starts
+        cdef Py_buffer view
+        self.X = X
+        self.offsets = offsets
+        if isinstance(X, np.ndarray):
+            PyObject_GetBuffer(X, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+            self.n_rows, self.n_features = view.shape[0], view.shape[1]
+            self.whole.values = view.buf
+            self.value_size = view.itemsize
+            PyBuffer_Release(&view)             # X itself is kept alive
+            self.whole.layout = SP_DENSE_F64 if self.value_size == 8 else SP_DENSE_F32
+        elif isinstance(X, list):
+            self.n_rows = len(X)
+            self.whole.layout = SP_OBJECTS
+        else:
+            self.n_rows, self.n_features = X.shape
+            self._attach_sparse(X.data, X.indices, X.indptr)
+        self.whole.n_features = self.n_features
+        self.whole.n_rows = self.n_rows
+        self.n_examples = self.n_rows
+        if offsets is not None:
+            starts = offsets
+            self.starts = &starts[0]
+            self.n_examples = starts.shape[0] - 1
+
+    def _attach_sparse(self, values, indices, indptr):
+        cdef const double[::1] f64
+        cdef const float[::1] f32
+        cdef const int[::1] i32
+        cdef const int64_t[::1] i64
+        self._kept = (values, indices, indptr)
+        self.value_size, self.index_size = values.itemsize, indices.itemsize
+        if self.value_size == 8:
+            f64 = values
+            self.whole.values = &f64[0] if f64.shape[0] else NULL
+        else:
+            f32 = values
+            self.whole.values = &f32[0] if f32.shape[0] else NULL
+        if self.index_size == 4:
+            i32 = indices
+            self.whole.indices = &i32[0] if i32.shape[0] else NULL
+            i32 = indptr
+            self.whole.indptr = &i32[0]
+            self.whole.layout = SP_CSR_F64_I32 if self.value_size == 8 else SP_CSR_F32_I32
+        else:
+            i64 = indices
+            self.whole.indices = &i64[0] if i64.shape[0] else NULL
+            i64 = indptr
+            self.whole.indptr = &i64[0]
+            self.whole.layout = SP_CSR_F64_I64 if self.value_size == 8 else SP_CSR_F32_I64
+
+    def __len__(self):
+        return self.n_examples
+
+    @property
+    def sparse(self):
+        return SP_CSR_F64_I32 <= self.whole.layout <= SP_CSR_F32_I64
+
+    @property
+    def objects(self):
+        return self.whole.layout == SP_OBJECTS
+
+    def example(self, Py_ssize_t index):
+        """The `Example` with this number."""
+        return Example(self, index)
+
+    def sizes(self):
+        """Rows of each example, int64 array of shape (n_examples,)."""
+        if self.offsets is None:
+            return np.ones(self.n_examples, dtype=np.int64)
+        return np.diff(self.offsets)

@@ -1,0 +1,144 @@
+"""The primal weight store: one vector w, averaged and decayed lazily.
+
+Typical sizes: 50 .. 10^7 weights. A step costs what the feature map's `add` costs; averaging and decay add two scalar
+operations. Nothing is allocated after `start`.
+"""
+import numpy as np
+
+from libc.string cimport memcpy
+from structperc.core.components cimport Features, Parameter, Weights
+from structperc.core.errors import DataError
+from structperc.core.rows cimport Example
+
+SMALLEST_SCALE = 1e-9           # below, the scale is multiplied into the weights
+
+
+cdef class PrimalWeights(Weights):
+    """w as a vector, with the sum of its past values when averaging.
+
+    The weights are stored as v with w = scale * v. The running sum of w over the visited examples is
+    scale_sum * v - u, where a step v += d adds scale_sum * d to u: averaging costs nothing between steps
+    (math of the lazy form: mean = w_T - (1/T) sum_s (s - 1) Delta_s).
+
+    Parameters
+    ----------
+    average : bool
+    decay : float in [0, 1)
+        Each step first multiplies w by 1 - decay.
+    """
+
+    primal = True
+
+    cdef readonly bint average
+    cdef readonly double decay
+    cdef Parameter p
+    cdef double[::1] buffer, saved
+    cdef object _final
+    cdef Py_ssize_t _final_ticks
+
+    def __init__(self, average=False, double decay=0.0):
+        self.average, self.decay = average, decay
+
+    def start(self, Features features, task):
+        self.features = features
+        copies = 2 if self.average else 1
+        space = np.zeros(features.n_weights * copies + 8)
+        begin = (-space.ctypes.data % 64) // 8          # rows of 8 doubles on one cache line each
+        self.buffer = space[begin:begin + features.n_weights * copies]
+        self.p.w = &self.buffer[0]
+        self.p.pitch = features.row_width * copies
+        self.p.average = features.row_width if self.average else 0
+        self.scale, self.scale_sum, self.ticks = 1.0, 0.0, 0
+        self._final, self.saved = None, None
+
+    cdef int scores_c(self, Example x, double *s) noexcept nogil:
+        cdef Py_ssize_t a
+        if self.features.scores_c(&self.p, x, s) < 0:
+            return -1
+        if self.scale != 1:
+            for a in range(x.n_atoms):
+                s[a] *= self.scale
+        return 0
+
+    cdef int update_c(self, Example x, const double *c) noexcept nogil:
+        if self.decay != 0:
+            self.shrink()
+            return self.features.add_c(&self.p, x, c, 1 / self.scale, self.scale_sum / self.scale)
+        return self.features.add_c(&self.p, x, c, 1, self.scale_sum)
+
+    cdef void shrink(self) noexcept nogil:
+        cdef Py_ssize_t row, j, width = self.features.row_width
+        self.scale *= 1 - self.decay
+        if self.scale < SMALLEST:
+            for row in range(self.features.n_weight_rows):
+                for j in range(width):
+                    self.p.w[row * self.p.pitch + j] *= self.scale
+            self.scale_sum /= self.scale
+            self.scale = 1
+
+    cdef void prefetch_c(self, Example x) noexcept nogil:
+        self.features.prefetch_c(&self.p, x)
+
+    def _parts(self):
+        """Views of the stored weights and of the averaging accumulators, (n_weight_rows, row_width) each."""
+        table = np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)
+        width = self.features.row_width
+        return table[:, :width], (table[:, width:] if self.average else None)
+
+    def vector(self):
+        """The weights to predict with, flat, length n_weights: the mean over the visited examples when averaging."""
+        v, u = self._parts()
+        if self.average and self.ticks:
+            return ((self.scale_sum * v - u) / self.ticks).ravel()
+        return v.ravel() * self.scale if self.scale != 1 else v.ravel()
+
+    def final(self):
+        if not self.average and self.scale == 1:
+            return self
+        if self._final is None or self._final_ticks != self.ticks:
+            mean = PrimalWeights()
+            mean.start(self.features, None)
+            np.asarray((<PrimalWeights> mean).buffer)[:] = self.vector()
+            self._final, self._final_ticks = mean, self.ticks
+        return self._final
+
+    def batch_scores(self, rows):
+        return self.features.batch_scores(self.vector(), rows)
+
+    def state(self):
+        return {"weights": np.array(self.buffer), "scales": np.array([self.scale, self.scale_sum]),
+                "ticks": np.array(self.ticks)}
+
+    def restore(self, state):
+        weights = np.asarray(state["weights"], dtype=float)
+        if weights.shape != (self.buffer.shape[0],):
+            raise DataError(f"the saved weights have shape {weights.shape}; these options need ({self.buffer.shape[0]},).")
+        np.asarray(self.buffer)[:] = weights
+        self.scale, self.scale_sum = (float(v) for v in state["scales"])
+        self.ticks = int(state["ticks"])
+        self._final = None
+
+    def checkpoint(self, rows):
+        """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""
+        cdef Py_ssize_t n = self.buffer.shape[0]
+        scalars = (self.scale, self.scale_sum, self.ticks)
+        if rows.sparse and self.features.n_weight_rows > rows.X.nnz and self.decay == 0:
+            touched = np.append(np.unique(rows.X.indices), np.arange(rows.n_features, self.features.n_weight_rows))
+            table = np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)
+            return scalars, touched, table[touched]
+        if self.saved is None:
+            self.saved = np.empty(n)
+        memcpy(&self.saved[0], &self.buffer[0], n * sizeof(double))
+        return scalars, None, None
+
+    def roll_back(self, token):
+        scalars, touched, part = token
+        if touched is None:
+            memcpy(&self.buffer[0], &self.saved[0], self.buffer.shape[0] * sizeof(double))
+        else:
+            np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)[touched] = part
+        self.scale, self.scale_sum, self.ticks = scalars
+        self._final = None
+
+
+cdef double SMALLEST = SMALLEST_SCALE

@@ -1,0 +1,215 @@
+"""From what users bring to blocks of rows, without copying what already fits."""
+
+from __future__ import annotations
+
+import sys
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.core.rows import Rows
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+@attrs.frozen(eq=False)
+class Dataset:
+    """X as the loop reads it, and the names of its columns where X has them."""
+
+    rows: Rows
+    feature_names: tuple[str, ...] | None = None
+
+
+def read(X, offsets=None) -> Dataset:
+    """Checks X and makes it readable in place.
+
+    Parameters
+    ----------
+    X : array-like (n_rows, n_features), scipy sparse matrix, data frame, list of (n_i, n_features) arrays, or list of objects
+        C-ordered float32/float64 arrays and CSR matrices of these are not copied; anything else is converted once.
+        A list of two-dimensional arrays has one example per array.
+    offsets : array-like of int, shape (n_examples + 1,), optional
+        Rows offsets[i]:offsets[i+1] are example i; without it each row is an example.
+
+    Raises
+    ------
+    DataError
+        With the row, column or position at fault. NaN and Inf are noticed when the rows are scored.
+    """
+    if type(X) is np.ndarray and offsets is None and X.ndim == 2 and X.dtype in FLOATS and X.flags.c_contiguous:
+        return Dataset(Rows(check_size(X)))
+    names = column_names(X)
+    if is_sparse(X):
+        return Dataset(Rows(as_csr(X), check_offsets(offsets, X.shape[0])), names)
+    if isinstance(X, (list, tuple)) and len(X) and is_block(X[0]):
+        if offsets is not None:
+            raise DataError("offsets was given, but X is a list with one array per example already; pass one or the other.")
+        return stack(X)
+    if isinstance(X, (list, tuple)) and len(X) and not is_row(X[0]):
+        return Dataset(Rows(list(X)))
+    X = check_size(as_dense(X))
+    return Dataset(Rows(X, check_offsets(offsets, len(X))), names)
+
+
+def is_sparse(X) -> bool:
+    sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
+    return sparse is not None and sparse.issparse(X)
+
+
+def is_block(x) -> bool:
+    return is_sparse(x) or getattr(x, "ndim", 0) == 2
+
+
+def is_row(x) -> bool:
+    """Whether an element of a list is a row of numbers rather than an object."""
+    if isinstance(x, np.ndarray):
+        return x.ndim == 1 and x.dtype.kind in "fiub"
+    return isinstance(x, (list, tuple)) and all(isinstance(v, (int, float, np.number)) for v in x)
+
+
+def column_names(X):
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(c, str) for c in columns):
+        return None
+    return tuple(columns)
+
+
+def as_dense(X) -> np.ndarray:
+    """A C-ordered float array with two dimensions."""
+    try:
+        array = np.asarray(X)
+        if array.dtype not in FLOATS:
+            array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise explain_dense(X) from None
+    if array.ndim != 2:
+        hint = " A single example is X.reshape(1, -1)." if array.ndim == 1 else ""
+        raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, shape (n_rows, n_features).{hint}")
+    return np.ascontiguousarray(array)
+
+
+def explain_dense(X) -> DataError:
+    """Why X is no matrix of numbers: ragged rows, or the first entry that is no number."""
+    rows = X.values.tolist() if hasattr(X, "values") and not callable(X.values) else list(X)
+    lengths = [len(row) if hasattr(row, "__len__") and not isinstance(row, str) else -1 for row in rows]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            return DataError(f"X is ragged: row {i} has {max(length, 0)} columns but row 0 has {max(lengths[0], 0)}; make all rows equally long.")
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row if lengths[i] >= 0 else [row]):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return DataError(f"X[{i}, {j}] is {value!r}, not a number; encode categories as numbers first.")
+    return DataError("X cannot be read as a matrix of numbers; pass an array of shape (n_rows, n_features).")
+
+
+def check_size(X: np.ndarray) -> np.ndarray:
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise DataError(f"X has shape {X.shape}: 0 {'rows (samples)' if X.shape[0] == 0 else 'columns (features)'}; at least one is needed.")
+    return X
+
+
+def as_csr(X):
+    """CSR of floats with sorted, valid indices; the same object when it already is."""
+    csr = X if X.format == "csr" else X.tocsr()
+    check_size(csr)
+    if csr.dtype not in FLOATS:
+        csr = csr.astype(np.float64)
+    if csr.indices.dtype != csr.indptr.dtype or csr.indices.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        csr = type(csr)((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape)
+    indptr, indices = csr.indptr, csr.indices
+    if indptr[0] != 0 or indptr[-1] > len(indices) or len(csr.data) < indptr[-1] or (np.diff(indptr) < 0).any():
+        raise DataError("X.indptr is damaged: it must begin at 0, never fall and end within X.indices.")
+    if len(indices) and not (0 <= indices.min() and indices.max() < csr.shape[1]):
+        at = int(np.flatnonzero((indices < 0) | (indices >= csr.shape[1]))[0])
+        row = int(np.searchsorted(indptr, at, side="right")) - 1
+        raise DataError(f"X.indices[{at}] (row {row}) is {indices[at]}, outside the {csr.shape[1]} columns of X.")
+    return csr
+
+
+def canonical(csr):
+    """The same matrix with sorted indices and no duplicates, as norms need it; the same object when it already is."""
+    if csr.has_canonical_format:
+        return csr
+    csr = csr.copy()
+    csr.sum_duplicates()
+    return csr
+
+
+def check_offsets(offsets, n_rows: int):
+    if offsets is None:
+        return None
+    raw = np.asarray(offsets)
+    if raw.ndim != 1 or len(raw) < 2 or raw.dtype.kind not in "iu":
+        raise DataError(f"offsets has shape {raw.shape} and type {raw.dtype}; expected at least two integers, "
+                        f"the first row of each example and the end.")
+    offsets = np.ascontiguousarray(raw, dtype=np.int64)
+    if offsets[0] != 0 or offsets[-1] != n_rows:
+        raise DataError(f"offsets runs from {offsets[0]} to {offsets[-1]}; expected from 0 to the {n_rows} rows of X.")
+    falls = np.flatnonzero(np.diff(offsets) < 0)
+    if len(falls):
+        i = int(falls[0])
+        raise DataError(f"offsets is not sorted: offsets[{i + 1}] is {offsets[i + 1]}, below offsets[{i}] which is {offsets[i]}.")
+    return offsets
+
+
+def stack(blocks) -> Dataset:
+    """A list of blocks of rows as one matrix (a copy) and offsets."""
+    for i, block in enumerate(blocks):
+        if not is_block(block):
+            raise DataError(f"X[{i}] has {np.ndim(block)} dimensions but X[0] has 2; give every example as rows and columns.")
+        if block.shape[1] != blocks[0].shape[1]:
+            raise DataError(f"X[{i}] has {block.shape[1]} columns but X[0] has {blocks[0].shape[1]}; examples must share their features.")
+    offsets = np.zeros(len(blocks) + 1, dtype=np.int64)
+    np.cumsum([b.shape[0] for b in blocks], out=offsets[1:])
+    if any(is_sparse(b) for b in blocks):
+        from scipy.sparse import vstack
+
+        return Dataset(Rows(as_csr(vstack(blocks, format="csr")), offsets))
+    return Dataset(Rows(check_size(as_dense(np.concatenate([np.asarray(b) for b in blocks]))), offsets), column_names(blocks[0]))
+
+
+def sample_weights(weights, n_examples: int):
+    """float64 weights, finite and not negative, or None."""
+    if weights is None:
+        return None
+    try:
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"sample_weight is not a list of numbers: {weights!r:.80}.") from None
+    if weights.ndim == 0:
+        weights = np.full(n_examples, float(weights))
+    if weights.shape != (n_examples,):
+        raise DataError(f"sample_weight has shape {weights.shape}; expected ({n_examples},), one number per example.")
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise DataError(f"sample_weight[{i}] is {weights[i]}; weights must be finite and not negative.")
+    return weights
+
+
+def locate_not_finite(rows: Rows, example=None):
+    """(row, column, value) of the first NaN or Inf in X (in one example), or None."""
+    if rows.objects:
+        return None
+    first, last = 0, rows.n_rows
+    if example is not None:
+        first = example if rows.offsets is None else int(rows.offsets[example])
+        last = first + 1 if rows.offsets is None else int(rows.offsets[example + 1])
+    step = max(1, (1 << 20) // max(1, rows.n_features)) if not rows.sparse else last - first
+    for start in range(first, last, max(1, step)):
+        stop = min(start + step, last)
+        if rows.sparse:
+            low, high = rows.X.indptr[start], rows.X.indptr[stop]
+            bad = np.flatnonzero(~np.isfinite(rows.X.data[low:high]))
+            if len(bad):
+                at = int(low + bad[0])
+                return int(np.searchsorted(rows.X.indptr, at, side="right")) - 1, int(rows.X.indices[at]), float(rows.X.data[at])
+        else:
+            bad = np.argwhere(~np.isfinite(rows.X[start:stop]))
+            if len(bad):
+                i, j = (int(v) for v in bad[0])
+                return start + i, j, float(rows.X[start + i, j])
+    return None

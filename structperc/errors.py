@@ -1,0 +1,12 @@
+"""What structperc raises on purpose; every message says where, what came, what was expected and what to do."""
+
+from structperc.core.errors import (
+    DataError,
+    ModelFormatError,
+    NotFittedError,
+    OptionError,
+    PluginError,
+    StructPercError,
+)
+
+__all__ = ["DataError", "ModelFormatError", "NotFittedError", "OptionError", "PluginError", "StructPercError"]

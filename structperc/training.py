@@ -1,0 +1,77 @@
+"""Who drives the examples: the online trainer, one pass after another through the compiled loop."""
+
+from __future__ import annotations
+
+import time
+
+import attrs
+import numpy as np
+
+CONVERGED = "converged"
+MAX_EPOCHS = "max_epochs"
+EARLY_STOPPED = "early_stopped"
+INTERRUPTED = "interrupted"
+
+
+@attrs.frozen
+class EpochRecord:
+    """What observers are told at the end of an epoch.
+
+    Attributes
+    ----------
+    epoch, epochs : int
+        Its number from 1, and how many were asked for.
+    examples, mistakes, updates : int
+    loss : float
+        Sum of the losses of the online predictions of this epoch.
+    seconds : float
+    """
+
+    epoch: int
+    epochs: int
+    examples: int
+    mistakes: int
+    updates: int
+    loss: float
+    seconds: float
+
+
+class Trainer:
+    """Base of trainers: `train` drives a `Session` until its `status` is set."""
+
+    citation = ""
+
+    def train(self, session):
+        raise NotImplementedError
+
+
+class OnlineTrainer(Trainer):
+    """Passes over the examples, in file order or shuffled anew each epoch, until an epoch brings no update.
+
+    After an epoch without update no later one could change the weights.
+    """
+
+    def train(self, session):
+        task = session.task
+        for epoch in range(1, task.epochs + 1):
+            begin = time.perf_counter()
+            passed = session.run(visiting_order(task, session.active, session.n_examples))
+            record = EpochRecord(epoch, task.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
+                                 time.perf_counter() - begin)
+            session.epoch_end(record)
+            if passed.updates == 0:
+                session.status = CONVERGED
+                return
+            if session.stop_requested:
+                session.status = EARLY_STOPPED
+                return
+        session.status = MAX_EPOCHS
+
+
+def visiting_order(task, active, n_examples):
+    """Examples in the order of this epoch, or None for all in file order; examples without weight are left out."""
+    if not task.shuffle:
+        return active
+    order = np.arange(n_examples) if active is None else active.copy()
+    task.random.shuffle(order)
+    return order.astype(np.int64, copy=False)
