@@ -220,15 +220,18 @@ class Engine:
     def _begin(self, dataset, y) -> Fitted:
         """New parts for a new data set, checked against each other."""
         rows = dataset.rows
-        task = Task(
-            n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=dataset.feature_names,
-            update=self.update, loss=self.loss, margin=float(self.margin), augment=float(self.augment), C=float(self.C),
-            epochs=int(self.epochs), average=bool(self.average), decay=float(self.decay), shuffle=bool(self.shuffle),
-            fit_intercept=bool(self.fit_intercept), options=self.plugin_options, random=generator(self.random_state),
-        )
+        task = attrs.evolve(self._task(generator(self.random_state)), n_features=rows.n_features, sparse=rows.sparse,
+                            objects=rows.objects, feature_names=dataset.feature_names)
         outputs = self._ask("structperc_outputs", task)
         labels = outputs.find_labels(y, self.classes)
         return self._assemble(task, outputs, labels, rows)
+
+    def _task(self, random) -> Task:
+        """The options, before data are known."""
+        return Task(n_features=0, sparse=False, objects=False, update=self.update, loss=self.loss, margin=float(self.margin),
+                    augment=float(self.augment), C=float(self.C), epochs=int(self.epochs), average=bool(self.average),
+                    decay=float(self.decay), shuffle=bool(self.shuffle), fit_intercept=bool(self.fit_intercept),
+                    options=self.plugin_options, random=random)
 
     def _assemble(self, task, outputs, labels, rows=None) -> Fitted:
         task = attrs.evolve(task, labels=labels, loss=outputs.default_loss if task.loss is None else task.loss)
@@ -364,22 +367,12 @@ class Engine:
         """BibTeX of exactly the methods in use."""
         entries = [p.citation for p in self._plugins[1:]]
         if self._fitted is not None:
-            parts = self._fitted.parts
+            used = attrs.astuple(self._fitted.parts, recurse=False)
         else:
-            parts = None
-            entries.append(getattr(self._rule(), "citation", ""))
-        if parts is not None:
-            entries += [getattr(part, "citation", "") for part in attrs.astuple(parts, recurse=False)]
+            used = [registry.ask(self._manager, self._plugins, "structperc_update", self._task(None))]
+        entries += [getattr(part, "citation", "") for part in used]
         unique = dict.fromkeys(e.strip() for e in entries if e)
         return "\n\n".join(unique)
-
-    def _rule(self):
-        """The update rule, before data are known."""
-        task = Task(n_features=0, sparse=False, objects=False, update=self.update, loss=self.loss, margin=float(self.margin),
-                    augment=float(self.augment), C=float(self.C), epochs=int(self.epochs), average=bool(self.average),
-                    decay=float(self.decay), shuffle=bool(self.shuffle), fit_intercept=bool(self.fit_intercept),
-                    options=self.plugin_options, random=None)
-        return registry.ask(self._manager, self._plugins, "structperc_update", task)
 
     # ---- persistence ----
 

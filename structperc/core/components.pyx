@@ -17,6 +17,17 @@ from structperc.core.labels import LabelCodes, find_labels
 from structperc.core.kernels cimport best_kernels
 
 
+cdef room_for(c, Features features, Example x):
+    """One coefficient per atom, copied to an array that is as long as compiled methods need it."""
+    x.n_atoms = features.n_atoms(x)
+    padded = np.zeros(max(x.n_atoms, features.room, 1))
+    c = np.asarray(c, dtype=float)
+    if c.shape != (x.n_atoms,):
+        raise DataError(f"{c.shape} coefficients for example {x.index}; expected ({x.n_atoms},), one per atom.")
+    padded[:len(c)] = c
+    return padded
+
+
 cdef const double *pointer(const double[::1] values) noexcept:
     return &values[0] if values.shape[0] else NULL
 
@@ -50,6 +61,13 @@ cdef class Component:
     def attributes(self, weights):
         """Fitted attributes to show on the engine: a dict of names ending in `_` to functions without arguments."""
         return {}
+
+    def state(self):
+        """What a model file must hold of this component, a dict of arrays; `restore` takes it back."""
+        return {}
+
+    def restore(self, state):
+        """Takes back what `state` gave; called on a component that has been started."""
 
     def missing(self, method):
         """The error of a component that lacks one of its methods."""
@@ -167,6 +185,7 @@ cdef class Features(Component):
         cdef Parameter p
         cdef Py_ssize_t n = self.n_atoms(x)
         cdef double[::1] s = np.zeros(max(n, self.room, 1))
+        x.n_atoms = n
         p.w, p.pitch, p.average = <double *> &w[0], self.row_width, 0
         self.answer(self.scores_c(&p, x, &s[0]))
         return np.asarray(s)[:n]
@@ -174,8 +193,7 @@ cdef class Features(Component):
     def add(self, double[::1] w, Example x, c):
         """w += sum_a c[a] phi(x, a), in place."""
         cdef Parameter p
-        cdef double[::1] padded = np.zeros(max(self.n_atoms(x), self.room, 1))
-        padded[:len(c)] = np.ascontiguousarray(c, dtype=float)
+        cdef double[::1] padded = room_for(c, self, x)
         p.w, p.pitch, p.average = &w[0], self.row_width, 0
         self.answer(self.add_c(&p, x, &padded[0], 1.0, 0.0))
 
@@ -187,8 +205,7 @@ cdef class Features(Component):
 
     def norm(self, Example x, c):
         """Squared norm of sum_a c[a] phi(x, a)."""
-        cdef double[::1] padded = np.zeros(max(self.n_atoms(x), self.room, 1))
-        padded[:len(c)] = np.ascontiguousarray(c, dtype=float)
+        cdef double[::1] padded = room_for(c, self, x)
         cdef double total = self.norm_c(x, &padded[0])
         self.reraise()
         return total
@@ -250,14 +267,14 @@ cdef class Weights(Component):
         """s[a] = w . phi(x, a) for every atom of x."""
         cdef Py_ssize_t n = self.features.n_atoms(x)
         cdef double[::1] s = np.zeros(max(n, self.features.room, 1))
+        x.n_atoms = n
         if self.scores_c(x, &s[0]) < 0:
             self.reraise()
         return np.asarray(s)[:n]
 
     def update(self, Example x, c):
         """w <- (1 - decay) w + sum_a c[a] phi(x, a)."""
-        cdef double[::1] padded = np.zeros(max(self.features.n_atoms(x), self.features.room, 1))
-        padded[:len(c)] = np.ascontiguousarray(c, dtype=float)
+        cdef double[::1] padded = room_for(c, self.features, x)
         if self.update_c(x, &padded[0]) < 0:
             self.reraise()
 
