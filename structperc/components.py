@@ -1,6 +1,6 @@
 """The base classes of all parts and the ready-made ones, in one place to import from."""
 
-from structperc.core.argmax import LargestArgmax, PrefixArgmax
+from structperc.core.argmax import LargestArgmax, PrefixArgmax, ThresholdArgmax
 from structperc.core.components import Argmax, Component, Features, LabelOutputs, Loss, Outputs, Step, Update, Weights
 from structperc.core.features import BlockFeatures, RowFeatures
 from structperc.core.gold import Gold
@@ -16,5 +16,5 @@ __all__ = [
     "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "Example", "ExampleCosts",
     "Features", "Gold", "HammingLoss", "LabelOutputs", "LargestArgmax", "Loss", "OnlineTrainer", "Outputs",
     "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "RowFeatures", "Rows",
-    "SquaredLoss", "Step", "Trainer", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
+    "SquaredLoss", "Step", "ThresholdArgmax", "Trainer", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
 ]  # fmt: skip

@@ -43,4 +43,4 @@ def structperc_features(task):
 
 @hookimpl
 def structperc_argmax(task):
-    return PrefixArgmax(task.n_labels, ties="lowest")
+    return PrefixArgmax(task.n_labels)

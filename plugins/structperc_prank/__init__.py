@@ -1,7 +1,7 @@
 """PRank: one direction for all ranks, and an ordered threshold between neighbouring ranks."""
 
 from structperc import Option, hookimpl
-from structperc.core.argmax import PrefixArgmax
+from structperc.core.argmax import ThresholdArgmax
 from structperc.core.outputs import RankOutputs
 from structperc_prank.thresholds import OriginalUpdate, ThresholdFeatures
 
@@ -35,7 +35,7 @@ def structperc_features(task):
 
 @hookimpl
 def structperc_argmax(task):
-    return PrefixArgmax(task.n_labels, ties="highest")
+    return ThresholdArgmax(task.n_labels)
 
 
 @hookimpl

@@ -129,8 +129,7 @@ cdef class OriginalUpdate(Update):
         cdef Py_ssize_t k
         for k in range(step.n_atoms):
             if k < step.gold_code[0] - 1:
-                if step.s[k] <= 0:
-                    step.c[k] = step.weight
-            elif step.s[k] >= 0:
-                step.c[k] = -step.weight
+                step.c[k] = step.weight if step.s[k] <= 0 else 0
+            else:
+                step.c[k] = -step.weight if step.s[k] >= 0 else 0
         return 1

@@ -3,59 +3,62 @@ from structperc.core.components cimport Argmax
 from structperc.core.rows cimport Example
 
 
-cdef class PrefixArgmax(Argmax):
-    """The rank whose prefix sum of atom scores is largest: argmax over y of s[0] + ... + s[y - 2].
+cdef class LabelArgmax(Argmax):
+    """Base of the solvers over n_labels labels."""
 
-    It asks whether what the ranks above the best so far add up to is positive. When the scores fall with k that is
-    exactly the threshold rule "smallest k with s[k] < 0", without rounding.
-
-    Parameters
-    ----------
-    ties : {"lowest", "highest"}
-        Which rank wins a tie: CuSum's rule is the lowest, PRank's the highest.
-    """
-
-    cdef bint highest
-
-    def __init__(self, Py_ssize_t n_labels, str ties="lowest"):
-        if ties not in ("lowest", "highest"):
-            raise ValueError(f"ties={ties!r}; expected 'lowest' or 'highest'.")
-        self.n_labels = n_labels
-        self.highest = ties == "highest"
-        self.width = 1
-
-    cdef Py_ssize_t n_labels
-
-    cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef int k, best = 1
-        cdef double gain = 0
-        if self.highest:
-            for k in range(<int> self.n_labels - 1):
-                gain += s[k]
-                best = k + 2 if gain >= 0 else best         # no branch to mispredict
-                gain = gain if gain < 0 else 0
-        else:
-            for k in range(<int> self.n_labels - 1):
-                gain += s[k]
-                best = k + 2 if gain > 0 else best
-                gain = gain if gain < 0 else 0
-        y[0] = best
-        return 1
-
-
-cdef class LargestArgmax(Argmax):
-    """The label whose atom scores highest; ties go to the lowest label."""
-
-    cdef Py_ssize_t n_labels
+    cdef readonly Py_ssize_t n_labels
 
     def __init__(self, Py_ssize_t n_labels):
         self.n_labels = n_labels
         self.width = 1
 
+
+cdef class PrefixArgmax(LabelArgmax):
+    """The rank whose prefix sum of atom scores is largest: argmax over y of s[0] + ... + s[y - 2]; ties go to the lowest."""
+
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef int k, best = 0
+        cdef int k, best = 1
+        cdef double sum = 0, largest = 0
+        for k in range(<int> self.n_labels - 1):
+            sum += s[k]
+            best += (sum > largest) * (k + 2 - best)        # no branch to mispredict
+            largest = sum if sum > largest else largest
+        y[0] = best
+        return 1
+
+
+cdef class ThresholdArgmax(LabelArgmax):
+    """The same maximum with ties to the highest rank, for scores s[k] = f - b_k below ordered thresholds.
+
+    Then the prefix sums rise as long as s[k] >= 0, so the answer is one more than the number of thresholds reached,
+    without rounding. Scores that rise somewhere (the loss is in them) are summed.
+    """
+
+    cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
+        cdef int k, reached = 0, rises = 0, best = 1
+        cdef double sum = 0, largest = 0
+        for k in range(<int> self.n_labels - 1):
+            reached += s[k] >= 0
+        for k in range(1, <int> self.n_labels - 1):
+            rises += s[k] > s[k - 1]
+        if rises:
+            for k in range(<int> self.n_labels - 1):
+                sum += s[k]
+                best += (sum >= largest) * (k + 2 - best)
+                largest = sum if sum > largest else largest
+            reached = best - 1
+        y[0] = reached + 1
+        return 1
+
+
+cdef class LargestArgmax(LabelArgmax):
+    """The label whose atom scores highest; ties go to the lowest label."""
+
+    cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
+        cdef int k, best = 1
+        cdef double largest = s[0]
         for k in range(1, <int> self.n_labels):
-            if s[k] > s[best]:
-                best = k
-        y[0] = best + 1
+            best += (s[k] > largest) * (k + 1 - best)       # no branch to mispredict
+            largest = s[k] if s[k] > largest else largest
+        y[0] = best
         return 1

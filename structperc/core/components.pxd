@@ -49,6 +49,7 @@ cdef class Outputs(Component):
     cdef readonly Py_ssize_t n_labels           # outputs of one label: how many labels; else 0
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil
+    cdef int difference_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n, double *c) noexcept nogil
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil
     cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil
@@ -83,7 +84,7 @@ cdef class Step(Component):
     cdef Py_ssize_t n_gold, n_y
     cdef readonly Py_ssize_t n_atoms
     cdef readonly double loss, weight
-    cdef double *c                              # coefficients over atoms, to be filled; zero at the start
+    cdef double *c                              # coefficients over atoms, all to be written by the rule
     cdef double[::1] coefficient_buffer
 
     cdef int difference_c(self) noexcept nogil

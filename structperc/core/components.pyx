@@ -380,6 +380,15 @@ cdef class Outputs(Component):
             c[y[i]] += sign
         return 0
 
+    cdef int difference_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n, double *c) noexcept nogil:
+        """c = n_gold - n_y"""
+        cdef Py_ssize_t a
+        for a in range(x.n_atoms):
+            c[a] = 0
+        if self.count_c(x, gold, n_gold, 1.0, c) < 0:
+            return -1
+        return self.count_c(x, y, n, -1.0, c)
+
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         """Whether a prediction is right: here, the same integers in any order."""
         cdef Py_ssize_t i, j
@@ -585,9 +594,7 @@ cdef class Step(Component):
 
     cdef int difference_c(self) noexcept nogil:
         """c = n_gold - n_y; -1 on an error."""
-        if self.outputs.count_c(self.x, self.gold_code, self.n_gold, 1.0, self.c) < 0:
-            return -1
-        return self.outputs.count_c(self.x, self.y_code, self.n_y, -1.0, self.c)
+        return self.outputs.difference_c(self.x, self.gold_code, self.n_gold, self.y_code, self.n_y, self.c)
 
     cdef double difference_score_c(self) noexcept nogil:
         """w . sum_a c[a] phi(x, a)"""

@@ -4,7 +4,7 @@
  * Cost: one pass over x for all blocks; about 20 ns for 4 blocks of 50 features in the first-level cache.
  *
  * The order of summation is fixed: eight running sums (lane l takes features l, l + 8, ...), folded as
- * ((0+4)+(2+6)) + ((1+5)+(3+7)), then the last d mod 8 features one by one; sparse rows: one running sum in storage
+ * ((0+4)+(2+6)) + ((1+5)+(3+7)) and added to the sum of the last d mod 8 features, then the constant; sparse rows: one running sum in storage
  * order.  Contraction into fused multiply-adds is switched off (setup.py).  So every instruction set gives the same bits.
  *
  * The functions stand in inner_sets.h, are compiled once per instruction set and picked when `kernels` is loaded.
@@ -64,6 +64,18 @@ SP_INLINE int sp_wide_index(const sp_rows *x) { return x->layout == SP_CSR_F64_I
 SP_INLINE ptrdiff_t sp_start(const sp_rows *x, ptrdiff_t row) {
     return sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indptr)[row] : (ptrdiff_t)((const int32_t *)x->indptr)[row];
 }
+
+/* Which of (up to 64) coefficients are not 0, as bits: one branch per block that moves instead of one per block. */
+SP_INLINE uint64_t sp_moved(const double *c, ptrdiff_t n) {
+    uint64_t bits = 0;
+    for (ptrdiff_t k = 0; k < (n < 64 ? n : 64); k++) { SP_SCALAR bits |= (uint64_t)(c[k] != 0) << k; }
+    return bits;
+}
+#if SP_VECTORS
+SP_INLINE int sp_first_bit(uint64_t bits) { return __builtin_ctzll(bits); }
+#else
+SP_INLINE int sp_first_bit(uint64_t bits) { int k = 0; while (!(bits >> k & 1)) k++; return k; }
+#endif
 
 /* The update of the constant feature. */
 SP_INLINE void sp_add_bias(const sp_blocks *b, const double *c, double to_w, double to_u) {

@@ -3,27 +3,27 @@
 SP_INLINE void SP_T(dots1)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w,
                            const double *bias, double *SP_RESTRICT out) {
     SP(eight) s0;
-    double t;
+    double rest = 0;
     ptrdiff_t j = 0;
     memset(&s0, 0, sizeof s0);
     for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY1) }
-    t = SP(fold)(s0);
-    for (; j < d; j++) { SP_SCALAR t += w[j] * (double)x[j]; }
-    *out = bias ? t + *bias : t;
+    for (; j < d; j++) { SP_SCALAR rest += w[j] * (double)x[j]; }
+    rest += SP(fold)(s0);
+    *out = bias ? rest + *bias : rest;
 }
 
 SP_INLINE void SP_T(dots2)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w, ptrdiff_t step,
                            const double *bias, double *SP_RESTRICT out) {
     const double *w1 = w + step;
     SP(eight) s0, s1;
-    double t, t1;
+    double rest = 0, rest1 = 0;
     ptrdiff_t j = 0;
     memset(&s0, 0, sizeof s0); memset(&s1, 0, sizeof s1);
     for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY2) }
-    t = SP(fold)(s0); t1 = SP(fold)(s1);
-    for (; j < d; j++) { SP_SCALAR double v = x[j]; t += w[j] * v; t1 += w1[j] * v; }
-    if (bias) { t += bias[0]; t1 += bias[1]; }
-    out[0] = t; out[1] = t1;
+    for (; j < d; j++) { SP_SCALAR double v = x[j]; rest += w[j] * v; rest1 += w1[j] * v; }
+    rest += SP(fold)(s0); rest1 += SP(fold)(s1);
+    if (bias) { rest += bias[0]; rest1 += bias[1]; }
+    out[0] = rest; out[1] = rest1;
 }
 
 #if SP_BLOCKS_AT_ONCE == 4
@@ -31,18 +31,17 @@ SP_INLINE void SP_T(dots4)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const doub
                            const double *bias, double *SP_RESTRICT out) {
     const double *w1 = w + step, *w2 = w1 + step, *w3 = w2 + step;
     SP(eight) s0, s1, s2, s3;
-    double t[4];
+    SP(vec) rest = {0, 0, 0, 0};             /* one lane a block: no way through memory before the scores are read */
     ptrdiff_t j = 0;
     memset(&s0, 0, sizeof s0); memset(&s1, 0, sizeof s1); memset(&s2, 0, sizeof s2); memset(&s3, 0, sizeof s3);
     for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY4) }
-    SP(fold4)(s0, s1, s2, s3, t);
     for (; j < d; j++) {
-        SP_SCALAR
         double v = x[j];
-        t[0] += w[j] * v; t[1] += w1[j] * v; t[2] += w2[j] * v; t[3] += w3[j] * v;
+        rest += (SP(vec)){w[j], w1[j], w2[j], w3[j]} * (SP(vec)){v, v, v, v};
     }
-    if (bias) { t[0] += bias[0]; t[1] += bias[1]; t[2] += bias[2]; t[3] += bias[3]; }
-    memcpy(out, t, sizeof t);
+    rest += SP(fold4)(s0, s1, s2, s3);
+    if (bias) rest += SP_LOAD_F64(bias);
+    SP_AT(out) = rest;
 }
 #endif
 
@@ -69,33 +68,44 @@ static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const
                       double to_u) {
     ptrdiff_t d = x->n_features, f = b->feature_step, far = b->average;
     const SP_REAL *SP_RESTRICT v = (const SP_REAL *)x->values + row * d;
-    for (ptrdiff_t k = 0; k < b->n_blocks; k++) {
-        if (c[k] == 0) continue;
+    for (ptrdiff_t group = 0; group < b->n_blocks; group += 64)
+    for (uint64_t moved = sp_moved(c + group, b->n_blocks - group); moved; moved &= moved - 1) {
+        ptrdiff_t k = group + sp_first_bit(moved);
         double *SP_RESTRICT w = b->w + k * b->block_step, *SP_RESTRICT u = w + far;
         double a = c[k] * to_w, t = c[k] * to_u;
-        if (f == 1 && far)
-            for (ptrdiff_t j = 0; j < d; j++) { double e = v[j]; w[j] += a * e; u[j] += t * e; }
-        else if (f == 1)
-            for (ptrdiff_t j = 0; j < d; j++) w[j] += a * (double)v[j];
-        else
-            for (ptrdiff_t j = 0; j < d; j++) {
+        ptrdiff_t j = 0;
+        if (b->bias) {
+            b->bias[k] += a;
+            if (far) b->bias[k + far] += t;
+        }
+#define SP_STEP(part, at) SP_AT(w + j + at) += a * SP_LOAD(v + j + at);
+#define SP_STEP2(part, at)                                                                                             \
+    { SP(vec) e = SP_LOAD(v + j + at); SP_AT(w + j + at) += a * e; SP_AT(u + j + at) += t * e; }
+        if (f == 1 && far) {
+            for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_STEP2) }
+            for (; j < d; j++) { SP_SCALAR double e = v[j]; w[j] += a * e; u[j] += t * e; }
+        } else if (f == 1) {
+            for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_STEP) }
+            for (; j < d; j++) { SP_SCALAR w[j] += a * (double)v[j]; }
+        } else
+#undef SP_STEP
+#undef SP_STEP2
+            for (; j < d; j++) {
                 w[j * f] += a * (double)v[j];
                 if (far) w[j * f + far] += t * (double)v[j];
             }
     }
-    sp_add_bias(b, c, to_w, to_u);
 }
 
 static double SP_T(norm)(const sp_rows *x, ptrdiff_t row) {
     const SP_REAL *v = (const SP_REAL *)x->values + row * x->n_features;
     ptrdiff_t d = x->n_features, j = 0;
-    double t;
+    double rest = 0;
     SP(eight) s0;
     memset(&s0, 0, sizeof s0);
 #define SP_SQUARE(part, at) { SP(vec) e = SP_LOAD(v + j + at); s0.part += e * e; }
     for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_SQUARE) }
 #undef SP_SQUARE
-    t = SP(fold)(s0);
-    for (; j < d; j++) { SP_SCALAR t += (double)v[j] * (double)v[j]; }
-    return t;
+    for (; j < d; j++) { SP_SCALAR rest += (double)v[j] * (double)v[j]; }
+    return rest + SP(fold)(s0);
 }

@@ -6,10 +6,12 @@
 typedef double SP(vec) __attribute__((vector_size(SP_WIDTH * 8), may_alias));
 typedef double SP(loose) __attribute__((vector_size(SP_WIDTH * 8), aligned(8), may_alias));
 typedef float SP(narrow) __attribute__((vector_size(SP_WIDTH * 4), aligned(4), may_alias));
+#define SP_AT(p) (*(SP(loose) *)(p))
 #define SP_LOAD_F64(p) (*(const SP(loose) *)(p))
 #define SP_LOAD_F32(p) __builtin_convertvector(*(const SP(narrow) *)(p), SP(vec))
 #else
 typedef double SP(vec);
+#define SP_AT(p) (*(p))
 #define SP_LOAD_F64(p) (*(p))
 #define SP_LOAD_F32(p) ((double)*(p))
 #endif
@@ -19,23 +21,7 @@ typedef double SP(vec);
 #define SP_MIX(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
 #endif
 
-#if SP_WIDTH == 8
-typedef struct { SP(vec) a; } SP(eight);
-#define SP_EACH_PART(DO) DO(a, 0)
-#define SP_BLOCKS_AT_ONCE 4
-SP_INLINE double SP(fold)(SP(eight) s) {
-    double t[4] = {s.a[0] + s.a[4], s.a[1] + s.a[5], s.a[2] + s.a[6], s.a[3] + s.a[7]};
-    return (t[0] + t[2]) + (t[1] + t[3]);
-}
-SP_INLINE void SP(fold4)(SP(eight) e, SP(eight) f, SP(eight) g, SP(eight) h, double *out) {
-    typedef long long mask __attribute__((vector_size(64)));
-    SP(vec) s = SP_MIX(mask, e.a, f.a, 0, 1, 2, 3, 8, 9, 10, 11) + SP_MIX(mask, e.a, f.a, 4, 5, 6, 7, 12, 13, 14, 15);
-    SP(vec) t = SP_MIX(mask, g.a, h.a, 0, 1, 2, 3, 8, 9, 10, 11) + SP_MIX(mask, g.a, h.a, 4, 5, 6, 7, 12, 13, 14, 15);
-    SP(vec) p = SP_MIX(mask, s, t, 0, 1, 4, 5, 8, 9, 12, 13) + SP_MIX(mask, s, t, 2, 3, 6, 7, 10, 11, 14, 15);
-    SP(vec) r = SP_MIX(mask, p, p, 0, 2, 4, 6, 8, 10, 12, 14) + SP_MIX(mask, p, p, 1, 3, 5, 7, 9, 11, 13, 15);
-    memcpy(out, &r, 32);
-}
-#elif SP_WIDTH == 4
+#if SP_WIDTH == 4
 typedef struct { SP(vec) a, b; } SP(eight);
 #define SP_EACH_PART(DO) DO(a, 0) DO(b, 4)
 #define SP_BLOCKS_AT_ONCE 4
@@ -43,13 +29,12 @@ SP_INLINE double SP(fold)(SP(eight) s) {
     SP(vec) t = s.a + s.b;
     return (t[0] + t[2]) + (t[1] + t[3]);
 }
-SP_INLINE void SP(fold4)(SP(eight) e, SP(eight) f, SP(eight) g, SP(eight) h, double *out) {
+SP_INLINE SP(vec) SP(fold4)(SP(eight) e, SP(eight) f, SP(eight) g, SP(eight) h) {
     typedef long long mask __attribute__((vector_size(32)));
     SP(vec) s = e.a + e.b, t = f.a + f.b, u = g.a + g.b, v = h.a + h.b;
     SP(vec) p = SP_MIX(mask, s, t, 0, 1, 4, 5) + SP_MIX(mask, s, t, 2, 3, 6, 7);
     SP(vec) q = SP_MIX(mask, u, v, 0, 1, 4, 5) + SP_MIX(mask, u, v, 2, 3, 6, 7);
-    SP(vec) r = SP_MIX(mask, p, q, 0, 2, 4, 6) + SP_MIX(mask, p, q, 1, 3, 5, 7);
-    memcpy(out, &r, 32);
+    return SP_MIX(mask, p, q, 0, 2, 4, 6) + SP_MIX(mask, p, q, 1, 3, 5, 7);
 }
 #else
 #if SP_WIDTH == 2
@@ -126,6 +111,7 @@ static const sp_kernels SP(set) = {
     sp_row_dot,
 };
 
+#undef SP_AT
 #undef SP_LOAD_F64
 #undef SP_LOAD_F32
 #undef SP_MIX

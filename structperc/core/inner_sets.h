@@ -65,21 +65,6 @@ static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrd
 #undef SP_WIDTH
 #ifdef __clang__
 #pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl"))), apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl")
-#endif
-#define SP_WIDTH 8
-#define SP_SET avx512
-#define SP_SET_NAME "avx512"
-#include "inner_kernels.h"
-#undef SP_SET
-#undef SP_SET_NAME
-#undef SP_WIDTH
-#ifdef __clang__
-#pragma clang attribute pop
 #else
 #pragma GCC pop_options
 #endif
@@ -92,8 +77,6 @@ static int sp_available(const sp_kernels **sets) {
 #ifdef SP_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) sets[n++] = &sp_set_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        sets[n++] = &sp_set_avx512;
 #endif
     return n;
 }

@@ -213,7 +213,7 @@ cdef class Loop:
         cdef int *y
         cdef const int *gold
         cdef const int *target
-        cdef Py_ssize_t t, i, a, n_gold, n_target, n_hat, n_y, n_atoms = self.features.fixed_atoms
+        cdef Py_ssize_t t, i, a, far, n_gold, n_target, n_hat, n_y, n_atoms = self.features.fixed_atoms
         cdef Py_ssize_t width = self.outputs.width
         cdef bint single = width == 1 and starts == NULL and not self.outputs.partial
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches
@@ -224,10 +224,11 @@ cdef class Loop:
             i = t if order == NULL else order[t]
             rows.load(i, x)
             if order != NULL and t + AHEAD < n:
-                rows.load(order[t + AHEAD], self.far_x)
+                far = order[t + AHEAD]
+                rows.load(far, self.far_x)
                 sp_prefetch_rows(&self.far_x.block)
                 if starts == NULL:
-                    SP_PREFETCH(codes + order[t + AHEAD])
+                    SP_PREFETCH(codes + far)
             if prefetches and t + 1 < n:
                 rows.load(t + 1 if order == NULL else order[t + 1], self.next_x)
                 weights.prefetch_c(self.next_x)
@@ -290,8 +291,6 @@ cdef class Loop:
                         return FAILED
                     target = &self.completed[0]
                 # w += sum_a c[a] phi(x, a)
-                for a in range(self.room):
-                    step.c[a] = 0
                 step.s, step.gold_code, step.n_gold, step.y_code, step.n_y = s, target, n_target, y, n_y
                 step.n_atoms, step.loss = n_atoms, loss
                 step.weight = 1 if sample_weight == NULL else sample_weight[i]

@@ -1,6 +1,7 @@
 """Losses. On label outputs each is additive over atoms (differences of neighbouring costs); O(1) per value."""
 import numpy as np
 
+from libc.stdlib cimport abs
 from structperc.core.components cimport Loss, Outputs
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example
@@ -17,7 +18,7 @@ cdef class AbsoluteLoss(Loss):
     """|gold - y| between ranks."""
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
-        return gold[0] - y[0] if gold[0] > y[0] else y[0] - gold[0]
+        return abs(gold[0] - y[0])
 
 
 cdef class SquaredLoss(Loss):
