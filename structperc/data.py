@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import sys
 
-import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
-from structperc.core.rows import Rows
+from structperc.core.errors import DataError, DataTypeError
+from structperc.core.rows import Rows, in_place
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-@attrs.frozen(eq=False)
-class Dataset:
-    """X as the loop reads it, and the names of its columns where X has them."""
-
-    rows: Rows
-    feature_names: tuple[str, ...] | None = None
-
-
-def read(X, offsets=None) -> Dataset:
+def read(X, offsets=None) -> Rows:
     """Checks X and makes it readable in place.
 
     Parameters
@@ -37,19 +28,21 @@ def read(X, offsets=None) -> Dataset:
     DataError
         With the row, column or position at fault. NaN and Inf are noticed when the rows are scored.
     """
-    if type(X) is np.ndarray and offsets is None and X.ndim == 2 and X.dtype in FLOATS and X.flags.c_contiguous:
-        return Dataset(Rows(check_size(X)))
+    if offsets is None:
+        rows = in_place(X)
+        if rows is not None:
+            return rows
     names = column_names(X)
     if is_sparse(X):
-        return Dataset(Rows(as_csr(X), check_offsets(offsets, X.shape[0])), names)
+        return Rows(as_csr(X), check_offsets(offsets, X.shape[0]), names)
     if isinstance(X, (list, tuple)) and len(X) and is_block(X[0]):
         if offsets is not None:
             raise DataError("offsets was given, but X is a list with one array per example already; pass one or the other.")
         return stack(X)
     if isinstance(X, (list, tuple)) and len(X) and not is_row(X[0]):
-        return Dataset(Rows(list(X)))
+        return Rows(list(X))
     X = check_size(as_dense(X))
-    return Dataset(Rows(X, check_offsets(offsets, len(X))), names)
+    return Rows(X, check_offsets(offsets, len(X)), names)
 
 
 def is_sparse(X) -> bool:
@@ -80,11 +73,12 @@ def as_dense(X) -> np.ndarray:
     try:
         array = np.asarray(X)
         if array.dtype not in FLOATS:
-            array = array.astype(np.float64)
+            array = array if array.dtype.kind == "c" else array.astype(np.float64)
     except (TypeError, ValueError):
         raise explain_dense(X) from None
+    refuse_complex(array)
     if array.ndim != 2:
-        hint = " A single example is X.reshape(1, -1)." if array.ndim == 1 else ""
+        hint = " Reshape your data: a single example is X.reshape(1, -1)." if array.ndim == 1 else ""
         raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, shape (n_rows, n_features).{hint}")
     return np.ascontiguousarray(array)
 
@@ -100,15 +94,22 @@ def explain_dense(X) -> DataError:
         for j, value in enumerate(row if lengths[i] >= 0 else [row]):
             try:
                 float(value)
-            except (TypeError, ValueError):
-                return DataError(f"X[{i}, {j}] is {value!r}, not a number; encode categories as numbers first.")
+            except (TypeError, ValueError) as error:
+                kind = DataTypeError if isinstance(error, TypeError) else DataError
+                return kind(f"X[{i}, {j}] is {value!r}: {error}; encode categories as numbers first.")
     return DataError("X cannot be read as a matrix of numbers; pass an array of shape (n_rows, n_features).")
 
 
 def check_size(X: np.ndarray) -> np.ndarray:
-    if X.shape[0] == 0 or X.shape[1] == 0:
-        raise DataError(f"X has shape {X.shape}: 0 {'rows (samples)' if X.shape[0] == 0 else 'columns (features)'}; at least one is needed.")
+    for size, name in zip(X.shape, ("sample", "feature"), strict=False):
+        if size == 0:
+            raise DataError(f"X has 0 {name}(s) (shape={X.shape}) while a minimum of 1 is required.")
     return X
+
+
+def refuse_complex(X) -> None:
+    if X.dtype.kind == "c":
+        raise DataError("Complex data not supported: X holds complex numbers; pass their real and imaginary parts as columns.")
 
 
 def as_csr(X):
@@ -116,6 +117,7 @@ def as_csr(X):
     csr = X if X.format == "csr" else X.tocsr()
     check_size(csr)
     if csr.dtype not in FLOATS:
+        refuse_complex(csr)
         csr = csr.astype(np.float64)
     if csr.indices.dtype != csr.indptr.dtype or csr.indices.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         csr = type(csr)((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape)
@@ -155,7 +157,7 @@ def check_offsets(offsets, n_rows: int):
     return offsets
 
 
-def stack(blocks) -> Dataset:
+def stack(blocks) -> Rows:
     """A list of blocks of rows as one matrix (a copy) and offsets."""
     for i, block in enumerate(blocks):
         if not is_block(block):
@@ -167,8 +169,8 @@ def stack(blocks) -> Dataset:
     if any(is_sparse(b) for b in blocks):
         from scipy.sparse import vstack
 
-        return Dataset(Rows(as_csr(vstack(blocks, format="csr")), offsets))
-    return Dataset(Rows(check_size(as_dense(np.concatenate([np.asarray(b) for b in blocks]))), offsets), column_names(blocks[0]))
+        return Rows(as_csr(vstack(blocks, format="csr")), offsets)
+    return Rows(check_size(as_dense(np.concatenate([np.asarray(b) for b in blocks]))), offsets, column_names(blocks[0]))
 
 
 def sample_weights(weights, n_examples: int):

@@ -163,9 +163,9 @@ class Engine:
         Engine
             Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        dataset = reading.read(X, offsets)
-        fitted = self._begin(dataset, y)
-        session = Session(self, fitted, dataset.rows, y, sample_weight, costs, keep_online)
+        rows = reading.read(X, offsets)
+        fitted = self._begin(rows, y)
+        session = Session(self, fitted, rows, y, sample_weight, costs, keep_online)
         before, self._fitted, self._session = self._fitted, fitted, session
         try:
             fitted.parts.trainer.train(session)
@@ -185,16 +185,16 @@ class Engine:
 
         The first call fixes the features and, unless `classes` names them, the labels.
         """
-        dataset = reading.read(X, offsets)
+        rows = reading.read(X, offsets)
         fitted = self._fitted
         if fitted is None:
-            fitted = self._begin(dataset, y)
+            fitted = self._begin(rows, y)
         else:
-            check_same(fitted.task, dataset)
-            fitted.loop.reserve(fitted.parts.features.max_atoms(dataset.rows))
-        session = Session(self, fitted, dataset.rows, y, sample_weight, costs, False)
+            check_same(fitted.task, rows)
+            fitted.loop.reserve(fitted.parts.features.max_atoms(rows))
+        session = Session(self, fitted, rows, y, sample_weight, costs, False)
         weights = fitted.parts.weights
-        token = weights.checkpoint(dataset.rows)
+        token = weights.checkpoint(rows)
         if not fitted.streaming:
             fitted.mistakes.append(0)
         try:
@@ -217,11 +217,10 @@ class Engine:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self._session.stop_requested = True
 
-    def _begin(self, dataset, y) -> Fitted:
+    def _begin(self, rows, y) -> Fitted:
         """New parts for a new data set, checked against each other."""
-        rows = dataset.rows
         task = attrs.evolve(self._task(generator(self.random_state)), n_features=rows.n_features, sparse=rows.sparse,
-                            objects=rows.objects, feature_names=dataset.feature_names)
+                            objects=rows.objects, feature_names=rows.feature_names)
         outputs = self._ask("structperc_outputs", task)
         labels = outputs.find_labels(y, self.classes)
         return self._assemble(task, outputs, labels, rows)
@@ -262,10 +261,10 @@ class Engine:
     def _scored(self, X, offsets):
         """Chunks of rows, each with its atom scores where one product gives them all."""
         fitted = self._ready()
-        dataset = reading.read(X, offsets)
-        check_same(fitted.task, dataset)
-        fitted.loop.reserve(fitted.parts.features.max_atoms(dataset.rows))
-        parts, rows = fitted.parts, dataset.rows
+        rows = reading.read(X, offsets)
+        check_same(fitted.task, rows)
+        fitted.loop.reserve(fitted.parts.features.max_atoms(rows))
+        parts = fitted.parts
         product = not (overrides(parts.weights, "scores") and not overrides(parts.weights, "batch_scores")
                        or overrides(parts.features, "scores") and not overrides(parts.features, "batch_scores"))
         if rows.offsets is not None or rows.objects or not product:
@@ -314,6 +313,11 @@ class Engine:
         return explain(self, x)
 
     # ---- what was learned ----
+
+    @property
+    def parts_(self):
+        """The components in use: outputs, features, argmax, loss, update, weights and trainer."""
+        return self._ready().parts
 
     @property
     def mistakes_(self):
@@ -404,26 +408,36 @@ class Engine:
 class Session:
     """One training run: the data, what to visit and what to record. Trainers drive it."""
 
+    __slots__ = ("engine", "fitted", "task", "rows", "gold", "weights", "active", "status", "stop_requested")
+
     def __init__(self, engine, fitted, rows, y, sample_weight, costs, keep_online):
         self.engine, self.fitted, self.task = engine, fitted, fitted.task
+        self.weights = self.active = self.status = None
+        self.stop_requested = False
         parts = fitted.parts
-        weights = reading.sample_weights(sample_weight, rows.n_examples)
         self.gold = parts.outputs.encode(y, rows)
-        check_weights(self.task, parts, weights)
-        attach_costs(parts.loss, costs, self.gold, rows.n_examples)
+        if sample_weight is not None:
+            self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
+        if costs is not None or hasattr(parts.loss, "attach"):
+            attach_costs(parts.loss, costs, self.gold, rows.n_examples)
         if rows.sparse and self.task.update != "perceptron":
             X = reading.canonical(rows.X)       # norms need each feature once
             rows = rows if X is rows.X else reading.Rows(X, rows.offsets)
-        self.rows, self.n_examples = rows, rows.n_examples
-        self.active = None
-        if weights is not None and not weights.all():
+        self.rows = rows
+        fitted.online = [] if keep_online else None
+
+    def _weigh(self, weights):
+        check_weights(self.task, self.fitted.parts, weights)
+        if not weights.all():
             self.active = np.flatnonzero(weights)
             if len(self.active) == 0:
-                raise DataError("all sample weights are 0, so there is nothing to learn from.")
-        self.weights = None if weights is None or (weights == 1).all() else weights
-        self.status = None
-        self.stop_requested = False
-        fitted.online = [] if keep_online else None
+                raise DataError("all sample weights are zero, so there is nothing to learn from.")
+        if not (weights == 1).all():
+            self.weights = weights
+
+    @property
+    def n_examples(self):
+        return self.rows.n_examples
 
     def run(self, order=None):
         """One pass; records what happened, also when it is cut short."""
@@ -490,7 +504,7 @@ def check_options(engine) -> None:
         except (TypeError, ValueError):
             raise OptionError(f"loss={engine.loss!r:.80}; expected a name or an (r, r) matrix of costs. "
                               f"A loss of your own goes into plugins=[...].") from None
-    generator(engine.random_state)
+    check_random_state(engine.random_state)
 
 
 def plugin_defaults(plugins) -> dict:
@@ -520,9 +534,15 @@ def generator(random_state) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4, dtype=np.int64))
-    if random_state is None or (isinstance(random_state, numbers.Integral) and random_state >= 0):
-        return np.random.default_rng(random_state)
+        random_state = random_state.randint(0, 2**31 - 1, size=4, dtype=np.int64)
+    return np.random.default_rng(random_state)
+
+
+def check_random_state(random_state) -> None:
+    if random_state is None or isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and random_state >= 0:
+        return
     raise OptionError(f"random_state={random_state!r}; expected None, a whole number from 0, a numpy Generator or a RandomState.")
 
 
@@ -557,8 +577,6 @@ def check_parts(task, parts) -> None:
 
 
 def check_weights(task, parts, weights) -> None:
-    if weights is None:
-        return
     if not parts.update.weighs and not np.isin(weights, (0, 1)).all():
         i = int(np.argmax(~np.isin(weights, (0, 1))))
         raise DataError(f"sample_weight[{i}] is {weights[i]}: update={task.update!r} has no slack to weigh, so weights can only be 0 or 1; "
@@ -576,18 +594,17 @@ def attach_costs(loss, costs, gold, n_examples) -> None:
         raise DataError(f"costs was given, but {type(loss).__name__} does not use it; set loss='costs'.")
 
 
-def check_same(task, dataset) -> None:
+def check_same(task, rows) -> None:
     """Later data must look like those of the first fit."""
-    rows = dataset.rows
     if rows.objects != task.objects:
         raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
                         else "X has rows of numbers, but this model was trained on a list of objects.")
     if rows.n_features != task.n_features:
         raise DataError(f"X has {rows.n_features} features, but this model was trained with {task.n_features} features; "
                         f"pass the same columns in the same order.")
-    names = dataset.feature_names
+    names = rows.feature_names
     if names is not None and task.feature_names is not None and names != task.feature_names:
-        j = next(i for i, (a, b) in enumerate(zip(names, task.feature_names)) if a != b)
+        j = next(i for i, (a, b) in enumerate(zip(names, task.feature_names, strict=False)) if a != b)
         raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {task.feature_names[j]!r} there; "
                         f"pass the same columns in the same order.")
 
@@ -597,7 +614,7 @@ def not_finite(rows, example, start=0) -> DataError:
     place = reading.locate_not_finite(rows, example)
     if place is not None:
         row, column, value = place
-        return DataError(f"X[{start + row}, {column}] is {value}; X must be finite, so fill or drop that row.")
+        return DataError(f"X[{start + row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
     return DataError(f"the scores of example {start + example} overflow although its row is finite; the weights or the features "
                      f"are too large for floating point. Scale the features, for instance to unit variance.")
 

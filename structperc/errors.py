@@ -2,6 +2,7 @@
 
 from structperc.core.errors import (
     DataError,
+    DataTypeError,
     ModelFormatError,
     NotFittedError,
     OptionError,
@@ -9,4 +10,4 @@ from structperc.core.errors import (
     StructPercError,
 )
 
-__all__ = ["DataError", "ModelFormatError", "NotFittedError", "OptionError", "PluginError", "StructPercError"]
+__all__ = ["DataError", "DataTypeError", "ModelFormatError", "NotFittedError", "OptionError", "PluginError", "StructPercError"]

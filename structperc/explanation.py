@@ -70,9 +70,8 @@ def explain(engine, x) -> Explanation:
     parts, task = fitted.parts, fitted.task
     if not parts.weights.primal:
         raise PluginError(f"explain needs a weight vector, but {type(parts.weights).__name__} has none.")
-    dataset = reading.read(*_one_example(x, task, parts.features))
-    check_same(task, dataset)
-    rows = dataset.rows
+    rows = reading.read(*_one_example(x, task, parts.features))
+    check_same(task, rows)
     if rows.n_examples != 1:
         raise DataError(f"explain takes one example, but got {rows.n_examples}.")
     example = rows.example(0)

@@ -19,7 +19,6 @@ import numpy as np
 
 from structperc import registry
 from structperc.core.errors import ModelFormatError, NotFittedError, OptionError, PluginError
-from structperc.task import Task
 
 FORMAT = "structperc-model"
 FORMAT_NUMBER = 1
@@ -76,7 +75,8 @@ def dumps(engine) -> bytes:
         "format_number": FORMAT_NUMBER,
         "structperc": _version(),
         "problem": _reference(engine._plugins[1], engine.problem),
-        "plugins": [_reference(p, given) for p, given in zip(engine._plugins[2:], engine.plugins, strict=True)],
+        "plugins": [_reference(p, given) for p, given in zip(engine._plugins[2:], engine.plugins, strict=True)
+                    if isinstance(given, str) or p.hooks != ("structperc_epoch_end",)],     # an observer leaves nothing in a model
         "options": {name: _plain(getattr(engine, name), name) for name in PLAIN},
         "plugin_options": {name: _plain(value, name) for name, value in engine.plugin_options.items()},
         "task": {

@@ -100,18 +100,20 @@ class ComponentPlugin:
 
 def _answer(component):
     def answer(task):
-        return component
+        return component.fresh() if isinstance(component, Component) else component
 
     return answer
 
 
-_found: dict[str, list] = {}
+_found: dict[str, list] = {}            # entry points by name, and the plugins loaded from them: importing is once a process
+_loaded: dict[str, Plugin] = {}
 
 
 def discover(refresh: bool = False) -> dict[str, list]:
     """Entry points by name; looked up once, loaded by nobody."""
     if refresh or not _found:
         _found.clear()
+        _loaded.clear()
         for entry in importlib.metadata.entry_points(group=GROUP):
             _found.setdefault(entry.name, []).append(entry)
     return _found
@@ -161,6 +163,8 @@ def load(spec) -> Plugin:
             raise PluginError(f"{spec!r} implements no hook of structperc; expected a name, a plugin object with @hookimpl methods "
                               f"({', '.join(HOOKS)}), or a component.")
         return plugin
+    if spec in _loaded:
+        return _loaded[spec]
     entries = discover().get(spec) or discover(refresh=True).get(spec)
     if not entries:
         near = difflib.get_close_matches(spec, discover(), 1)
@@ -172,11 +176,15 @@ def load(spec) -> Plugin:
     plugin = from_entry_point(entries[0])
     if plugin.broken:
         raise PluginError(f"{plugin.origin} is broken: {plugin.broken}")
+    _loaded[spec] = plugin
     return plugin
 
 
 def check(plugin: Plugin) -> None:
-    """Refuses misspelt and unmarked hooks; pluggy checks their arguments when it registers them."""
+    """Refuses misspelt and unmarked hooks and impossible options; pluggy checks arguments when it registers."""
+    options = getattr(plugin.plugin, "options", None) or {}
+    if not isinstance(options, dict) or not all(isinstance(option, Option) for option in options.values()):
+        raise PluginError(f"{plugin.origin} has options = {options!r:.80}; expected a dict from names to structperc.Option.")
     for name in dir(plugin.plugin):
         if not name.startswith("structperc_"):
             continue
@@ -191,9 +199,16 @@ def check(plugin: Plugin) -> None:
             raise PluginError(f"{plugin.origin} has a method {name} without the marker @structperc.hookimpl; add it, or rename the method.")
 
 
+class Manager(pluggy.PluginManager):
+    """Looks only at attributes that can be hooks; reading others of a stranger's object could have side effects."""
+
+    def parse_hookimpl_opts(self, plugin, name):
+        return super().parse_hookimpl_opts(plugin, name) if name.startswith("structperc_") else None
+
+
 def manager(plugins: list[Plugin]) -> pluggy.PluginManager:
     """A plugin manager of their own for these plugins, in this order."""
-    pm = pluggy.PluginManager("structperc")
+    pm = Manager("structperc")
     pm.add_hookspecs(hookspecs)
     for plugin in plugins:
         try:

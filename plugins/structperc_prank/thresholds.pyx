@@ -127,9 +127,11 @@ cdef class OriginalUpdate(Update):
     cdef int step_c(self, Step step) noexcept nogil:
         """c_k = weight * y_k where (f - b_k) y_k <= 0, with y_k = 1 for k < y and -1 for k >= y"""
         cdef Py_ssize_t k
+        cdef int moved = 0
         for k in range(step.n_atoms):
             if k < step.gold_code[0] - 1:
                 step.c[k] = step.weight if step.s[k] <= 0 else 0
             else:
                 step.c[k] = -step.weight if step.s[k] >= 0 else 0
-        return 1
+            moved |= step.c[k] != 0
+        return moved

@@ -14,6 +14,7 @@ ctypedef struct Parameter:
 
 cdef class Component:
     cdef public object error
+    cdef tuple _arguments
 
 
 cdef class Features(Component):

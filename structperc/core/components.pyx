@@ -40,6 +40,14 @@ cdef object structure(const int *y, Py_ssize_t n, Py_ssize_t width):
     return tuple([y[i] for i in range(n)])
 
 
+def remake(kind, args, kwargs, attributes):
+    """A component from its constructor's arguments and, for a Python class, its attributes."""
+    component = kind(*args, **kwargs)
+    if attributes:
+        component.__dict__.update(attributes)
+    return component
+
+
 cdef class Component:
     """Base of all hot spots.
 
@@ -50,6 +58,18 @@ cdef class Component:
     """
 
     citation = ""
+
+    def __cinit__(self, *args, **kwargs):
+        self._arguments = args, kwargs
+
+    def fresh(self):
+        """A component made as this one was: every fit gets its own, so that engines share no state."""
+        args, kwargs = self._arguments
+        return remake(type(self), args, kwargs, getattr(self, "__dict__", None))
+
+    def __reduce__(self):
+        args, kwargs = self._arguments
+        return remake, (type(self), args, kwargs, getattr(self, "__dict__", None))
 
     def check(self, task, parts, sample_weight=None):
         """Refuses a combination of parts that would silently be wrong.
@@ -88,7 +108,7 @@ cdef class Features(Component):
         Names for `explain`.
     """
 
-    def __cinit__(self):
+    def __cinit__(self, *args, **kwargs):
         self.kernels = best_kernels()
         self.fixed_atoms = -1
         self.n_weight_rows = 1
@@ -243,7 +263,7 @@ cdef class Weights(Component):
 
     primal = False
 
-    def __cinit__(self):
+    def __cinit__(self, *args, **kwargs):
         self.scale = 1.0
 
     def start(self, Features features, task):
@@ -322,7 +342,7 @@ cdef class Outputs(Component):
 
     default_loss = "hamming"
 
-    def __cinit__(self):
+    def __cinit__(self, *args, **kwargs):
         self.width = -1
 
     def find_labels(self, y, classes):
@@ -440,7 +460,7 @@ cdef class LabelOutputs(Outputs):
     ordered = False
     default_loss = "zero-one"
 
-    def __cinit__(self):
+    def __cinit__(self, *args, **kwargs):
         self.width = 1
 
     def __init__(self):
@@ -483,7 +503,7 @@ cdef class Argmax(Component):
 
     exact = True
 
-    def __cinit__(self):
+    def __cinit__(self, *args, **kwargs):
         self.width = -1
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:

@@ -12,6 +12,10 @@ class DataError(StructPercError, ValueError):
     """X, y or another argument that holds data cannot be used; names the row, column or key."""
 
 
+class DataTypeError(DataError, TypeError):
+    """X holds an object that can never become a number."""
+
+
 class OptionError(StructPercError, ValueError):
     """An option has a value that it cannot have, or none that it could have any effect with."""
 

@@ -5,6 +5,7 @@ import difflib
 import numpy as np
 
 from structperc.core.errors import DataError
+from structperc.core.gold import encode_few
 
 SMALL = 64  # up to here a dictionary beats array operations
 
@@ -102,7 +103,8 @@ def find_labels(y, classes, ordered):
             source = "y holds only"
     if len(labels) < 2:
         shown = ", ".join(map(repr, labels.tolist())) or "no label"
-        raise DataError(f"{source} {shown}; at least two labels are needed to learn anything. "
+        count = f"{len(labels)} class{'es' * (len(labels) != 1)}"
+        raise DataError(f"{source} {shown} ({count}); at least two labels are needed to learn anything. "
                         f"If more will come later, name them all with classes=[...].")
     return labels
 
@@ -122,15 +124,13 @@ class LabelCodes:
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
 
     def encode(self, y, n_examples):
-        """Codes as an int32 array of length n_examples; refuses labels that are not known."""
+        """Codes as an array of C ints of length n_examples; refuses labels that are not known."""
         if len(y) != n_examples:
             raise DataError(f"y has {len(y)} labels but X has {n_examples} examples; give one label per example.")
         if n_examples <= SMALL:
-            items = y.tolist() if isinstance(y, np.ndarray) else list(y)
-            try:
-                return np.array([self.code_of[v] for v in items], dtype=np.intc)
-            except (KeyError, TypeError):
-                pass  # the slow path says what is wrong
+            codes = encode_few(self.code_of, y.tolist() if isinstance(y, np.ndarray) else list(y))
+            if codes is not None:
+                return codes  # else the slow path says what is wrong
         values = as_label_array(y)
         position = missing_label(values)
         if position is not None:

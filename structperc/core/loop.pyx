@@ -11,6 +11,7 @@ from libc.string cimport memcpy
 from structperc.core.adapters import bound, is_adapter
 from structperc.core.components cimport Argmax, Component, Features, Loss, Outputs, Step, Update, Weights, structure
 from structperc.core.errors import PluginError
+from structperc.core.gold cimport Gold
 from structperc.core.kernels cimport SP_PREFETCH, sp_prefetch_rows
 from structperc.core.rows cimport Example, Rows
 
@@ -107,7 +108,7 @@ cdef class Loop:
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
         self.step.start(self.features, self.outputs, room)
 
-    def run(self, Rows rows, gold, order=None, sample_weight=None, online=None):
+    def run(self, Rows rows, Gold gold, order=None, sample_weight=None, online=None):
         """One pass.
 
         Parameters
@@ -133,7 +134,7 @@ cdef class Loop:
         """
         cdef const int64_t[::1] visits
         cdef const double[::1] weight
-        cdef const int[::1] codes = gold.values
+        cdef const int[::1] codes = gold.held
         cdef const int64_t[::1] starts
         cdef int[::1] record
         cdef Py_ssize_t n = rows.n_examples, start, stop, done

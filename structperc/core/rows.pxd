@@ -13,6 +13,7 @@ cdef class Example:
 
 cdef class Rows:
     cdef readonly Py_ssize_t n_examples, n_rows, n_features
+    cdef public tuple feature_names     # names of the columns of X, or None
     cdef readonly object X              # the array, sparse matrix or list that is read
     cdef readonly object offsets        # int64 array of n_examples + 1 row numbers, or None: one row each
     cdef sp_rows whole
