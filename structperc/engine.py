@@ -46,6 +46,7 @@ class Fitted:
     loss: float = 0.0
     status: str | None = None
     online: list | None = None
+    weighted: bool = False          # whether sample weights were ever given
     streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
 
 
@@ -416,6 +417,8 @@ class Session:
         self.stop_requested = False
         parts = fitted.parts
         self.gold = parts.outputs.encode(y, rows)
+        if sample_weight is None and fitted.weighted:
+            sample_weight = 1.0                 # the parts compare it with earlier weights
         if sample_weight is not None:
             self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
         if costs is not None or hasattr(parts.loss, "attach"):
@@ -428,6 +431,7 @@ class Session:
 
     def _weigh(self, weights):
         check_weights(self.task, self.fitted.parts, weights)
+        self.fitted.weighted = True
         if not weights.all():
             self.active = np.flatnonzero(weights)
             if len(self.active) == 0:

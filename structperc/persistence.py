@@ -92,6 +92,7 @@ def dumps(engine) -> bytes:
             "loss": float(fitted.loss),
             "status": fitted.status,
             "streaming": fitted.streaming,
+            "weighted": fitted.weighted,
         },
     }
     header["options"]["loss"] = _sequence(engine.loss, "loss", arrays) if isinstance(engine.loss, np.ndarray) else engine.loss
@@ -184,6 +185,7 @@ def restore(engine, header, arrays, shown="the model"):
             part.restore({key[len(prefix):]: array for key, array in arrays.items() if key.startswith(prefix)})
         fitted.mistakes = [int(m) for m in record["mistakes"]]
         fitted.loss, fitted.status, fitted.streaming = float(record["loss"]), record["status"], bool(record["streaming"])
+        fitted.weighted = bool(record["weighted"])
     except (KeyError, IndexError, AttributeError, ValueError, TypeError) as error:
         if isinstance(error, (PluginError, ModelFormatError)):
             raise

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 import attrs
-import numpy as np
+
+from structperc.core.shuffle import shuffled
 
 CONVERGED = "converged"
 MAX_EPOCHS = "max_epochs"
@@ -72,6 +73,4 @@ def visiting_order(task, active, n_examples):
     """Examples in the order of this epoch, or None for all in file order; examples without weight are left out."""
     if not task.shuffle:
         return active
-    order = np.arange(n_examples) if active is None else active.copy()
-    task.random.shuffle(order)
-    return order.astype(np.int64, copy=False)
+    return shuffled(n_examples if active is None else active, task.random)

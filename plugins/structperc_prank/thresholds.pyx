@@ -27,8 +27,8 @@ cdef inline double *threshold(ThresholdFeatures f, const Parameter *p, Py_ssize_
 cdef class ThresholdFeatures(Features):
     """Atom "rank > k" has phi(z, k) = (z, -e_k), so its score is u . z - b_k (eqs 12-14 of the CuSum paper).
 
-    The weights are u (n_features) and then the thresholds b (n_thresholds). Steps by whole numbers keep the thresholds
-    ordered (math: a moved block is bordered by a gap of at least 1); others are refused.
+    The weights are u (n_features) and then the thresholds b (n_thresholds). Steps of one whole size keep the
+    thresholds ordered (a moved block is bordered by a gap of at least that size); others are refused.
 
     Parameters
     ----------
@@ -38,6 +38,7 @@ cdef class ThresholdFeatures(Features):
     """
 
     cdef readonly Py_ssize_t n_thresholds, n_features
+    cdef readonly double step_size              # of every step so far; 0: not known yet
 
     def __init__(self, Py_ssize_t n_thresholds, Py_ssize_t n_features, feature_major=False):
         n = n_features + n_thresholds
@@ -51,11 +52,26 @@ cdef class ThresholdFeatures(Features):
         if task.decay:
             raise PluginError(f"prank with decay={task.decay}: shrunken gaps between thresholds no longer bear whole steps. {INSTEAD}")
         if sample_weight is not None:
-            fractional = sample_weight != np.round(sample_weight)
-            if fractional.any():
-                i = int(np.argmax(fractional))
-                raise DataError(f"prank with sample_weight[{i}] = {sample_weight[i]}: fractional weights would disorder its thresholds, "
-                                f"only whole numbers are allowed. {INSTEAD}")
+            self.check_step_sizes(sample_weight, parts.weights.ticks > 0)
+
+    def check_step_sizes(self, sample_weight, trained):
+        """Steps keep the order when all have one size: then every gap is a multiple of it."""
+        if self.step_size == 0 and trained:
+            self.step_size = 1
+        size = self.step_size or sample_weight.max()
+        other = ~np.isin(sample_weight, (0, size)) | (sample_weight != np.round(sample_weight))
+        if other.any():
+            i = int(np.argmax(other))
+            raise DataError(f"prank with sample_weight[{i}] = {sample_weight[i]}: fractional steps or steps of different sizes would "
+                            f"disorder its thresholds, so all weights must be one whole number, here {size:g}, or 0; repeat a row to "
+                            f"count it again. {INSTEAD}")
+        self.step_size = size
+
+    def state(self):
+        return {"step_size": np.array(self.step_size)}
+
+    def restore(self, state):
+        self.step_size = float(state["step_size"])
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef sp_blocks b = direction(self, p)
@@ -123,6 +139,11 @@ cdef class OriginalUpdate(Update):
     """
 
     integral = True
+
+    def check(self, task, parts, sample_weight=None):
+        if task.augment:
+            raise PluginError(f"prank with variant='original' and augment={task.augment}: its step is defined by the prediction alone; "
+                              f"use variant='structured'.")
 
     cdef int step_c(self, Step step) noexcept nogil:
         """c_k = weight * y_k where (f - b_k) y_k <= 0, with y_k = 1 for k < y and -1 for k >= y"""

@@ -112,6 +112,7 @@ cdef class Features(Component):
         self.kernels = best_kernels()
         self.fixed_atoms = -1
         self.n_weight_rows = 1
+        self.scratch = None
 
     def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t fixed_atoms=-1):
         """Declares the number of weights; a Python feature map calls this in its constructor."""
@@ -473,7 +474,8 @@ cdef class LabelOutputs(Outputs):
         return self.labels
 
     def encode(self, y, rows):
-        return Gold(self._codes.encode(y, rows.n_examples))
+        codes = self._codes.encode_few(y) if len(y) == rows.n_examples else None
+        return Gold(self._codes.encode(y, rows.n_examples) if codes is None else codes)
 
     def check_structure(self, Example x, y):
         if not isinstance(y, int) or not 1 <= y <= self.n_labels:
@@ -543,7 +545,7 @@ cdef class Loss(Component):
     @property
     def additive(self):
         """Whether loss-augmented search optimises this loss."""
-        return self.outputs.n_labels > 0
+        return self.outputs is not None and self.outputs.n_labels > 0
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         """The loss, >= 0; negative after storing an error."""
@@ -555,7 +557,7 @@ cdef class Loss(Component):
         """s += scale * loss, up to a constant."""
         cdef int y
         cdef double value
-        if self.outputs.n_labels == 0:
+        if self.outputs is None or self.outputs.n_labels == 0:
             with gil:
                 self.error = self.missing("augment")
             return -1

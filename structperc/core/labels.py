@@ -124,13 +124,9 @@ class LabelCodes:
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
 
     def encode(self, y, n_examples):
-        """Codes as an array of C ints of length n_examples; refuses labels that are not known."""
+        """Codes as an int32 array of length n_examples; refuses labels that are not known."""
         if len(y) != n_examples:
             raise DataError(f"y has {len(y)} labels but X has {n_examples} examples; give one label per example.")
-        if n_examples <= SMALL:
-            codes = encode_few(self.code_of, y.tolist() if isinstance(y, np.ndarray) else list(y))
-            if codes is not None:
-                return codes  # else the slow path says what is wrong
         values = as_label_array(y)
         position = missing_label(values)
         if position is not None:
@@ -147,6 +143,10 @@ class LabelCodes:
         if len(unknown):
             self.refuse(int(unknown[0]), values[unknown[0]])
         return codes
+
+    def encode_few(self, y):
+        """The same as an `array.array` for a few known labels, quickly; None where `encode` must look."""
+        return encode_few(self.code_of, y.tolist() if isinstance(y, np.ndarray) else list(y)) if len(y) <= SMALL else None
 
     def _search(self, values):
         """Codes by sorted search, 0 for unknown labels; any label type."""

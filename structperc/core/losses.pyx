@@ -31,6 +31,12 @@ cdef class SquaredLoss(Loss):
 cdef class HammingLoss(Loss):
     """How many atoms belong to one of the two structures but not to the other; for structures of distinct atoms."""
 
+    def start(self, Outputs outputs, task):
+        Loss.start(self, outputs, task)
+        if outputs.n_labels:
+            raise PluginError("loss='hamming' compares sets of atoms, but the outputs of this problem are single labels; "
+                              "use 'zero-one' for classes or 'absolute' for ranks.")
+
     @property
     def additive(self):
         return True

@@ -10,7 +10,8 @@ from structperc.core.components cimport Features, Parameter, Weights
 from structperc.core.errors import DataError
 from structperc.core.rows cimport Example
 
-SMALLEST_SCALE = 1e-9           # below, the scale is multiplied into the weights
+cdef double SMALLEST = 1e-100           # below, the scale is multiplied into the weights
+cdef double SMALLEST_AVERAGING = 1e-4   # the same, before scale_sum * v - u loses digits to cancellation
 
 
 cdef class PrimalWeights(Weights):
@@ -68,13 +69,19 @@ cdef class PrimalWeights(Weights):
 
     cdef void shrink(self) noexcept nogil:
         cdef Py_ssize_t row, j, width = self.features.row_width
+        cdef double *v
         self.scale *= 1 - self.decay
-        if self.scale < SMALLEST:
-            for row in range(self.features.n_weight_rows):
-                for j in range(width):
-                    self.p.w[row * self.p.pitch + j] *= self.scale
-            self.scale_sum /= self.scale
-            self.scale = 1
+        if self.scale >= (SMALLEST_AVERAGING if self.average else SMALLEST):
+            return
+        for row in range(self.features.n_weight_rows):
+            v = self.p.w + row * self.p.pitch
+            for j in range(width):
+                if self.average:
+                    v[j + self.p.average] -= self.scale_sum * v[j]      # the running sum moves into -u
+                v[j] *= self.scale
+        if self.average:
+            self.scale_sum = 0
+        self.scale = 1
 
     cdef void prefetch_c(self, Example x) noexcept nogil:
         self.features.prefetch_c(&self.p, x)
@@ -139,6 +146,3 @@ cdef class PrimalWeights(Weights):
             np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)[touched] = part
         self.scale, self.scale_sum, self.ticks = scalars
         self._final = None
-
-
-cdef double SMALLEST = SMALLEST_SCALE

@@ -1,0 +1,69 @@
+"""`structperc plugins | new | check`: what is installed, and how to add to it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+
+from structperc import registry
+from structperc.cli.settings import describe_options
+from structperc.engine import REQUIRED
+
+
+def kind(plugin) -> str:
+    """Whether a plugin is a whole problem, a part of one, or an observer."""
+    if set(REQUIRED) <= set(plugin.hooks):
+        return "problem"
+    return "observer" if plugin.hooks == ("structperc_epoch_end",) else "part"
+
+
+def plugins(arguments) -> int:
+    found = registry.installed()
+    if arguments.json:
+        print(json.dumps([as_record(plugin) for plugin in found], indent=2, default=str))
+        return 0
+    for plugin in found:
+        if not plugin.broken:
+            print(f"{plugin.name}  ({kind(plugin)}, {plugin.distribution} {plugin.version})")
+            print(f"    {plugin.summary}")
+            print(f"    hooks    {', '.join(hook.removeprefix('structperc_') for hook in plugin.hooks)}")
+            for i, line in enumerate(describe_options(plugin.options)):
+                print(f"    {'' if i else 'options':<8} {line}")
+    broken = [plugin for plugin in found if plugin.broken]
+    if broken:
+        print("broken")
+    for plugin in broken:
+        print(f"    {plugin.name}  ({plugin.distribution} {plugin.version}): {' '.join(plugin.broken.split())}")
+    if not found:
+        print("no plugin is installed")
+    return 0
+
+
+def as_record(plugin) -> dict:
+    """A plugin for programs; of a broken one only where it comes from and why it is broken."""
+    record = {"name": plugin.name, "distribution": plugin.distribution, "version": plugin.version, "broken": plugin.broken or None}
+    if not plugin.broken:
+        options = {name: {"default": o.default, "choices": o.choices, "help": o.help} for name, o in plugin.options.items()}
+        record.update(kind=kind(plugin), summary=plugin.summary, hooks=list(plugin.hooks), options=options)
+    return record
+
+
+def new(arguments) -> int:
+    from structperc import scaffold
+
+    path = scaffold.new(arguments.name, arguments.folder)
+    print(f"{path} is a plugin package that works; next\n  pip install -e {shlex.quote(str(path))}\n  structperc check {arguments.name}")
+    return 0
+
+
+def check(arguments) -> int:
+    from structperc import testing
+
+    try:
+        report = testing.check_problem(arguments.name)
+    except AssertionError as failure:
+        print(f"structperc check: {failure}", file=sys.stderr)
+        return 1
+    print(report)
+    return 0

@@ -1,0 +1,107 @@
+"""`--set key=value`: values read by the type of the option they set, unknown keys refused."""
+
+from __future__ import annotations
+
+import difflib
+import json
+
+from structperc import Option, registry
+from structperc.engine import OPTION_DEFAULTS, plugin_defaults
+from structperc.errors import OptionError
+
+HELP = {
+    "update": "update rule: perceptron, pa, pa1, pa2, or a plugin's",
+    "loss": "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
+    "margin": "passive-aggressive steps require the margin margin * loss",
+    "augment": "learn from the answer that maximises score + augment * loss",
+    "C": "largest step of pa1, weight of the squared slack of pa2",
+    "epochs": "passes over the data, at most",
+    "average": "predict with the mean of the weights over all examples visited",
+    "decay": "each update first multiplies the weights by 1 - decay",
+    "shuffle": "a new random order each epoch",
+    "random_state": "seed of the shuffling; none: a new one each time",
+    "fit_intercept": "add a constant feature",
+}
+ENGINE_OPTIONS = {name: Option(OPTION_DEFAULTS[name], help=text) for name, text in HELP.items()}
+FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument"}
+TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+EXPECTED = {bool: "true or false", int: "a whole number", float: "a number"}
+
+
+def read_settings(pairs, plugins) -> dict:
+    """Engine options from texts like "epochs=10".
+
+    Parameters
+    ----------
+    pairs : list of str
+        A later one of the same key wins.
+    plugins : list of str
+        The problem and the plugins in use, which declare further options.
+
+    Raises
+    ------
+    OptionError, PluginError
+    """
+    if not pairs:
+        return {}
+    known = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
+    settings = {}
+    for pair in pairs:
+        key, equals, text = (part.strip() for part in pair.partition("="))
+        if not equals:
+            raise OptionError(f"--set {pair}: expected key=value, for instance --set epochs=10.")
+        if key in FLAGS:
+            raise OptionError(f"--set {pair}: {key} is set with {FLAGS[key]}.")
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} {' and '.join(plugins)} can be given {', '.join(known)}.")
+        settings[key] = read_value(key, text, known[key])
+    return settings
+
+
+def read_value(key: str, text: str, option: Option):
+    """The value that a text stands for, by the option's choices or the type of its default."""
+    for choice in option.choices or ():
+        if str(choice) == text:
+            return choice
+    kind = type(option.default)
+    try:
+        if option.default is None:
+            return guess(text)
+        if kind is bool:
+            return TRUTH[text.lower()]
+        if kind in (int, float, str):
+            return kind(text)
+        return kind(json.loads(text))
+    except (KeyError, TypeError, ValueError):
+        raise OptionError(f"--set {key}={text}: expected {EXPECTED.get(kind, f'a {kind.__name__} in JSON')}.") from None
+
+
+def guess(text: str):
+    """A value whose type nothing tells: none, a truth value, a number, JSON, else the text itself."""
+    if text.lower() in ("none", "null"):
+        return None
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def write_value(value) -> str:
+    """As it would be typed."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value) if isinstance(value, (list, tuple, dict)) else str(value)
+
+
+def describe_options(options: dict[str, Option]) -> list[str]:
+    """One line per option: name, default, choices and help."""
+    width = max((len(f"{name}={write_value(option.default)}") for name, option in options.items()), default=0)
+    lines = []
+    for name, option in options.items():
+        choices = f"[{' | '.join(map(write_value, option.choices))}] " if option.choices else ""
+        lines.append(f"{f'{name}={write_value(option.default)}':<{width}}  {choices}{option.help}".rstrip())
+    return lines

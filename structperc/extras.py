@@ -1,0 +1,34 @@
+"""Optional libraries, imported where they are used; a missing one is answered with the extra that installs it."""
+
+from __future__ import annotations
+
+import importlib
+
+from structperc.core.errors import StructPercError
+
+
+class MissingExtra(StructPercError, ImportError):
+    """A library that only some functions need is not installed."""
+
+
+def require(module: str, purpose: str, extra: str):
+    """The imported module.
+
+    Parameters
+    ----------
+    module : str
+        Its dotted name.
+    purpose : str
+        What needs it, the beginning of the sentence.
+    extra : str
+        The extra of structperc that installs it.
+
+    Raises
+    ------
+    MissingExtra
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        library = module.partition(".")[0].replace("sklearn", "scikit-learn")
+        raise MissingExtra(f"{purpose} needs {library}; install structperc[{extra}].") from None

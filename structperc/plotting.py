@@ -1,0 +1,197 @@
+"""Pictures of a trained engine, readable without colour: the learning curve, the thresholds, the weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.extras import require
+
+DASHES = ("-", "--", "-.", ":")
+MARKERS = "osD^vP*X<>"
+GRID_POINTS = 400
+
+
+def plot_learning_curve(engine, ax=None):
+    """Mistakes made during each epoch, each prediction made before its step.
+
+    Parameters
+    ----------
+    engine : Engine
+        Trained by `fit`, or read from a file.
+    ax : matplotlib Axes, optional
+        Drawn into; without it, a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    mistakes = engine.mistakes_
+    if not mistakes:
+        raise DataError("the engine has finished no epoch, so there is no learning curve; train it longer.")
+    ax = axes(ax)
+    epochs = np.arange(1, len(mistakes) + 1)
+    ax.plot(epochs, mistakes, color="black", linewidth=1.2, marker="o" if len(mistakes) <= 40 else None, markersize=4)
+    ax.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+    ax.set_xlim(0.5, len(mistakes) + 0.5)
+    ax.set_ylim(0, 1.08 * max(mistakes) or 1)
+    ax.set(xlabel="epoch", ylabel="mistakes during the epoch (examples)", title=f"Learning curve, {describe(engine)}")
+    ax.grid(alpha=0.3)
+    return ax
+
+
+def plot_thresholds(engine, X, y, ax=None):
+    """How well the latent score parts the ranks: its density for each true rank, and the cut points between ranks.
+
+    The latent score of an example is its mean score of the atoms "rank > k" (plus the mean threshold, where there are
+    thresholds); cut point k is where the score of atom k would be 0. One direction shared by all ranks has the same cut points
+    for all examples, `thresholds_`; where each rank has a direction of its own they differ from example to example: the line
+    is their mean, the grey band one standard deviation about it.
+
+    Parameters
+    ----------
+    engine : Engine
+        Trained on ranks.
+    X, y
+        Examples and their ranks, as `fit` takes them.
+    ax : matplotlib Axes, optional
+        Drawn into; without it, a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        When the outputs are no ranks.
+    """
+    outputs = engine.parts_.outputs
+    if not getattr(outputs, "ordered", False):
+        raise DataError(f"{describe(engine)} predicts no ranks, so it has no thresholds to draw; plot_learning_curve draws any engine.")
+    atoms = engine.atom_scores(X)
+    labels = engine.classes_.tolist()
+    y = np.asarray(y)
+    if len(y) != len(atoms):
+        raise DataError(f"y has {len(y)} labels but X has {len(atoms)} examples; give one label per example.")
+    if not np.isin(y, labels).any():
+        raise DataError(f"y holds none of the labels that the engine knows: {', '.join(map(repr, labels))}.")
+    latent = atoms.mean(axis=1) + np.mean(getattr(engine, "thresholds_", 0.0))
+    cuts = latent[:, None] - atoms
+    centres, spreads = cuts.mean(axis=0), cuts.std(axis=0)
+
+    ax = axes(ax)
+    low, high = np.quantile(latent, [0.002, 0.998])
+    low, high = min(low, centres.min()), max(high, centres.max())
+    room = 0.15 * (high - low) or 1.0
+    grid = np.linspace(low - room, high + room, GRID_POINTS)
+    curves = []
+    for k, label in enumerate(labels):
+        chosen = latent[y == label]
+        if len(chosen):
+            curves += ax.plot(grid, density(chosen, grid), color=shade(k, len(labels)), linestyle=DASHES[k % len(DASHES)], linewidth=1.6,
+                    label=f"{label} ({len(chosen)})")
+    varying = spreads > 1e-9 * (high - low)
+    for k, (centre, spread) in enumerate(zip(centres, spreads, strict=True)):
+        if varying[k]:
+            ax.axvspan(centre - spread, centre + spread, color="0.85", alpha=0.5, linewidth=0, zorder=0)
+        ax.axvline(centre, color="0.35", linewidth=0.8, zorder=1)
+        ax.annotate(f"{labels[k]}|{labels[k + 1]}", (centre, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2 + 9 * (k % 2)),
+                    textcoords="offset points", ha="center", fontsize="x-small", annotation_clip=True)
+    ax.set_xlim(grid[0], grid[-1])
+    ax.set_ylim(0, 1.08 * max(line.get_ydata().max() for line in curves))
+    meaning = "cut points, mean ± one standard deviation" if varying.any() else "cut points"
+    ax.set(xlabel=f"latent score (vertical lines: {meaning})", ylabel="examples per unit of latent score")
+    ax.set_title(f"Ranks along the latent score, {describe(engine)}", pad=22)
+    ax.legend(title="true rank (examples)", fontsize="small", title_fontsize="small")
+    return ax
+
+
+def plot_weights(engine, ax=None, top=15):
+    """The features with the largest weights, by name.
+
+    Parameters
+    ----------
+    engine : Engine
+        Trained, with `coef_`.
+    ax : matplotlib Axes, optional
+        Drawn into; without it, a new figure.
+    top : int, default 15
+        How many features.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        When the engine keeps no weight per feature.
+    """
+    try:
+        weights = np.asarray(engine.coef_)
+    except AttributeError:
+        raise DataError(f"{describe(engine)} has no coef_, one weight per feature; plot_learning_curve draws any engine.") from None
+    rows = np.atleast_2d(weights)
+    size = np.abs(rows).max(axis=0)
+    chosen = np.argsort(-size, kind="stable")[:top]
+    names = getattr(engine, "feature_names_in_", None)
+    places = np.arange(len(chosen))
+    ax = axes(ax)
+    ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
+    if weights.ndim == 1:
+        ax.barh(places, weights[chosen], height=0.6, color="0.4")
+    else:
+        for k, row in enumerate(rows):
+            if row.any():
+                ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k % len(MARKERS)], color=shade(k, len(rows)),
+                        markeredgecolor="black", markeredgewidth=0.5, markersize=6, label=row_name(engine, k, len(rows)))
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(title="direction of", fontsize="small", title_fontsize="small")
+    ax.set_axisbelow(True)
+    ax.set_yticks(places, [str(names[j]) if names is not None else f"feature {j}" for j in chosen], fontsize="small")
+    ax.invert_yaxis()
+    ax.grid(axis="y", alpha=0.3)
+    ax.set(xlabel="weight (score per unit of the feature)",
+           title=f"{'Largest weights' if len(chosen) < len(size) else 'Weights'}, {describe(engine)}")
+    return ax
+
+
+def axes(ax):
+    """The given axes, or new ones."""
+    if ax is not None:
+        return ax
+    return require("matplotlib.pyplot", "a picture", "plot").subplots(layout="constrained")[1]
+
+
+def describe(engine) -> str:
+    """The problem and its update rule, for titles."""
+    problem = engine.problem if isinstance(engine.problem, str) else type(engine.problem).__name__
+    return f"{problem} ({engine.update}{', averaged' if engine.average else ''})"
+
+
+def row_name(engine, k, n_rows) -> str:
+    """What row k of coef_ is the direction of."""
+    labels = getattr(engine, "classes_", None)
+    if labels is None or len(labels) != n_rows:
+        return f"row {k}"
+    return f">= {labels[k]}" if engine.parts_.outputs.ordered else str(labels[k])
+
+
+def shade(k, n):
+    """Dark to light, distinct in colour and in grey."""
+    return require("matplotlib", "a picture", "plot").colormaps["viridis"](0.85 * k / max(1, n - 1))
+
+
+def density(values, grid):
+    """Examples per unit along the grid: a histogram smoothed by a Gaussian, in time linear in the examples."""
+    step = grid[1] - grid[0]
+    spread = min(values.std(), np.subtract(*np.quantile(values, [0.75, 0.25])) / 1.349) or values.std()
+    width = max(0.9 * spread * len(values) ** -0.2, 2 * step)
+    edges = np.concatenate([grid - step / 2, [grid[-1] + step / 2]])
+    counts, _ = np.histogram(values, bins=edges)
+    reach = np.arange(-(len(grid) // 2), len(grid) // 2 + 1) * step
+    kernel = np.exp(-0.5 * (reach / width) ** 2)
+    smooth = np.convolve(counts, kernel / (kernel.sum() * step), mode="full")
+    start = len(reach) // 2
+    return smooth[start:start + len(grid)]

@@ -1,0 +1,79 @@
+"""The battery that every plugin must pass, bundled or not: `check_problem`."""
+
+from __future__ import annotations
+
+from structperc import registry
+from structperc.testing.case import make_case
+from structperc.testing.checks import CHECKS
+from structperc.testing.twins import DualWeights
+
+__all__ = ["CHECKS", "DualWeights", "Report", "check_problem"]
+
+
+class Report(list):
+    """What became of every check: a list of (name, "passed" or "not applicable: why") that prints as a table."""
+
+    def __str__(self):
+        return "\n".join(f"{name:36} {outcome}" for name, outcome in self)
+
+
+def check_problem(plugin, *, plugins=(), checks=None, random_state=0, **options) -> Report:
+    """Runs the battery on a plugin.
+
+    What a plugin may say about itself, each an attribute beside its hooks:
+
+    sample(random, n_examples)
+        Small examples to check with, as (X, offsets), (X, None) or a list of blocks or objects; `random` is a numpy Generator.
+        Problems over rows with one label per example need none. `Outputs.enumerate(x)` lists Y(x) for the comparison with
+        brute force, so keep the examples small.
+    observe(random, answers)
+        What the user passes as y where these are the right answers; needed only where the two differ, as for partial labels.
+    check_options
+        Engine options to check with, for instance {"classes": [...]}.
+    problem
+        For a plugin that replaces single hot spots: the name of the problem to check it with.
+
+    Parameters
+    ----------
+    plugin : str, plugin object or component
+    plugins : sequence of names, plugin objects or components
+        Further plugins, as for `Engine`.
+    checks : sequence of str, optional
+        Names of the checks to run; without it all of `CHECKS`, whose docstrings say what each asserts.
+    random_state : int
+    **options
+        Engine options; they go before the plugin's own `check_options`.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    AssertionError
+        At the first check that fails, with the plugin, the check and what was found.
+    PluginError
+        When the plugin cannot be used at all, or no examples can be made for it.
+
+    Examples
+    --------
+    >>> from structperc.testing import check_problem
+    >>> check_problem("cusum", checks=["argmax_maximises"])
+    [('argmax_maximises', 'passed')]
+    """
+    known = {check.__name__: check for check in CHECKS}
+    for name in checks or ():
+        if name not in known:
+            raise ValueError(f"there is no check {name!r}; the checks are {', '.join(known)}.")
+    case = make_case(plugin, tuple(plugins), options, random_state)
+    origin = registry.load(plugin).origin
+    report = Report()
+    for name in checks or known:
+        try:
+            reason = known[name](case)
+        except AssertionError as error:
+            raise AssertionError(f"{origin} fails {name}: {error}") from error
+        except Exception as error:
+            raise AssertionError(f"{origin} fails {name}: {type(error).__name__}: {error}") from error
+        report.append((name, f"not applicable: {reason}" if reason else "passed"))
+    return report

@@ -1,0 +1,194 @@
+"""What the checks are given: a plugin lined up with others, and examples for it."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from functools import cached_property
+
+import attrs
+import numpy as np
+
+from structperc import data as reading
+from structperc import registry
+from structperc.core.adapters import bound
+from structperc.core.errors import DataError, PluginError
+from structperc.core.rows import Rows
+from structperc.engine import REQUIRED, Engine
+
+LABELS = (1, 2, 3, 4)           # of label problems that are given no classes
+EXAMPLES = 24
+MOST_STRUCTURES = 4096          # of one example; brute force looks at each
+
+
+@attrs.frozen(eq=False)
+class Data:
+    """Examples and, once they are known, their gold outputs as the user passes them."""
+
+    X: object
+    offsets: object = None
+    y: object = None
+
+    @property
+    def rows(self) -> Rows:
+        return Rows(self.X, self.offsets)
+
+    def take(self, indices) -> Data:
+        """The examples with these numbers, copied."""
+        indices = np.asarray(indices, dtype=np.intp)
+        y = self.y
+        if y is not None:
+            y = y[indices] if isinstance(y, np.ndarray) else [y[i] for i in indices]
+        if isinstance(self.X, list):
+            return Data([self.X[i] for i in indices], None, y)
+        if self.offsets is None:
+            return Data(self.X[indices], None, y)
+        rows = np.concatenate([np.arange(self.offsets[i], self.offsets[i + 1]) for i in indices])
+        return Data(self.X[rows], np.append(0, np.cumsum(np.diff(self.offsets)[indices])), y)
+
+
+@attrs.define(eq=False, slots=False)
+class Case:
+    """A line of plugins, engine options and examples; `parts` are the components that an engine would use."""
+
+    problem: object
+    plugins: tuple
+    options: dict
+    random: np.random.Generator
+    data: Data
+    observe: object = None
+    pristine: Data = attrs.field(init=False)
+
+    def __attrs_post_init__(self):
+        self.pristine = copy.deepcopy(self.data)
+
+    def engine(self, *further, **changes) -> Engine:
+        """A new engine, with further plugins and changed options."""
+        return Engine(self.problem, plugins=(*self.plugins, *further), **{**self.options, **changes})
+
+    def fit(self, *further, data=None, **changes) -> Engine:
+        data = self.taught if data is None else data
+        return self.engine(*further, **changes).fit(data.X, data.y, offsets=data.offsets, keep_online=True)
+
+    @cached_property
+    def parts(self):
+        return self.engine()._begin(reading.read(self.data.X, self.data.offsets), None).parts
+
+    @cached_property
+    def features(self):
+        return bound(self.parts.features)
+
+    @cached_property
+    def loss(self):
+        return bound(self.parts.loss)
+
+    @cached_property
+    def examples(self) -> list:
+        return self.examples_of(self.data)
+
+    def examples_of(self, data) -> list:
+        rows = data.rows
+        found = [rows.example(i) for i in range(rows.n_examples)]
+        for x in found:
+            x.n_atoms = self.parts.features.n_atoms(x)
+        return found
+
+    def answer(self, scores, x):
+        """What the argmax finds, checked as the loop would check it."""
+        outputs = self.parts.outputs
+        y = self.parts.argmax.argmax(scores, x)
+        y = int(y) if outputs.width == 1 else tuple(int(a) for a in y)
+        outputs.check_structure(x, y)
+        return y
+
+    def structures(self, x):
+        """All of Y(x), or None where they are not listed or too many."""
+        listed = self.parts.outputs.enumerate(x)
+        if listed is None:
+            return None
+        listed = list(itertools.islice(listed, MOST_STRUCTURES + 1))
+        return listed if len(listed) <= MOST_STRUCTURES else None
+
+    def some_structures(self, x) -> list:
+        """At most a dozen of Y(x), found by the argmax where Y(x) is not listed."""
+        listed = self.structures(x)
+        if listed is None:
+            return list({self.answer(self.random.normal(size=x.n_atoms), x): None for _ in range(12)})
+        return [listed[i] for i in sorted(self.random.permutation(len(listed))[:12])]
+
+    def counts(self, x, structures) -> np.ndarray:
+        """How often each atom occurs in each structure, (n_structures, n_atoms)."""
+        return np.array([self.parts.outputs.count(x, y) for y in structures]).reshape(len(structures), x.n_atoms)
+
+    def golds(self, x) -> list:
+        """Encoded gold outputs of an example to measure losses from."""
+        outputs = self.parts.outputs
+        if not outputs.partial:
+            return self.some_structures(x)
+        return [outputs.encode(self.taught.y, self.taught.rows)[x.index]]
+
+    def teacher(self) -> np.ndarray:
+        """Random weights."""
+        return self.random.normal(size=self.parts.features.n_weights)
+
+    def answers(self, teacher, examples, noise=0.0) -> list:
+        """What a teacher's weights answer, their atom scores blurred by noise."""
+        return [self.answer(self.features.scores(teacher, x) + noise * self.random.normal(size=x.n_atoms), x) for x in examples]
+
+    def teach(self, data, answers) -> Data:
+        """The examples with these structures as gold outputs."""
+        y = self.parts.outputs.decode_many(answers)
+        return attrs.evolve(data, y=y if self.observe is None else self.observe(self.random, y))
+
+    @cached_property
+    def taught(self) -> Data:
+        """The examples with gold outputs that need not be separable."""
+        return self.teach(self.data, self.answers(self.teacher(), self.examples, noise=1.0))
+
+
+def make_case(plugin, plugins, options, random_state) -> Case:
+    """The plugin, lined up with the problem it needs, and examples: its own `sample`, or rows of numbers for label outputs."""
+    problem, plugins = line_up(plugin, plugins)
+    loaded = [registry.load(p) for p in (problem, *plugins)]
+
+    def said(name):
+        return next((getattr(p.plugin, name) for p in reversed(loaded) if hasattr(p.plugin, name)), None)
+
+    options = {"random_state": random_state, **(said("check_options") or {}), **options}
+    random, sample = np.random.default_rng(random_state), said("sample")
+    if sample is not None:
+        return Case(problem, plugins, options, random, read_sample(sample(random, EXAMPLES), loaded[0].origin), said("observe"))
+    X = np.round(random.normal(size=(EXAMPLES, 3)) * 16) / 16
+    X[1], X[3] = X[0], 0
+    case = Case(problem, plugins, {"classes": LABELS, **options}, random, Data(X), said("observe"))
+    try:
+        case.engine()._begin(reading.read(X), None)
+    except DataError as error:
+        raise PluginError(f"no examples can be made up for {loaded[0].origin}: {error} "
+                          f"Give it sample(random, n_examples), which returns (X, offsets) or a list of objects.") from error
+    return case
+
+
+def line_up(plugin, plugins):
+    """The problem to check a plugin with, and the plugins after it."""
+    loaded = registry.load(plugin)
+    if all(hook in loaded.hooks for hook in REQUIRED):
+        return plugin, plugins
+    problem = getattr(loaded.plugin, "problem", None)
+    if problem is None:
+        raise PluginError(f"{loaded.origin} answers {', '.join(loaded.hooks)}, but a whole problem answers {', '.join(REQUIRED)}; "
+                          f"name the problem it is for in its attribute `problem`, or call check_problem('cusum', plugins=[...]).")
+    return problem, (plugin, *plugins)
+
+
+def read_sample(given, origin) -> Data:
+    """What `sample` returned, without empty examples, numbers rounded to 2^-10 so that sums of any order agree in every bit."""
+    X, offsets = given if isinstance(given, tuple) else (given, None)
+    try:
+        rows = reading.read(X, offsets)
+    except DataError as error:
+        raise PluginError(f"the sample of {origin} cannot be read: {error}") from error
+    if rows.objects:
+        return Data(rows.X)
+    dense = rows.X if isinstance(rows.X, np.ndarray) else rows.X.toarray()
+    return Data(np.round(dense.astype(np.float64) * 1024) / 1024, rows.offsets).take(np.flatnonzero(rows.sizes()))

@@ -1,0 +1,392 @@
+"""The checks of the battery. Each returns None, or why it does not apply, and raises AssertionError with what it found."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import tempfile
+from pathlib import Path
+
+import attrs
+import numpy as np
+
+from structperc.core.adapters import overrides
+from structperc.testing.case import MOST_STRUCTURES
+from structperc.testing.twins import CtrlC, DualWeights, PythonCalls
+from structperc.training import INTERRUPTED, OnlineTrainer
+
+MOST_EPOCHS = 3000
+NOT_LISTED = f"Outputs.enumerate does not list Y(x), or lists more than {MOST_STRUCTURES} structures"
+NOT_ONLINE = "a trainer of its own drives the examples"
+NOT_PRIMAL = "the weights are not primal"
+
+
+# ---- one component at a time ----
+
+
+def argmax_maximises(case):
+    """The argmax returns a member of Y(x) of largest score, and at a tie the same one each time."""
+    argmax = case.parts.argmax
+    if not argmax.exact:
+        return f"{named(argmax)} declares itself approximate"
+    for x in case.examples:
+        structures = case.structures(x)
+        if structures is None:
+            return NOT_LISTED
+        counts = case.counts(x, structures)
+        trials = [*case.random.normal(size=(3, x.n_atoms)), *case.random.integers(-1, 2, size=(4, x.n_atoms)).astype(float),
+                  np.zeros(x.n_atoms), np.ones(x.n_atoms), -np.ones(x.n_atoms)]
+        found = [case.answer(s.copy(), x) for s in trials]
+        for s, y in zip(trials, found, strict=True):
+            count = case.parts.outputs.count(x, y)
+            require((counts == count).all(axis=1).any(),
+                    f"{named(argmax)} returned {y} for example {x.index}, which {named(case.parts.outputs)}.enumerate does not list.")
+            best = int(np.argmax(counts @ s))
+            require(reaches(count @ s, counts[best] @ s),
+                    f"{named(argmax)} returned {y} of score {count @ s:.6g} for example {x.index} with the atom scores {s}, "
+                    f"but {structures[best]} scores {counts[best] @ s:.6g}.")
+        again = [case.answer(s.copy(), x) for s in reversed(trials)]
+        for s, y, later in zip(trials, found, reversed(again), strict=True):
+            require(y == later, f"{named(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores {s}.")
+    return None
+
+
+def features_add_up(case):
+    """Phi is the sum of its atoms' vectors, and scores, add, norm, inner and batch_scores agree with these."""
+    features, name = case.features, named(case.parts.features)
+    phi = [np.array([features.vector(x, unit) for unit in np.eye(x.n_atoms)]).reshape(x.n_atoms, features.n_weights)
+           for x in case.examples]
+    w = case.teacher()
+    for x, vectors in zip(case.examples, phi, strict=True):
+        c = case.random.normal(size=x.n_atoms)
+        total = vectors.T @ c
+        moved = w.copy()
+        features.add(moved, x, c)
+        require(close(moved, w + total), f"{name}.add does not add sum_a c[a] phi(x, a) to w, for example {x.index} and c = {c}.")
+        require(close(features.scores(w, x), vectors @ w), f"{name}.scores is not w . phi(x, a) for example {x.index}.")
+        require(close(features.norm(x, c), total @ total), f"{name}.norm is not ||sum_a c[a] phi(x, a)||^2 for example {x.index}.")
+        z = case.examples[case.random.integers(len(case.examples))]
+        inner = np.array([[features.inner(x, a, z, b) for b in range(z.n_atoms)] for a in range(x.n_atoms)])
+        require(close(inner.reshape(x.n_atoms, z.n_atoms), vectors @ phi[z.index].T),
+                f"{name}.inner is not phi(x, a) . phi(z, b) for the examples {x.index} and {z.index}.")
+    batch = case.parts.features.batch_scores(w, case.data.rows)
+    if batch is not None:
+        require(close(np.asarray(batch), np.array([features.scores(w, x) for x in case.examples])),
+                f"{name}.batch_scores differs from scores.")
+    return None
+
+
+def loss_is_zero_at_gold(case):
+    """The loss of the right answer is 0, and no loss is negative."""
+    name = named(case.parts.loss)
+    for x in case.examples:
+        for gold in case.golds(x):
+            values = {y: case.loss.value(gold, y, x) for y in case.some_structures(x)}
+            for y, value in values.items():
+                require(0 <= value < math.inf, f"{name}: the loss of {y} where {gold} is right is {value}; expected a number from 0.")
+            if not case.parts.outputs.partial:
+                own = case.loss.value(gold, gold, x)
+                require(own == 0, f"{name}: the loss of {gold} where {gold} is right is {own}; expected 0.")
+    return None
+
+
+def augmented_argmax_maximises(case):
+    """The argmax over scores with the loss in them maximises score + loss."""
+    loss, argmax = case.parts.loss, case.parts.argmax
+    if not (loss.additive or overrides(loss, "augment")):
+        return f"{named(loss)} is only measured"
+    if not argmax.exact:
+        return f"{named(argmax)} declares itself approximate"
+    for x in case.examples:
+        structures = case.structures(x)
+        if structures is None:
+            return NOT_LISTED
+        counts = case.counts(x, structures)
+        for gold in case.golds(x):
+            s, scale = case.random.normal(size=x.n_atoms), float(case.random.uniform(0.5, 2))
+            losses = np.array([case.loss.value(gold, y, x) for y in structures])
+            wanted = counts @ s + scale * losses
+            augmented = np.asarray(case.loss.augment(gold, s.copy(), scale, x))
+            chosen = (counts == case.parts.outputs.count(x, case.answer(augmented, x))).all(axis=1)
+            require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
+                    f"{named(loss)}.augment: with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds "
+                    f"{case.answer(augmented, x)}, but {structures[int(np.argmax(wanted))]} has the largest score + loss.")
+    return None
+
+
+# ---- what may not change ----
+
+
+def inputs_are_untouched(case):
+    """No component writes to what it is given: atom scores, coefficients, weights; nor does fit, partial_fit or predict to X and y."""
+    data, w = case.taught, case.teacher()
+    for x in case.examples:
+        s, c = case.random.normal(size=(2, x.n_atoms))
+        kept = w.copy(), s.copy(), c.copy()
+        y = case.answer(s, x)
+        for gold in case.golds(x)[:1]:
+            case.loss.value(gold, y, x)
+            if case.parts.loss.additive or overrides(case.parts.loss, "augment"):
+                case.loss.augment(gold, s, 1.0, x)
+        case.features.scores(w, x)
+        case.features.add(w.copy(), x, c)
+        case.features.norm(x, c)
+        for before, after, what in zip(kept, (w, s, c), ("weights", "atom scores", "coefficients"), strict=True):
+            require(np.array_equal(before, after), f"a component changed the {what} that it was given for example {x.index}.")
+    y = copy.deepcopy(data.y)
+    engine = case.fit(epochs=2)
+    engine.partial_fit(data.X, data.y, offsets=data.offsets)
+    engine.predict(data.X, offsets=data.offsets)
+    for before, after, what in ((case.pristine.X, data.X, "X"), (y, data.y, "y"), (case.pristine.offsets, data.offsets, "offsets")):
+        require(pickle.dumps(before) == pickle.dumps(after), f"training or prediction changed the user's {what}.")
+    return None
+
+
+def predicting_changes_nothing(case):
+    """predict and atom_scores leave the weights and the record of training as they were."""
+    engine, data = case.fit(epochs=2), case.taught
+    before, record = copy.deepcopy(engine._fitted.parts.weights.state()), (engine.mistakes_, engine.cumulative_loss_, engine.status_)
+    engine.predict(data.X, offsets=data.offsets)
+    engine.atom_scores(data.X, offsets=data.offsets)
+    after = engine._fitted.parts.weights.state()
+    for key, value in before.items():
+        require(np.array_equal(value, after[key]), f"predicting changed {key!r} in the state of {named(engine._fitted.parts.weights)}.")
+    require(record == (engine.mistakes_, engine.cumulative_loss_, engine.status_), "predicting changed the record of training.")
+    return None
+
+
+def predictions_follow_from_scores(case):
+    """predict answers the argmax of atom_scores, all at once as one by one."""
+    engine, data = case.fit(epochs=2), case.taught
+    answers = predictions(engine, data)
+    scores = list(engine.atom_scores(data.X, offsets=data.offsets))
+    for x in case.examples:
+        one = data.take([x.index])
+        decoded = listed([case.parts.outputs.decode(case.answer(np.array(scores[x.index], dtype=float), x))])
+        require(answers[x.index:x.index + 1] == decoded == predictions(engine, one),
+                f"example {x.index} is predicted as {answers[x.index]} among the others and as {predictions(engine, one)[0]} alone, "
+                f"and the argmax of its atom scores is {decoded[0]}.")
+    return None
+
+
+# ---- what is learned ----
+
+
+def separable_set_is_learned(case):
+    """A set that a teacher labels with a margin is learned within the mistake bound: sum of losses <= (R^2 + 2c) ||u||^2.
+
+    u is the teacher, scaled so that u . (Phi(x, gold) - Phi(x, y)) >= loss(gold, y) for all y of Y(x); R^2 is the largest
+    squared norm of such a difference divided by its loss; c is `augment`.
+    """
+    engine = case.engine()
+    if not isinstance(case.parts.trainer, OnlineTrainer):
+        return NOT_ONLINE
+    if case.parts.outputs.partial:
+        return "gold outputs are partial"
+    if not case.parts.argmax.exact:
+        return f"{named(case.parts.argmax)} declares itself approximate"
+    if engine.update != "perceptron" and not (engine.update == "pa" and not engine.augment) or engine.decay:
+        return f"no bound is known for update={engine.update!r}, augment={engine.augment} and decay={engine.decay}"
+    teacher = case.teacher()
+    answers = case.answers(teacher, case.examples)
+    margins, radii = [], []
+    for x, gold in zip(case.examples, answers, strict=True):
+        structures = case.structures(x)
+        if structures is None:
+            return NOT_LISTED
+        differences = case.counts(x, [gold]) - case.counts(x, structures)
+        others = differences.any(axis=1)
+        losses = np.array([case.loss.value(gold, y, x) for y in structures])[others]
+        if (losses <= 0).any():
+            return f"{named(case.parts.loss)} is 0 between different structures"
+        norms = np.array([case.features.norm(x, c) for c in differences[others]])
+        margins.append(np.min(differences[others] @ case.features.scores(teacher, x) / losses, initial=math.inf))
+        radii.append(np.max(norms / losses, initial=0.0))
+    chosen = np.argsort(margins)[len(margins) // 2:]
+    margin, radius = np.array(margins)[chosen].min(), np.array(radii)[chosen].max()
+    if not 0 < margin < math.inf:
+        return "the teacher leaves no margin on these examples"
+    bound = (radius + 2 * engine.augment) * (teacher @ teacher) / margin**2
+    data = case.teach(case.data.take(chosen), [answers[i] for i in chosen])
+    engine = case.fit(data=data, epochs=min(int(bound) + 2, MOST_EPOCHS), average=False, shuffle=False)
+    require(engine.cumulative_loss_ <= bound * (1 + 1e-9) + 1e-9,
+            f"on a separable set the losses add up to {engine.cumulative_loss_:.6g}, more than the bound {bound:.6g}.")
+    if bound < MOST_EPOCHS:
+        require(engine.mistakes_[-1] == 0,
+                f"a separable set is not learned: {engine.mistakes_[-1]} mistakes are left after {len(engine.mistakes_)} epochs.")
+        require(predictions(engine, data) == listed(engine.online_predictions_)[-len(chosen):],
+                "after an epoch without a mistake the trained model predicts differently from that epoch.")
+    return None
+
+
+def average_is_the_mean(case):
+    """Averaged weights equal the mean of the weights after every example, from one partial_fit per example."""
+    if not isinstance(case.parts.trainer, OnlineTrainer):
+        return NOT_ONLINE
+    if not case.parts.weights.primal:
+        return NOT_PRIMAL
+    data = case.taught
+    averaged = case.fit(average=True, shuffle=False, epochs=2)
+    streamed, seen = case.engine(average=False, shuffle=False), []
+    epochs = len(averaged.mistakes_)
+    for i in [*range(len(case.examples))] * epochs:
+        one = data.take([i])
+        streamed.partial_fit(one.X, one.y, offsets=one.offsets)
+        seen.append(np.array(streamed._fitted.parts.weights.vector()))
+    mean, found = np.mean(seen, axis=0), averaged._fitted.parts.weights.vector()
+    require(close(found, mean), f"the averaged weights differ from the mean of the weights by up to {np.abs(found - mean).max():.6g}.")
+    scores = np.concatenate([case.features.scores(mean, x) for x in case.examples])
+    require(close(atom_scores(averaged, data), scores), "averaged training does not predict with the averaged weights.")
+    return None
+
+
+# ---- different ways to the same ----
+
+
+def dense_equals_csr(case):
+    """Dense and CSR, float32 and float64, int32 and int64 indices train the same model."""
+    from scipy.sparse import csr_matrix
+
+    data = case.taught
+    if isinstance(data.X, list):
+        return "X is a list of objects"
+    csr = csr_matrix(data.X)
+    long = csr.copy()
+    long.indices, long.indptr = csr.indices.astype(np.int64), csr.indptr.astype(np.int64)
+    forms = {"CSR": csr, "CSR with int64 indices": long}
+    if (data.X == data.X.astype(np.float32)).all():
+        forms |= {"dense float32": data.X.astype(np.float32), "CSR float32": csr.astype(np.float32)}
+    for average in (False, True):
+        dense = case.fit(epochs=3, average=average)
+        for name, X in forms.items():
+            same = attrs.evolve(data, X=X)
+            other = case.fit(data=same, epochs=3, average=average)
+            require_same(dense, other, data, f"dense and {name}", only_scores=average, other_data=same)
+    return None
+
+
+def primal_equals_dual(case):
+    """Weights that remember all steps, and see features only through inner products, predict the same before every step."""
+    if not case.parts.weights.primal:
+        return NOT_PRIMAL
+    for average in (False, True):
+        options = {"epochs": 2, "average": average, "decay": 0.0}
+        require_same(case.fit(**options), case.fit(DualWeights(), **options), case.taught, "primal and dual", only_scores=average)
+    return None
+
+
+def compiled_equals_python(case):
+    """Parts called through Python train the same model, in every bit, as parts that the loop calls directly."""
+    options = {"epochs": 3, "average": False, "decay": 0.0}
+    compiled = case.fit(**options)
+    for weights in (False, True):
+        python = case.fit(PythonCalls(weights), **options)
+        require_same(compiled, python, case.taught, "compiled and called from Python")
+        if case.parts.weights.primal:
+            one, other = compiled._fitted.parts.weights.vector(), python._fitted.parts.weights.vector()
+            require(np.array_equal(one, other), "compiled and called from Python: the weights differ in some bit.")
+    return None
+
+
+def saving_keeps_everything(case):
+    """A saved and loaded engine predicts the same and goes on learning the same."""
+    engine, data = case.fit(epochs=2, average=True), case.taught
+    given = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        engine.save(path)
+        loaded = type(engine).load(path, plugins=given)
+    for _ in range(2):
+        require(predictions(engine, data) == predictions(loaded, data), "a loaded model predicts differently from the saved one.")
+        require(np.array_equal(atom_scores(engine, data), atom_scores(loaded, data)),
+                "the atom scores of a loaded model differ from the saved one's.")
+        require((engine.mistakes_, engine.status_) == (loaded.mistakes_, loaded.status_), "the record of training was not kept.")
+        for each in (engine, loaded):
+            each.partial_fit(data.X, data.y, offsets=data.offsets)
+    return None
+
+
+def interrupting_keeps_what_was_learned(case):
+    """Ctrl-C is raised again and leaves a usable model of all steps before it."""
+    data = case.taught
+    interruptions = [CtrlC(at_step=False)] + [CtrlC(at_step=True)] * isinstance(case.parts.trainer, OnlineTrainer)
+    for ctrl_c in interruptions:
+        engine = case.engine(ctrl_c, epochs=3, shuffle=False)
+        try:
+            engine.fit(data.X, data.y, offsets=data.offsets)
+        except KeyboardInterrupt:
+            pass
+        else:
+            if ctrl_c.at is None:
+                continue        # nothing happened at which it could have been pressed
+            raise AssertionError("Ctrl-C during training was swallowed; it must be raised again.")
+        require(engine.status_ == INTERRUPTED, f"after Ctrl-C status_ is {engine.status_!r}; expected {INTERRUPTED!r}.")
+        predictions(engine, data)
+        if isinstance(case.parts.trainer, OnlineTrainer) and ctrl_c.at:
+            part = data.take(range(ctrl_c.at))
+            expected = case.engine(shuffle=False).partial_fit(part.X, part.y, offsets=part.offsets)
+            require(close(atom_scores(engine, data), atom_scores(expected, data)),
+                    f"after Ctrl-C at example {ctrl_c.at} the model is not that of the examples before.")
+        engine.partial_fit(data.X, data.y, offsets=data.offsets)
+    return None
+
+
+CHECKS = (
+    argmax_maximises, features_add_up, loss_is_zero_at_gold, augmented_argmax_maximises, inputs_are_untouched,
+    predicting_changes_nothing, predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, dense_equals_csr,
+    primal_equals_dual, compiled_equals_python, saving_keeps_everything, interrupting_keeps_what_was_learned,
+)  # fmt: skip
+
+
+# ---- comparing ----
+
+
+def require(condition, sentence) -> None:
+    if not condition:
+        raise AssertionError(sentence)
+
+
+def named(component) -> str:
+    return type(component).__name__
+
+
+def close(a, b) -> bool:
+    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.abs(b).max(initial=0)))
+
+
+def reaches(score, best) -> bool:
+    return bool(score >= best - 1e-9 * (1 + abs(best)))
+
+
+def listed(structures) -> list:
+    """Decoded structures as plain lists, which can be compared."""
+    return [np.asarray(y).tolist() for y in structures]
+
+
+def predictions(engine, data) -> list:
+    return listed(engine.predict(data.X, offsets=data.offsets))
+
+
+def atom_scores(engine, data) -> np.ndarray:
+    return np.concatenate([np.ravel(s) for s in engine.atom_scores(data.X, offsets=data.offsets)])
+
+
+def require_same(one, other, data, what, only_scores=False, other_data=None) -> None:
+    """Two engines predicted the same before each step, and score the same in the end.
+
+    Averages are divided, so exact ties between them may be broken either way: then only scores are compared.
+    """
+    other_data = data if other_data is None else other_data
+    if not only_scores:
+        for t, (a, b) in enumerate(zip(listed(one.online_predictions_), listed(other.online_predictions_), strict=False)):
+            require(a == b, f"{what}: prediction {t} in the order of visiting is {a} and {b}.")
+        require(one.mistakes_ == other.mistakes_, f"{what}: the mistakes per epoch are {one.mistakes_} and {other.mistakes_}.")
+        require(close(one.cumulative_loss_, other.cumulative_loss_),
+                f"{what}: the losses add up to {one.cumulative_loss_} and {other.cumulative_loss_}.")
+        require(predictions(one, data) == predictions(other, other_data), f"{what}: the trained models predict differently.")
+    a, b = atom_scores(one, data), atom_scores(other, other_data)
+    require(close(a, b), f"{what}: the trained models score atoms differently.")
+
+
+__all__ = ["CHECKS", *(check.__name__ for check in CHECKS)]

@@ -1,0 +1,236 @@
+"""Slow, readable twins of compiled parts, and wrappers that have compiled parts called from Python."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.components import Argmax, Features, Loss, Update, Weights
+from structperc.core.errors import PluginError
+from structperc.core.rows import Rows
+from structperc.core.weights import PrimalWeights
+from structperc.hookspecs import hookimpl
+
+
+class DualWeights(Weights):
+    """w as the list of all steps: s[a] = sum over remembered (x_i, c_i) and atoms b of c_i[b] phi(x, a) . phi(x_i, b).
+
+    It sees features only through `Features.inner`. With averaging, a step counts by the share of examples visited after it.
+    """
+
+    def start(self, features, task):
+        super().start(features, task)
+        self.steps = []         # (example, atoms, coefficients, examples visited before)
+        self.sparse, self.objects, self.average = task.sparse, task.objects, task.average
+
+    def check(self, task, parts, sample_weight=None):
+        if task.decay:
+            raise PluginError(f"DualWeights with decay={task.decay}: this reference does not forget; use decay=0.")
+
+    def keep(self, x):
+        """A copy of the example, which the loop will overwrite."""
+        if self.objects:
+            rows = Rows([x.object])
+        else:
+            rows = Rows(x.sparse_rows if self.sparse else np.array(x.rows), np.array([0, x.n_rows]))
+        kept = rows.example(0)
+        kept.n_atoms = x.n_atoms
+        return kept
+
+    def scores(self, x):
+        s = np.zeros(self.features.n_atoms(x))
+        for a in range(len(s)):
+            for z, atoms, c, _ in self.steps:
+                for b, coefficient in zip(atoms, c, strict=True):
+                    s[a] += coefficient * self.features.inner(x, a, z, b)
+        return s
+
+    def update(self, x, c):
+        atoms = np.flatnonzero(c)
+        self.steps.append((self.keep(x), atoms.tolist(), np.asarray(c)[atoms], self.ticks))
+
+    def final(self):
+        if not self.average:
+            return self
+        mean = DualWeights()
+        Weights.start(mean, self.features, None)
+        mean.average = False
+        mean.steps = [(z, atoms, c * (self.ticks - before) / self.ticks, 0) for z, atoms, c, before in self.steps]
+        return mean
+
+
+class PlainWeights(Weights):
+    """w as a vector, without averaging."""
+
+    primal = True
+
+    def start(self, features, task):
+        super().start(features, task)
+        self.w = np.zeros(features.n_weights)
+
+    def check(self, task, parts, sample_weight=None):
+        if task.decay or task.average:
+            raise PluginError("PlainWeights neither averages nor decays; use average=False and decay=0.")
+
+    def scores(self, x):
+        return self.features.scores(self.w, x)
+
+    def update(self, x, c):
+        self.features.add(self.w, x, c)
+
+    def vector(self):
+        return self.w
+
+
+class Called:
+    """Passes the engine's questions on to the part that it wraps."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def check(self, *arguments):
+        self.target.check(*arguments)
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["target"], name)       # what only the wrapped class has, such as `attach`
+
+
+class CalledFeatures(Called, Features):
+    """A feature map that the loop calls through Python."""
+
+    def __init__(self, target):
+        super().__init__(target)
+        self.shape(target.n_weights, fixed_atoms=target.fixed_atoms)
+
+    def n_atoms(self, x):
+        return self.target.n_atoms(x)
+
+    def scores(self, w, x):
+        return self.target.scores(w, x)
+
+    def add(self, w, x, c):
+        self.target.add(w, x, c)
+
+    def norm(self, x, c):
+        return self.target.norm(x, c)
+
+    def inner(self, x, a, z, b):
+        return self.target.inner(x, a, z, b)
+
+
+class CalledArgmax(Called, Argmax):
+    """A solver that the loop calls through Python."""
+
+    def argmax(self, scores, x):
+        self.target.width = self.width
+        return self.target.argmax(scores, x)
+
+
+class CalledLoss(Called, Loss):
+    """A loss that the loop calls through Python."""
+
+    def start(self, outputs, task):
+        super().start(outputs, task)
+        self.target.start(outputs, task)
+
+    @property
+    def additive(self):
+        return self.target.additive
+
+    def value(self, gold, y, x=None):
+        return self.target.value(gold, y, x)
+
+    def augment(self, gold, scores, scale, x=None):
+        return self.target.augment(gold, scores, scale, x)
+
+
+class CalledUpdate(Called, Update):
+    """An update rule that the loop calls through Python."""
+
+    def __init__(self, target):
+        super().__init__(target)
+        self.integral, self.weighs = target.integral, target.weighs
+
+    def step(self, step):
+        return self.target.step(step)
+
+
+def called_outputs(outputs):
+    """The same output space, counting through Python."""
+    remake, (kind, arguments, options, attributes) = outputs.__reduce__()
+
+    class CalledOutputs(kind):
+        def count(self, x, y):
+            return kind.count(self, x, y)
+
+    called = remake(CalledOutputs, arguments, options, attributes)
+    called.width, called.partial = outputs.width, outputs.partial
+    return called
+
+
+class PythonCalls:
+    """A plugin, to be named last, that has every part called from Python; the weights too when they are the primal ones."""
+
+    name = "python-calls"
+
+    def __init__(self, weights=True):
+        self.weights = weights
+
+    @hookimpl(wrapper=True)
+    def structperc_outputs(self, task):
+        return called_outputs((yield))
+
+    @hookimpl(wrapper=True)
+    def structperc_features(self, task):
+        return CalledFeatures((yield))
+
+    @hookimpl(wrapper=True)
+    def structperc_argmax(self, task):
+        return CalledArgmax((yield))
+
+    @hookimpl(wrapper=True)
+    def structperc_loss(self, task):
+        return CalledLoss((yield))
+
+    @hookimpl(wrapper=True)
+    def structperc_update(self, task):
+        return CalledUpdate((yield))
+
+    @hookimpl(wrapper=True)
+    def structperc_weights(self, task):
+        weights = yield
+        return PlainWeights() if self.weights and type(weights) is PrimalWeights else weights
+
+
+class InterruptedUpdate(CalledUpdate):
+    """Stops training, as Ctrl-C does, at its second step; `at` is the example of that step."""
+
+    def __init__(self, target, plugin):
+        super().__init__(target)
+        self.plugin, self.steps = plugin, 0
+
+    def step(self, step):
+        self.steps += 1
+        if self.steps == 2:
+            self.plugin.at = step.x.index
+            raise KeyboardInterrupt
+        return self.target.step(step)
+
+
+class CtrlC:
+    """A plugin that presses Ctrl-C: at the second step, or at the end of the first epoch."""
+
+    name = "ctrl-c"
+
+    def __init__(self, at_step):
+        self.at_step, self.at = at_step, None
+
+    @hookimpl(wrapper=True)
+    def structperc_update(self, task):
+        update = yield
+        return InterruptedUpdate(update, self) if self.at_step else update
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        if not self.at_step:
+            self.at = record.examples
+            raise KeyboardInterrupt

@@ -1,0 +1,58 @@
+"""The solvers find a structure of largest score, by their tie rule."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structperc.components import LargestArgmax, PrefixArgmax, Rows, ThresholdArgmax
+
+X = Rows(np.zeros((1, 1))).example(0)
+WHOLE = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
+ANY = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12)
+
+
+def prefix_sums(s):
+    """Score of each rank: rank y has the atoms 0..y-2."""
+    return np.append(0.0, np.cumsum(s))
+
+
+@given(WHOLE)
+def test_ranks_are_brute_force_with_their_tie_rules(s):
+    """Prefix: the lowest rank; threshold: the highest."""
+    totals = prefix_sums(s)
+    winners = np.flatnonzero(totals == totals.max()) + 1
+    assert PrefixArgmax(len(s) + 1).argmax(np.array(s), X) == winners[0]
+    assert ThresholdArgmax(len(s) + 1).argmax(np.array(s), X) == winners[-1]
+
+
+@given(ANY)
+def test_ranks_are_maximisers_up_to_rounding(s):
+    totals = prefix_sums(s)
+    for solver in (PrefixArgmax, ThresholdArgmax):
+        found = solver(len(s) + 1).argmax(np.array(s), X)
+        assert totals[found - 1] >= totals.max() - 1e-9 * (1 + abs(totals).max())
+
+
+@given(ANY)
+def test_falling_scores_are_counted_without_rounding(s):
+    """The threshold rule: the smallest k with s[k] < 0."""
+    falling = np.sort(s)[::-1].copy()
+    assert ThresholdArgmax(len(s) + 1).argmax(falling, X) == 1 + (falling >= 0).sum()
+
+
+def test_small_scores_count_beside_large_ones():
+    """1 + 1e-17 is 1 in a sum, yet the second threshold is reached."""
+    assert ThresholdArgmax(3).argmax(np.array([1.0, 1e-17]), X) == 3
+    assert ThresholdArgmax(3).argmax(np.array([1.0, -1e-17]), X) == 2
+
+
+@given(WHOLE)
+def test_largest_argmax_is_brute_force_with_the_lowest_class_first(s):
+    assert LargestArgmax(len(s)).argmax(np.array(s), X) == int(np.argmax(s)) + 1
+
+
+def test_scores_are_not_changed():
+    s = np.array([1.0, -2.0, 3.0])
+    for solver in (PrefixArgmax(4), ThresholdArgmax(4), LargestArgmax(3)):
+        solver.argmax(s, X)
+    assert s.tolist() == [1.0, -2.0, 3.0]

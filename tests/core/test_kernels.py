@@ -1,0 +1,90 @@
+"""Inner products and updates: every instruction set gives the bits of the numpy twin, for every layout and size."""
+
+import numpy as np
+import pytest
+from reference.layouts import LAYOUTS, stored
+from reference.summation import Row, rows_of, running
+
+from structperc.components import Rows
+from structperc.core import kernels
+
+SETS = kernels.instruction_sets()
+
+
+def example(rng, d, layout):
+    """A row with a few zeros, as the kernels see it and as its twin does."""
+    x = rng.normal(size=(1, d)) * 10.0 ** rng.integers(-3, 4, d)
+    x[rng.random((1, d)) < 0.3] = 0
+    X = stored(x, layout)
+    return Rows(X).example(0), rows_of(X)[0]
+
+
+def cases(layout):
+    """(kernel example, twin, random w of shape (blocks, d)) for d = 0..70; every number of blocks 1..9 in turn."""
+    rng = np.random.default_rng(LAYOUTS.index(layout))
+    for d in range(71):
+        x, twin = example(rng, d, layout)
+        for blocks in range(1, 10) if d in (0, 1, 7, 8, 9, 16, 31) else [1 + d % 9, 1 + (d + 4) % 9]:
+            yield x, twin, rng.normal(size=(blocks, d)), rng
+
+
+def test_the_set_in_use_is_one_of_them():
+    assert SETS[0] == "baseline"
+    assert len(set(SETS)) == len(SETS)
+
+
+def test_an_unknown_set_is_named():
+    x, _ = example(np.random.default_rng(0), 3, "dense64")
+    with pytest.raises(ValueError, match="'mmx' is not available here.*baseline"):
+        kernels.dots("mmx", x, np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dots(layout, name):
+    for x, twin, w, _ in cases(layout):
+        np.testing.assert_array_equal(kernels.dots(name, x, w), twin.dots(w))
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dots_with_blocks_side_by_side(layout, name):
+    """Weights as (feature, block): one running sum, also for dense rows as soon as there is more than one block."""
+    for x, twin, w, _ in cases(layout):
+        order = running if len(w) > 1 else twin.add_up
+        expected = Row(twin.columns, twin.values, order).dots(w)
+        np.testing.assert_array_equal(kernels.dots(name, x, np.ascontiguousarray(w.T), True), expected)
+
+
+@pytest.mark.parametrize("feature_major", [False, True])
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_add(layout, name, feature_major):
+    for x, twin, w, rng in cases(layout):
+        c = rng.choice([0, 1, -1, 0.37, -2.1], len(w)).astype(float)
+        expected = w.copy()
+        for k, factor in enumerate(c):
+            twin.add_to(expected[k], factor)
+        changed = np.ascontiguousarray(w.T if feature_major else w)
+        kernels.add(name, x, changed, c, feature_major)
+        np.testing.assert_array_equal(changed.T if feature_major else changed, expected)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_squared_norm(layout, name):
+    for x, twin, _, _ in cases(layout):
+        assert kernels.squared_norm(name, x) == twin.squared_norm()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_sums_are_right(layout):
+    """The twin itself, against exactly rounded sums."""
+    import math
+
+    for x, twin, w, _ in cases(layout):
+        products = w[:, twin.columns] * twin.values
+        exact = [math.fsum(row) for row in products]
+        size = abs(products).sum(axis=1)
+        assert (abs(twin.dots(w) - exact) <= 1e-14 * size).all()
+        assert x.n_features == w.shape[1]

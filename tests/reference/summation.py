@@ -1,0 +1,58 @@
+"""The order in which the compiled kernels add products.
+
+Dense rows have eight running sums, lane l takes features l, l + 8, ...; they are folded in a fixed tree and added to the
+running sum of the last d mod 8 products. Sparse rows have one running sum in storage order.
+"""
+
+import numpy as np
+
+
+def running(products):
+    """One running sum over the last axis, from the first product on."""
+    if products.shape[-1] == 0:
+        return np.zeros(products.shape[:-1])
+    return np.cumsum(products, axis=-1)[..., -1]
+
+
+def in_lanes(products):
+    """Eight running sums over the last axis, folded, and the running sum of the rest."""
+    d = products.shape[-1]
+    full = d - d % 8
+    lanes = np.moveaxis(products[..., :full].reshape(*products.shape[:-1], full // 8, 8), -2, -1)
+    s = np.moveaxis(running(lanes), -1, 0)
+    folded = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+    return running(products[..., full:]) + folded
+
+
+class Row:
+    """A row of X as the kernels read it, widened to float64.
+
+    Attributes
+    ----------
+    columns : slice or array
+        Where its values belong.
+    values : float64 array
+    add_up : function
+        The order of summation of its layout.
+    """
+
+    def __init__(self, columns, values, add_up):
+        self.columns, self.values, self.add_up = columns, np.asarray(values, dtype=np.float64), add_up
+
+    def dots(self, w):
+        """w_k . x for each row w_k of w."""
+        return self.add_up(w[:, self.columns] * self.values)
+
+    def squared_norm(self):
+        return float(self.add_up(self.values * self.values))
+
+    def add_to(self, w, factor):
+        """w += factor * x, in place."""
+        np.add.at(w, self.columns, factor * self.values)
+
+
+def rows_of(X):
+    """The rows of a dense array or a CSR matrix."""
+    if isinstance(X, np.ndarray):
+        return [Row(slice(None), x, in_lanes) for x in X]
+    return [Row(X.indices[a:b], X.data[a:b], running) for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]

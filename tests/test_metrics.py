@@ -1,0 +1,196 @@
+"""Measures against values computed by hand, and the ones that an engine gets."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structperc import Engine, hookimpl
+from structperc.components import Argmax, Outputs, RowFeatures
+from structperc.errors import DataError
+from structperc.extras import MissingExtra
+from structperc.metrics import (
+    accuracy,
+    accuracy_within_one,
+    confusion_matrix,
+    losses,
+    macro_f1,
+    macro_mean_absolute_error,
+    mean_absolute_error,
+    measures,
+    quadratic_weighted_kappa,
+)
+
+TRUE = [1, 2, 2, 3, 4, 4]
+PREDICTED = [1, 3, 2, 1, 4, 3]      # 0, 1, 0, 2, 0, 1 ranks off
+
+pairs_of_ranks = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=30)
+
+
+def test_mean_absolute_error():
+    assert mean_absolute_error(TRUE, PREDICTED) == pytest.approx(4 / 6)
+
+
+def test_macro_mean_absolute_error():
+    assert macro_mean_absolute_error(TRUE, PREDICTED) == pytest.approx((0 + 0.5 + 2 + 0.5) / 4)
+
+
+def test_accuracy():
+    assert accuracy(TRUE, PREDICTED) == pytest.approx(3 / 6)
+
+
+def test_accuracy_within_one():
+    assert accuracy_within_one(TRUE, PREDICTED) == pytest.approx(5 / 6)
+
+
+def test_quadratic_weighted_kappa():
+    # observed 0 + 1 + 0 + 4 + 0 + 1 = 6; by chance (18 + 2 * 8 + 10 + 2 * 24) / 6 = 92 / 6
+    assert quadratic_weighted_kappa(TRUE, PREDICTED) == pytest.approx(1 - 6 / (92 / 6))
+
+
+def test_kappa_of_one_single_rank_is_undefined():
+    assert np.isnan(quadratic_weighted_kappa([2, 2], [2, 2], classes=[1, 2, 3]))
+    assert quadratic_weighted_kappa([2, 2], [3, 3], classes=[1, 2, 3]) == 0
+
+
+def test_macro_f1():
+    # a: 2 / (2 + 1 + 1), b: 4 / (4 + 1), c: 0
+    assert macro_f1(list("aabbc"), list("abbba"), classes=list("abc")) == pytest.approx((0.5 + 0.8 + 0) / 3)
+
+
+def test_confusion_matrix():
+    assert confusion_matrix(TRUE, PREDICTED).tolist() == [[1, 0, 0, 0], [0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1]]
+
+
+def test_distances_are_ranks_not_differences_of_labels():
+    assert mean_absolute_error([1, 100], [100, 1], classes=[1, 10, 100]) == 2
+    assert mean_absolute_error(["low", "high"], ["low", "low"], classes=["low", "middle", "high"]) == 1
+
+
+@given(pairs_of_ranks)
+def test_relations_that_always_hold(pairs):
+    true, predicted = zip(*pairs, strict=True)
+    classes = range(1, 6)
+    error = mean_absolute_error(true, predicted, classes)
+    assert 0 <= error <= 4
+    assert 1 - accuracy(true, predicted) <= error + 1e-12
+    assert accuracy(true, predicted) <= accuracy_within_one(true, predicted, classes)
+    matrix = confusion_matrix(true, predicted, classes)
+    distance = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+    assert matrix.sum() == len(true)
+    assert error == pytest.approx((matrix * distance).sum() / len(true))
+
+
+@pytest.mark.parametrize("measure", [mean_absolute_error, macro_mean_absolute_error, accuracy_within_one, quadratic_weighted_kappa])
+def test_broken_input_is_answered(measure):
+    with pytest.raises(DataError, match="y_true has 2 labels but y_pred has 1"):
+        measure([1, 2], [1])
+    with pytest.raises(DataError, match="y_true is empty"):
+        measure([], [])
+    with pytest.raises(DataError, match="is 9, which is not one of the labels"):
+        measure([1, 2], [1, 9], classes=[1, 2])
+    with pytest.raises(DataError, match="rank order is unknown"):
+        measure(["low", "high"], ["low", "low"])
+
+
+def test_accuracy_refuses_different_lengths():
+    with pytest.raises(DataError, match="same number of labels"):
+        accuracy([1, 2], [1])
+
+
+def test_one_rank_alone_is_measured():
+    assert mean_absolute_error([7, 7], [7, 7]) == 0
+
+
+@pytest.mark.parametrize("measure", [quadratic_weighted_kappa, macro_f1])
+def test_without_scikit_learn_the_extra_is_named(measure, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
+    with pytest.raises(MissingExtra, match=r"scikit-learn; install structperc\[sklearn\]"):
+        measure([1, 2], [2, 1])
+
+
+# ---- of an engine ----
+
+
+def problem(n=60, d=3, r=4, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    return X, random.integers(1, r + 1, n)
+
+
+def test_measures_of_ranks():
+    X, y = problem()
+    engine = Engine("cusum", epochs=3).fit(X, y)
+    answers = engine.predict(X)
+    assert measures(engine, X, y) == {
+        "mean absolute error": mean_absolute_error(y, answers, [1, 2, 3, 4]),
+        "macro mean absolute error": macro_mean_absolute_error(y, answers, [1, 2, 3, 4]),
+        "accuracy": accuracy(y, answers),
+        "accuracy within one rank": accuracy_within_one(y, answers, [1, 2, 3, 4]),
+        "quadratic weighted kappa": quadratic_weighted_kappa(y, answers, [1, 2, 3, 4]),
+        "mean loss (absolute)": mean_absolute_error(y, answers, [1, 2, 3, 4]),
+    }
+
+
+def test_measures_of_classes():
+    X, y = problem()
+    words = np.array(["a", "b", "c", "d"])[y - 1]
+    engine = Engine("multiclass", epochs=3).fit(X, words)
+    answers = engine.predict(X)
+    assert measures(engine, X, words) == {
+        "accuracy": accuracy(words, answers),
+        "macro F1": macro_f1(words, answers, ["a", "b", "c", "d"]),
+        "mean loss (zero-one)": pytest.approx(1 - accuracy(words, answers)),
+    }
+
+
+def test_losses_are_those_of_the_engine():
+    X, y = problem()
+    squared = Engine("cusum", loss="squared").fit(X, y)
+    assert losses(squared, X, y).tolist() == ((squared.predict(X) - y) ** 2).tolist()
+    costs = np.arange(16.0).reshape(4, 4) * (1 - np.eye(4))
+    matrix = Engine("multiclass", loss=costs).fit(X, y)
+    assert losses(matrix, X, y).tolist() == costs[y - 1, matrix.predict(X) - 1].tolist()
+    assert "mean loss (cost matrix)" in measures(matrix, X, y)
+
+
+def test_losses_of_each_examples_own_costs_are_unknown_elsewhere():
+    X, y = problem()
+    engine = Engine("cusum", loss="costs").fit(X, y, costs=np.abs(np.arange(1, 5) - y[:, None]))
+    assert losses(engine, X, y) is None
+    assert not [name for name in measures(engine, X, y) if name.startswith("mean loss")]
+
+
+class AboveZero(Argmax):
+    """Any set of rows: the best one holds the rows that score above 0."""
+
+    def argmax(self, scores, x):
+        return tuple(np.flatnonzero(np.asarray(scores) > 0).tolist())
+
+
+class Subsets:
+    name = "subsets"
+
+    @hookimpl
+    def structperc_outputs(self, task):
+        return Outputs()
+
+    @hookimpl
+    def structperc_features(self, task):
+        return RowFeatures(task.n_features)
+
+    @hookimpl
+    def structperc_argmax(self, task):
+        return AboveZero()
+
+
+def test_structures_have_their_loss_alone():
+    X = [np.array([[1.0], [-1.0]]), np.array([[2.0], [1.0], [-3.0]])]
+    engine = Engine(Subsets(), epochs=3).fit(X, [(0,), (0, 1)])
+    assert engine.predict(X).tolist() == [(0,), (0, 1)]
+    right, wrong = [(0,), (0, 1)], [(1,), (0, 1, 2)]      # two atoms differ, one atom differs
+    assert measures(engine, X, right) == {"mean loss (hamming)": 0}
+    assert losses(engine, X, wrong).tolist() == [2, 1]
+    assert measures(engine, X, wrong) == {"mean loss (hamming)": 1.5}

@@ -1,0 +1,153 @@
+"""Pictures: what they show is what the engine learned."""
+
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from structperc import Engine
+from structperc.errors import DataError, NotFittedError
+from structperc.extras import MissingExtra
+from structperc.plotting import density, plot_learning_curve, plot_thresholds, plot_weights
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+@pytest.fixture
+def sample():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(80, 4))
+    score = X @ [2.0, -1.0, 0.5, 0.0] + 0.3 * random.normal(size=80)
+    return pd.DataFrame(X, columns=["age", "bmi", "bp", "dose"]), np.digitize(score, [-1.0, 1.0])
+
+
+def vertical_lines(ax):
+    return [line.get_xdata()[0] for line in ax.lines if len(set(line.get_xdata())) == 1]
+
+
+def test_learning_curve_shows_mistakes_per_epoch(ax, sample):
+    engine = Engine("cusum", epochs=6).fit(*sample)
+    assert plot_learning_curve(engine, ax) is ax
+    assert ax.lines[0].get_xdata().tolist() == [1, 2, 3, 4, 5, 6]
+    assert ax.lines[0].get_ydata().tolist() == engine.mistakes_
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("epoch", "mistakes during the epoch (examples)")
+    assert ax.get_ylim()[0] == 0 and ax.get_ylim()[1] >= max(engine.mistakes_)
+
+
+def test_one_epoch_has_a_whole_number_on_its_axis(ax, sample):
+    plot_learning_curve(Engine("cusum").fit(*sample), ax)
+    assert [tick for tick in ax.get_xticks() if ax.get_xlim()[0] <= tick <= ax.get_xlim()[1]] == [1]
+
+
+def test_thresholds_of_prank_are_its_cut_points(ax, sample):
+    X, y = sample
+    engine = Engine("prank", epochs=5, average=True).fit(X, y)
+    plot_thresholds(engine, X, y, ax)
+    assert vertical_lines(ax) == pytest.approx(engine.thresholds_.tolist())
+    assert not ax.patches      # they are the same for all examples, so there is no band
+    assert [text.get_text() for text in ax.texts] == ["0|1", "1|2"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"{k} ({(y == k).sum()})" for k in range(3)]
+
+
+def test_thresholds_of_cusum_have_the_mean_and_deviation_over_examples(ax, sample):
+    X, y = sample
+    engine = Engine("cusum", epochs=5).fit(X, y)
+    plot_thresholds(engine, X, y, ax)
+    scores = np.asarray(X) @ engine.coef_[1:].T + engine.intercept_[1:]
+    cuts = scores.mean(axis=1, keepdims=True) - scores
+    assert vertical_lines(ax) == pytest.approx(cuts.mean(axis=0).tolist())
+    bands = [(patch.get_x(), patch.get_width()) for patch in ax.patches]
+    assert bands == [pytest.approx((c - s, 2 * s)) for c, s in zip(cuts.mean(axis=0), cuts.std(axis=0), strict=True)]
+
+
+def test_ranks_differ_in_dash_and_in_lightness(ax, sample):
+    X, y = sample
+    plot_thresholds(Engine("cusum").fit(X, y), X, y, ax)
+    curves = ax.lines[:3]
+    lightness = [np.dot(matplotlib.colors.to_rgb(curve.get_color()), [0.299, 0.587, 0.114]) for curve in curves]
+    assert len({curve.get_linestyle() for curve in curves}) == 3
+    assert np.diff(lightness).min() > 0.1
+
+
+def test_a_rank_without_examples_has_no_curve(ax, sample):
+    X, y = sample
+    engine = Engine("cusum").fit(X, y)
+    plot_thresholds(engine, X[y != 1], y[y != 1], ax)
+    assert [text.get_text()[0] for text in ax.get_legend().get_texts()] == ["0", "2"]
+
+
+def test_thresholds_of_equal_scores_are_drawn(ax):
+    engine = Engine("prank").fit([[0.0], [0.0]], [1, 2])
+    plot_thresholds(engine, np.zeros((5, 1)), [1, 2, 1, 2, 2], ax)
+    assert np.isfinite([*ax.get_xlim(), *ax.get_ylim()]).all()
+
+
+def test_density_counts_examples():
+    grid = np.linspace(-10, 10, 400)
+    values = np.random.default_rng(0).normal(size=500)
+    curve = density(values, grid)
+    assert curve.sum() * (grid[1] - grid[0]) == pytest.approx(500, rel=1e-3)
+    assert grid[curve.argmax()] == pytest.approx(np.median(values), abs=0.4)
+    assert np.abs(curve - 500 * np.exp(-grid**2 / 2) / np.sqrt(2 * np.pi)).max() < 0.15 * curve.max()
+
+
+def test_weights_are_named_and_ordered_by_size(ax, sample):
+    engine = Engine("prank", epochs=5).fit(*sample)
+    plot_weights(engine, ax, top=3)
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    order = np.argsort(-np.abs(engine.coef_), kind="stable")[:3]
+    assert names == [["age", "bmi", "bp", "dose"][j] for j in order]
+    assert [patch.get_width() for patch in ax.patches] == engine.coef_[order].tolist()
+    assert ax.get_title().startswith("Largest weights") and ax.yaxis_inverted()
+
+
+def test_weights_of_every_direction_have_a_marker(ax, sample):
+    engine = Engine("cusum", epochs=5).fit(*sample)
+    plot_weights(engine, ax)
+    rows = [line for line in ax.lines if line.get_linestyle() == "None"]
+    order = np.argsort(-np.abs(engine.coef_).max(axis=0), kind="stable")
+    assert [line.get_label() for line in rows] == [">= 1", ">= 2"]
+    assert [line.get_xdata().tolist() for line in rows] == engine.coef_[1:, order].tolist()
+    assert len({line.get_marker() for line in rows}) == 2
+
+
+def test_columns_without_names_are_numbered(ax, sample):
+    X, y = sample
+    plot_weights(Engine("multiclass").fit(X.to_numpy(), y), ax)
+    assert sorted(tick.get_text() for tick in ax.get_yticklabels()) == [f"feature {j}" for j in range(4)]
+
+
+def test_what_cannot_be_drawn_is_answered(ax, sample):
+    X, y = sample
+    classes = Engine("multiclass").fit(X, y)
+    with pytest.raises(DataError, match="multiclass .* predicts no ranks"):
+        plot_thresholds(classes, X, y, ax)
+    ranks = Engine("cusum").fit(X, y)
+    with pytest.raises(DataError, match="y has 3 labels but X has 80 examples"):
+        plot_thresholds(ranks, X, y[:3], ax)
+    with pytest.raises(DataError, match="none of the labels"):
+        plot_thresholds(ranks, X, y + 10, ax)
+    with pytest.raises(NotFittedError):
+        plot_learning_curve(Engine("cusum"), ax)
+
+
+def test_new_axes_are_made_where_none_are_given(sample):
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context():
+        plt.switch_backend("agg")
+        drawn = plot_learning_curve(Engine("cusum").fit(*sample))
+        plt.close(drawn.figure)
+    assert drawn.get_xlabel() == "epoch"
+
+
+def test_without_matplotlib_the_extra_is_named(sample, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingExtra, match=r"needs matplotlib; install structperc\[plot\]"):
+        plot_learning_curve(Engine("cusum").fit(*sample))

@@ -1,0 +1,189 @@
+"""Third-party plugins, installed as a stranger would: in pure Python, for one hot spot only, in Cython, and freshly generated."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from structperc import Engine, scaffold
+from structperc.errors import DataError, OptionError
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin")
+STRANGERS = {
+    "intervals": "structperc-intervals",
+    "asymmetric-loss": "structperc-asymmetric-loss",
+    "cython-ranks": "structperc-cython-ranks",
+    "largest-rows": "structperc-largest-rows",
+}
+
+
+def run(site, *arguments, folder=None):
+    """What a Python process prints that sees the packages installed in `site`."""
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run([sys.executable, *map(str, arguments)], env={**os.environ, "PYTHONPATH": path}, cwd=folder or site,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory):
+    """Copies of the example packages and a generated one, as their authors have them."""
+    folder = tmp_path_factory.mktemp("strangers")
+    for package in PACKAGES:
+        shutil.copytree(EXAMPLES / package, folder / package, ignore=shutil.ignore_patterns("build", "*.egg-info", "*.c", "*.so"))
+    scaffold.new("largest-rows", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def site(checkout, tmp_path_factory):
+    """A folder with all of them installed."""
+    site = tmp_path_factory.mktemp("site")
+    packages = [checkout / package for package in (*PACKAGES, "structperc-largest-rows")]
+    run(site, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
+        "--target", site, *packages, folder=checkout)
+    return site
+
+
+def test_strangers_are_found_and_listed(site):
+    code = """
+import json
+from structperc import registry
+print(json.dumps({p.name: [p.distribution, p.broken] for p in registry.installed()}))
+"""
+    listed = json.loads(run(site, "-c", code))
+
+    for name, distribution in {**STRANGERS, "cusum": "structperc"}.items():
+        assert listed[name] == [distribution, ""]
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_strangers_pass_the_whole_battery(site, name):
+    code = f"import json; from structperc.testing import check_problem; print(json.dumps(check_problem({name!r})))"
+    outcomes = dict(json.loads(run(site, "-c", code)))
+
+    assert set(outcomes.values()) == {"passed"}
+
+
+def test_intervals_are_learned_from_plans_of_other_days(site, checkout):
+    printed = run(site, checkout / "intervals" / "plan_a_day.py")
+
+    assert int(re.search(r"(\d+)% of 100 new days", printed)[1]) >= 90
+
+
+@pytest.mark.parametrize(
+    ("chosen", "why"),
+    [([0, 1], "overlap"), ([7], "atom 7"), ([-1], "atom -1"), ([2, 2], "twice"), (["first"], "expected a collection of atom numbers")],
+)
+def test_what_is_no_choice_of_disjoint_intervals_is_refused(chosen, why):
+    specification = importlib.util.spec_from_file_location("structperc_intervals", EXAMPLES / "intervals" / "structperc_intervals.py")
+    intervals = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(intervals)
+    days = [np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[0.0, 2.0], [1.0, 3.0], [3.0, 4.0]])]
+
+    engine = Engine(intervals).fit(days, [[0, 1], [2]])
+    before = engine.coef_
+    for learn in (engine.fit, engine.partial_fit):
+        with pytest.raises(DataError, match=rf"y\[1\].*{why}"):
+            learn(days, [[0], chosen])
+        assert np.array_equal(engine.coef_, before)
+
+
+def test_an_asymmetric_loss_changes_what_cusum_predicts(site, checkout):
+    printed = run(site, checkout / "asymmetric_loss" / "rate_carefully.py")
+    too_high = {kind: int(share) for kind, share in re.findall(r"(\w+) loss: (\d+)% rated too high", printed)}
+
+    assert too_high["asymmetric"] <= too_high["absolute"] - 5
+
+
+def test_a_generated_plugin_passes_its_own_test(site, checkout):
+    printed = run(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder=checkout / "structperc-largest-rows")
+
+    assert "2 passed" in printed
+
+
+def test_one_loop_drives_python_cython_and_bundled_parts_to_the_same_model(site):
+    code = """
+import json
+import numpy as np
+from structperc import Engine
+from structperc.components import Argmax, Loss
+
+class PythonArgmax(Argmax):
+    def argmax(self, scores, x):
+        return 1 + int(np.argmax(np.append(0, np.cumsum(scores))))
+
+class PythonLoss(Loss):
+    def value(self, gold, y, x=None):
+        return abs(gold - y)
+
+random = np.random.default_rng(0)
+X, y = random.integers(-3, 4, size=(300, 4)).astype(float), random.integers(1, 6, 300)
+found = {}
+for name, plugins in {"bundled": [], "cython": ["cython-ranks"], "python": [PythonArgmax(), PythonLoss()]}.items():
+    engine = Engine("cusum", augment=1.0, epochs=3, plugins=plugins).fit(X, y, keep_online=True)
+    found[name] = [engine.coef_.tolist(), engine.mistakes_, engine.cumulative_loss_, engine.predict(X).tolist(),
+                   engine.online_predictions_.tolist()]
+print(json.dumps(found))
+"""
+    found = json.loads(run(site, "-c", code))
+
+    assert found["cython"] == found["bundled"] == found["python"]
+    assert 0 < sum(found["bundled"][1]) < 900
+
+
+def test_the_examples_are_short():
+    lines = {module.stem: len(module.read_text().splitlines()) for module in EXAMPLES.glob("*/structperc_*.py")}
+
+    assert lines["structperc_intervals"] <= 60
+    assert lines["structperc_asymmetric_loss"] <= 20
+
+
+# ---- structperc new ----
+
+
+@pytest.mark.parametrize("name", ["Rows", "two words", "1st", "a--b", "-a", "a_b", "", None, "../rows"])
+def test_names_that_no_plugin_can_have_are_refused(tmp_path, name):
+    with pytest.raises(OptionError, match="cannot name a plugin; expected lower-case letters"):
+        scaffold.new(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="there is a plugin 'cusum' installed already"):
+        scaffold.new("cusum", tmp_path)
+
+
+def test_an_existing_folder_is_left_alone(tmp_path):
+    (tmp_path / "structperc-rows").mkdir()
+
+    with pytest.raises(OptionError, match="exists already; choose another name or folder"):
+        scaffold.new("rows", tmp_path)
+    assert list((tmp_path / "structperc-rows").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(OptionError, match="structperc-rows' cannot be written: "):
+        scaffold.new("rows", tmp_path / "file")
+
+
+def test_a_new_plugin_has_everything_a_package_needs(tmp_path):
+    path = scaffold.new("two-words", tmp_path / "made" / "on the way")
+
+    assert path == tmp_path / "made" / "on the way" / "structperc-two-words"
+    names = sorted(file.name for file in path.iterdir())
+    assert names == ["README.md", "pyproject.toml", "structperc_two_words.py", "test_structperc_two_words.py"]
+    assert 'two-words = "structperc_two_words"' in (path / "pyproject.toml").read_text()
+    for file in path.iterdir():
+        assert not re.search(r"\{\w+\}\}|\{\{|\{name\}|\{module\}", file.read_text())

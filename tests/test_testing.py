@@ -1,0 +1,561 @@
+"""The battery passes every bundled plugin, and catches plugins that are broken in one place each."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from structperc import Engine, hookimpl, registry
+from structperc.components import (
+    AbsoluteLoss,
+    Argmax,
+    BlockFeatures,
+    ClassOutputs,
+    Gold,
+    HammingLoss,
+    LargestArgmax,
+    Loss,
+    OnlineTrainer,
+    Outputs,
+    PerceptronUpdate,
+    PrefixArgmax,
+    PrimalWeights,
+    RankOutputs,
+    RowFeatures,
+    Trainer,
+    Update,
+    VectorFeatures,
+)
+from structperc.errors import PluginError
+from structperc.testing import CHECKS, DualWeights, check_problem
+
+BUNDLED = sorted(p.name for p in registry.installed() if p.distribution == "structperc")
+NAMES = [check.__name__ for check in CHECKS]
+
+
+# ---- problems to break ----
+
+
+class Subsets:
+    """Choose any rows; the score of a choice is the sum of its rows."""
+
+    name = "subsets"
+
+    class Outputs(Outputs):
+        def enumerate(self, x):
+            return [y for n in range(x.n_rows + 1) for y in itertools.combinations(range(x.n_rows), n)]
+
+    class Argmax(Argmax):
+        def argmax(self, scores, x):
+            return np.flatnonzero(scores > 0)
+
+    @hookimpl
+    def structperc_outputs(self, task):
+        return self.Outputs()
+
+    @hookimpl
+    def structperc_features(self, task):
+        return RowFeatures(task.n_features)
+
+    @hookimpl
+    def structperc_argmax(self, task):
+        return self.Argmax()
+
+    def sample(self, random, n_examples):
+        sizes = random.integers(0, 6, n_examples)
+        return random.normal(size=(sizes.sum(), 3)), np.append(0, np.cumsum(sizes))
+
+
+class Words:
+    """Objects instead of rows: which of three kinds is a word, from its letters?"""
+
+    name = "words"
+    check_options = {"classes": ["noun", "verb", "other"]}
+
+    class Features(VectorFeatures):
+        def vectors(self, x):
+            counts = np.bincount([ord(c) - ord("a") for c in x.object["word"]], minlength=5)
+            return np.kron(np.eye(3), counts)
+
+    @hookimpl
+    def structperc_outputs(self, task):
+        return ClassOutputs()
+
+    @hookimpl
+    def structperc_features(self, task):
+        return self.Features(15)
+
+    @hookimpl
+    def structperc_argmax(self, task):
+        return LargestArgmax(task.n_labels)
+
+    def sample(self, random, n_examples):
+        return [{"word": "".join(random.choice(list("abcde"), size=random.integers(1, 9)))} for _ in range(n_examples)]
+
+
+class RankIntervals:
+    """Partial gold outputs: the lowest and highest admissible rank."""
+
+    name = "rank-intervals"
+
+    class Outputs(RankOutputs):
+        def encode(self, y, rows):
+            return Gold(np.ascontiguousarray(np.ravel(y), dtype=np.intc), np.arange(0, 2 * len(y) + 1, 2))
+
+        def agrees(self, gold, y):
+            return gold[0] <= y <= gold[1]
+
+        def complete(self, gold, scores, x):
+            prefix = np.append(0, np.cumsum(scores))[gold[0] - 1:gold[1]]
+            return gold[0] + int(np.argmax(prefix))
+
+    class Loss(Loss):
+        def value(self, gold, y, x=None):
+            return max(gold[0] - y, y - gold[1], 0)
+
+    @hookimpl
+    def structperc_outputs(self, task):
+        outputs = self.Outputs()
+        outputs.partial = True
+        return outputs
+
+    @hookimpl
+    def structperc_features(self, task):
+        return BlockFeatures(task.n_labels - 1, task.n_features, feature_major=task.sparse)
+
+    @hookimpl
+    def structperc_argmax(self, task):
+        return PrefixArgmax(task.n_labels)
+
+    @hookimpl
+    def structperc_loss(self, task):
+        return self.Loss()
+
+    def observe(self, random, answers):
+        return np.stack([answers, np.minimum(answers + random.integers(0, 2, len(answers)), 4)], axis=1)
+
+
+# ---- what passes ----
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_bundled_plugin_passes(name):
+    report = check_problem(name)
+
+    assert [check for check, _ in report] == NAMES
+    assert "passed" in dict(report).values()
+
+
+@pytest.mark.parametrize("name", ["cusum", "multiclass", "prank"])
+def test_nothing_is_left_out_on_label_problems(name):
+    assert dict(check_problem(name)) == dict.fromkeys(NAMES, "passed")
+
+
+@pytest.mark.parametrize("name", ["cusum", "multiclass"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"update": "pa", "average": True},
+        {"update": "pa1", "C": 0.1, "augment": 1.0},
+        {"update": "pa2", "shuffle": True, "random_state": 3},
+        {"augment": 0.5, "margin": 1.0, "fit_intercept": False},
+        {"loss": "zero-one", "classes": ["low", "middle", "high"]},
+        {"decay": 0.01},
+        {"loss": "squared", "augment": 1.0},
+    ],
+    ids=str,
+)
+def test_options_pass_too(name, options):
+    report = dict(check_problem(name, **options))
+
+    expected = {name for name in NAMES if name != "separable_set_is_learned"}
+    assert {name for name, outcome in report.items() if outcome == "passed"} >= expected
+
+
+def test_prank_with_the_original_update_passes():
+    assert dict(check_problem("prank", variant="original", checks=NAMES[:7])) == dict.fromkeys(NAMES[:7], "passed")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_structures_pass(seed):
+    assert dict(check_problem(Subsets(), random_state=seed)) == dict.fromkeys(NAMES, "passed")
+
+
+@pytest.mark.parametrize("options", [{"update": "pa"}, {"update": "pa1", "augment": 1.0, "average": True}, {"loss": "zero-one"}], ids=str)
+def test_structures_pass_with_other_updates_and_losses(options):
+    report = dict(check_problem(Subsets(), **options))
+
+    assert report["compiled_equals_python"] == report["primal_equals_dual"] == "passed"
+
+
+def test_objects_pass():
+    report = dict(check_problem(Words()))
+
+    assert report.pop("dense_equals_csr") == "not applicable: X is a list of objects"
+    assert set(report.values()) == {"passed"}
+
+
+def test_partial_gold_outputs_pass():
+    report = dict(check_problem(RankIntervals()))
+
+    assert report.pop("separable_set_is_learned") == "not applicable: gold outputs are partial"
+    assert set(report.values()) == {"passed"}
+
+
+def test_the_report_prints_as_a_table():
+    lines = str(check_problem("cusum", checks=["argmax_maximises", "features_add_up"])).splitlines()
+
+    assert [line.split() for line in lines] == [["argmax_maximises", "passed"], ["features_add_up", "passed"]]
+
+
+# ---- what does not apply is said ----
+
+
+class Approximate(PrefixArgmax):
+    exact = False
+
+
+class Unlisted(RankOutputs):
+    def enumerate(self, x):
+        return None
+
+
+class OwnTrainer(Trainer):
+    def train(self, session):
+        session.run()
+        session.status = "max_epochs"
+
+
+@pytest.mark.parametrize(
+    ("replacement", "reasons"),
+    [
+        (Approximate(4), {"argmax_maximises": "declares itself approximate", "separable_set_is_learned": "declares itself approximate"}),
+        (Unlisted(), {"argmax_maximises": "does not list Y(x)", "augmented_argmax_maximises": "does not list Y(x)"}),
+        (OwnTrainer(), {"separable_set_is_learned": "a trainer of its own", "average_is_the_mean": "a trainer of its own"}),
+        (DualWeights(), {"primal_equals_dual": "not primal", "average_is_the_mean": "not primal"}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_does_not_apply_is_said(replacement, reasons):
+    report = dict(check_problem("cusum", plugins=[replacement], checks=list(reasons)))
+
+    for check, reason in reasons.items():
+        assert report[check].startswith("not applicable: ") and reason in report[check]
+
+
+def test_a_loss_that_is_only_measured_is_said_to_be():
+    class Measured(Loss):
+        def value(self, gold, y, x=None):
+            return float(set(gold) != set(y))
+
+    report = check_problem(Subsets(), plugins=[Measured()])
+
+    assert dict(report)["augmented_argmax_maximises"] == "not applicable: Measured is only measured"
+
+
+def test_more_structures_than_can_be_looked_at_do_not_apply():
+    class Large(Subsets):
+        def sample(self, random, n_examples):
+            return [random.normal(size=(13, 2)) for _ in range(3)]
+
+    report = check_problem(Large(), checks=["argmax_maximises"])
+
+    assert "lists more than 4096 structures" in report[0][1]
+
+
+# ---- what is broken is caught ----
+
+
+class OffByOne(PrefixArgmax):
+    def argmax(self, scores, x):
+        return super().argmax(scores, x) % 4 + 1
+
+
+class OutOfRange(PrefixArgmax):
+    def argmax(self, scores, x):
+        return 5
+
+
+class Wavering(PrefixArgmax):
+    """A maximiser, but at ties once the lowest and twice the highest."""
+
+    lowest = itertools.cycle([True, False, False])
+
+    def argmax(self, scores, x):
+        prefix = np.append(0, np.cumsum(scores))
+        return 1 + np.flatnonzero(prefix == prefix.max())[0 if next(self.lowest) else -1]
+
+
+class NoEmptyChoice(Outputs):
+    def enumerate(self, x):
+        return [y for y in Subsets.Outputs().enumerate(x) if y or not x.n_rows]
+
+
+class NotLinear(BlockFeatures):
+    def scores(self, w, x):
+        return np.asarray(super().scores(w, x)) + 1
+
+
+class NotAdditive(BlockFeatures):
+    """The first two atoms together have a feature of their own."""
+
+    def add(self, w, x, c):
+        super().add(w, x, c)
+        w[0] += c[0] * c[1]
+
+
+class Overwriting(BlockFeatures):
+    def add(self, w, x, c):
+        w[:] = 0
+        super().add(w, x, c)
+
+
+class WrongNorm(BlockFeatures):
+    def norm(self, x, c):
+        return 2 * super().norm(x, c)
+
+
+class WrongInner(BlockFeatures):
+    def inner(self, x, a, z, b):
+        return super().inner(x, a, z, b) if a == b else 1.0
+
+
+class WrongBatch(BlockFeatures):
+    def batch_scores(self, w, rows):
+        return np.asarray(super().batch_scores(w, rows))[:, ::-1]
+
+
+class CostsOneWhenRight(AbsoluteLoss):
+    def value(self, gold, y, x=None):
+        return 1 + super().value(gold, y, x)
+
+
+class Rewarding(AbsoluteLoss):
+    def value(self, gold, y, x=None):
+        return gold - y
+
+
+class WeighedHamming(HammingLoss):
+    """Another value, but still the augmentation of Hamming."""
+
+    def value(self, gold, y, x=None):
+        return sum(1 + a for a in set(gold) ^ set(y))
+
+
+class Unscaled(AbsoluteLoss):
+    def augment(self, gold, scores, scale, x=None):
+        return super().augment(gold, scores, 3.0, x)
+
+
+class SortingArgmax(PrefixArgmax):
+    def argmax(self, scores, x):
+        y = super().argmax(scores, x)
+        np.asarray(scores).sort()
+        return y
+
+
+class ScalingFeatures(BlockFeatures):
+    def scores(self, w, x):
+        s = super().scores(w, x)
+        np.asarray(w)[:] *= 2
+        return s
+
+
+class WordEating(Words):
+    class Features(Words.Features):
+        def vectors(self, x):
+            vectors = super().vectors(x)
+            x.object["word"] = x.object["word"][:-1]
+            return vectors
+
+
+class ShiftingOutputs(RankOutputs):
+    def encode(self, y, rows):
+        gold = super().encode(y, rows)
+        y.sort()
+        return gold
+
+
+class LearningByLooking(PrimalWeights):
+    def scores(self, x):
+        s = super().scores(x)
+        super().update(x, np.ones(x.n_atoms))
+        return s
+
+
+class PositionArgmax(PrefixArgmax):
+    def argmax(self, scores, x):
+        return super().argmax(scores, x) if x.index < 5 else 1
+
+
+class Backwards(PerceptronUpdate):
+    def step(self, step):
+        return -super().step(step)
+
+
+class Idle(Update):
+    def step(self, step):
+        return None
+
+
+class LastWeights(PrimalWeights):
+    """Claims to average, but answers with the last weights."""
+
+    def vector(self):
+        return self.state()["weights"][:self.features.n_weights]
+
+
+class InterceptOnlyWhenDense:
+    @hookimpl
+    def structperc_features(self, task):
+        return BlockFeatures(task.n_labels - 1, task.n_features, intercept=not task.sparse)
+
+
+class DoublingEverySecond(PrimalWeights):
+    steps = 0
+
+    def update(self, x, c):
+        self.steps += 1
+        super().update(x, c * (1 + self.steps % 2))
+
+
+class Drifting(PerceptronUpdate):
+    clock = itertools.count(1)
+
+    def step(self, step):
+        return super().step(step) * next(self.clock)
+
+
+class Forgetful(PrimalWeights):
+    def state(self):
+        return {**super().state(), "weights": np.zeros_like(super().state()["weights"])}
+
+
+class Swallowing(OnlineTrainer):
+    def train(self, session):
+        try:
+            super().train(session)
+        except KeyboardInterrupt:
+            session.status = "max_epochs"
+
+
+def averaging(kind):
+    class Averaging:
+        @hookimpl
+        def structperc_weights(self, task):
+            return kind(average=task.average)
+
+    return Averaging()
+
+
+BROKEN = [
+    ("argmax_maximises", "cusum", OffByOne(4), "OffByOne returned 1 of score"),
+    ("argmax_maximises", "cusum", OutOfRange(4), "5 is not a label of example 0"),
+    ("argmax_maximises", "cusum", Wavering(4), "with the same atom scores"),
+    ("argmax_maximises", Subsets(), NoEmptyChoice(), "NoEmptyChoice.enumerate does not list"),
+    ("features_add_up", "cusum", NotLinear(3, 3), "NotLinear.scores is not w . phi(x, a)"),
+    ("features_add_up", "cusum", NotAdditive(3, 3), "NotAdditive.add does not add"),
+    ("features_add_up", "cusum", Overwriting(3, 3), "Overwriting.add does not add"),
+    ("features_add_up", "cusum", WrongNorm(3, 3), "WrongNorm.norm is not"),
+    ("features_add_up", "cusum", WrongInner(3, 3), "WrongInner.inner is not"),
+    ("features_add_up", "cusum", WrongBatch(3, 3), "WrongBatch.batch_scores differs from scores"),
+    ("loss_is_zero_at_gold", "cusum", CostsOneWhenRight(), "is right is 1.0; expected 0"),
+    ("loss_is_zero_at_gold", "cusum", Rewarding(), "a loss is never negative"),
+    ("augmented_argmax_maximises", Subsets(), WeighedHamming(), "has the largest score + loss"),
+    ("augmented_argmax_maximises", "cusum", Unscaled(), "has the largest score + loss"),
+    ("inputs_are_untouched", "cusum", SortingArgmax(4), "a component changed the atom scores"),
+    ("inputs_are_untouched", "cusum", ScalingFeatures(3, 3), "a component changed the weights"),
+    ("inputs_are_untouched", WordEating(), None, "changed the user's X"),
+    ("inputs_are_untouched", "cusum", ShiftingOutputs(), "changed the user's y"),
+    ("predicting_changes_nothing", Subsets(), LearningByLooking(), "predicting changed 'weights'"),
+    ("predictions_follow_from_scores", "cusum", PositionArgmax(4), "among the others and as"),
+    ("separable_set_is_learned", "cusum", Backwards(), "more than the bound"),
+    ("separable_set_is_learned", Subsets(), Idle(), "a separable set is not learned"),
+    ("average_is_the_mean", "cusum", averaging(LastWeights), "differ from the mean of the weights"),
+    ("dense_equals_csr", "cusum", InterceptOnlyWhenDense(), "dense and CSR"),
+    ("primal_equals_dual", "cusum", DoublingEverySecond(), "primal and dual: prediction"),
+    ("compiled_equals_python", "cusum", Drifting(), "compiled and called from Python"),
+    ("saving_keeps_everything", "cusum", averaging(Forgetful), "a loaded model predicts differently"),
+    ("interrupting_keeps_what_was_learned", "cusum", Swallowing(), "Ctrl-C during training was swallowed"),
+]
+
+
+@pytest.mark.parametrize(("check", "problem", "broken", "found"), BROKEN, ids=[f"{c}-{type(b or p).__name__}" for c, p, b, _ in BROKEN])
+def test_broken_plugins_are_caught(check, problem, broken, found):
+    with pytest.raises(AssertionError) as caught:
+        check_problem(problem, plugins=[] if broken is None else [broken], checks=[check])
+
+    assert found in str(caught.value)
+    assert str(caught.value).startswith("plugin '") and f"fails {check}: " in str(caught.value)
+
+
+def test_every_check_has_been_seen_to_fail():
+    assert {check for check, *_ in BROKEN} == set(NAMES)
+
+
+@pytest.mark.parametrize("broken", [OffByOne(4), NotLinear(3, 3), CostsOneWhenRight(), Backwards(), DoublingEverySecond()])
+def test_the_whole_battery_stops_at_the_first_failure(broken):
+    with pytest.raises(AssertionError, match="plugin 'cusum' .* fails "):
+        check_problem("cusum", plugins=[broken])
+
+
+# ---- what cannot be checked at all ----
+
+
+def test_a_single_hot_spot_needs_a_problem():
+    with pytest.raises(PluginError, match="answers structperc_loss, but a whole problem answers .* attribute `problem`"):
+        check_problem(AbsoluteLoss())
+
+
+def test_a_single_hot_spot_can_name_its_problem():
+    class Loss:
+        problem = "cusum"
+
+        @hookimpl
+        def structperc_loss(self, task):
+            return CostsOneWhenRight()
+
+    with pytest.raises(AssertionError, match="plugin 'Loss' fails loss_is_zero_at_gold"):
+        check_problem(Loss())
+
+
+def test_structures_without_a_sample_are_refused():
+    class NoSample(Subsets):
+        sample = property()
+
+    with pytest.raises(PluginError, match=r"no examples can be made up for plugin 'subsets': .* sample\(random, n_examples\)"):
+        check_problem(NoSample())
+
+
+def test_a_sample_that_is_no_data_is_refused():
+    class Ragged(Subsets):
+        def sample(self, random, n_examples):
+            return [[1.0, 2.0], [3.0]], None
+
+    with pytest.raises(PluginError, match="the sample of plugin 'subsets' cannot be read: X is ragged"):
+        check_problem(Ragged())
+
+
+def test_unknown_checks_and_plugins_are_refused():
+    with pytest.raises(ValueError, match="there is no check 'argmax'; the checks are argmax_maximises"):
+        check_problem("cusum", checks=["argmax"])
+    with pytest.raises(PluginError, match="Did you mean 'cusum'"):
+        check_problem("cusumm")
+
+
+# ---- the explicit dual store ----
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_the_dual_store_scores_as_the_primal_one(average):
+    random = np.random.default_rng(1)
+    X, y = random.integers(-3, 4, size=(30, 2)).astype(float), random.integers(1, 4, 30)
+    options = {"average": average, "epochs": 2, "classes": [1, 2, 3]}
+    primal, dual = Engine("cusum", **options).fit(X, y), Engine("cusum", plugins=[DualWeights()], **options).fit(X, y)
+
+    np.testing.assert_allclose(dual.atom_scores(X), primal.atom_scores(X), rtol=1e-12, atol=1e-12)
+
+
+def test_the_dual_store_refuses_decay():
+    with pytest.raises(PluginError, match="does not forget; use decay=0"):
+        Engine("cusum", decay=0.1, plugins=[DualWeights()]).fit([[0.0], [1.0]], [1, 2])
