@@ -417,6 +417,7 @@ class Session:
         self.stop_requested = False
         parts = fitted.parts
         self.gold = parts.outputs.encode(y, rows)
+        parts.outputs.check_gold(self.gold, rows, parts.features)
         if sample_weight is None and fitted.weighted:
             sample_weight = 1.0                 # the parts compare it with earlier weights
         if sample_weight is not None:
@@ -566,7 +567,8 @@ def unanswered(plugins, hook, task) -> PluginError:
 
 def check_parts(task, parts) -> None:
     """Refuses combinations that would silently do something else than asked."""
-    additive = parts.loss.additive or overrides(parts.loss, "augment")
+    own_value, own_augment = overrides(parts.loss, "value"), overrides(parts.loss, "augment")
+    additive = own_augment or parts.loss.additive and (parts.outputs.n_labels > 0 or not own_value)
     if task.augment and not additive:
         raise PluginError(f"augment={task.augment}: {type(parts.loss).__name__} cannot be written over atoms, so this argmax cannot "
                           f"search with it. It can only be measured (augment=0), or needs an argmax of its own.")

@@ -263,6 +263,7 @@ def measures(engine, X, y, offsets=None) -> dict[str, float]:
             found["macro F1"] = macro_f1(y, predicted, labels)
     own = losses(engine, X, y, offsets)
     if own is not None:
-        name = fitted.task.loss if isinstance(fitted.task.loss, str) else "cost matrix"
+        loss = outputs.default_loss if engine.loss is None else engine.loss
+        name = loss if isinstance(loss, str) else "cost matrix"
         found[f"mean loss ({name})"] = float(own.mean())
     return found

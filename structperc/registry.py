@@ -11,7 +11,7 @@ import pluggy
 
 from structperc import hookspecs
 from structperc.core.components import Argmax, Component, Features, Loss, Outputs, Update, Weights
-from structperc.core.errors import PluginError
+from structperc.core.errors import PluginError, StructPercError
 from structperc.training import Trainer
 
 GROUP = "structperc"
@@ -127,7 +127,8 @@ def from_entry_point(entry) -> Plugin:
     try:
         plugin = attrs.evolve(plugin, plugin=as_object(entry.load()))
         check(plugin)
-    except Exception as error:
+        manager([plugin])       # pluggy checks the arguments of its hooks
+    except (Exception, SystemExit) as error:
         reason = str(error) if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"
         return attrs.evolve(plugin, broken=reason)
     return plugin
@@ -138,8 +139,8 @@ def as_object(found):
     if isinstance(found, type):
         found = found()
     if isinstance(found, (Component, Trainer)):
-        hook = next(h for h, kind in COMPONENTS.items() if isinstance(found, kind))
-        return ComponentPlugin(hook, found)
+        hook = next((h for h, kind in COMPONENTS.items() if isinstance(found, kind)), None)
+        return found if hook is None else ComponentPlugin(hook, found)
     return found
 
 
@@ -226,7 +227,7 @@ def ask(pm: pluggy.PluginManager, plugins: list[Plugin], hook: str, task):
     kind = COMPONENTS[hook]
     try:
         component = getattr(pm.hook, hook)(task=task)
-    except (PluginError, ValueError):
+    except StructPercError:
         raise
     except Exception as error:
         raise PluginError(f"{hook} of {_who(pm, plugins, hook, task)} failed: {type(error).__name__}: {error}") from error
@@ -240,6 +241,8 @@ def _who(pm, plugins, hook, task) -> str:
     """Which plugin gives or fails to give the answer."""
     origins = {p.name: p.origin for p in plugins}
     for implementation in reversed(getattr(pm.hook, hook).get_hookimpls()):
+        if implementation.wrapper or implementation.hookwrapper:
+            continue
         origin = origins.get(implementation.plugin_name, implementation.plugin_name)
         try:
             if implementation.function(*([task] if implementation.argnames else [])) is not None:

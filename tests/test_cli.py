@@ -312,7 +312,7 @@ def test_a_csv_file_needs_a_target(data, run):
     ("a,level\n1,2\n3\n", "line 3 has 1 cells, but the header has 2"),
     ("a,level\n1,2\nnan,3\n", "line 3: column 'a' is nan"),
     ("a,colour,level\n1,2,1\n3,red,2\n", "line 3: column 'colour' is 'red', not a number"),
-    ("a,level\n1,2\n3,2\n", "y holds only 2; at least two labels"),
+    ("a,level\n1,2\n3,2\n", "y holds only 2 (1 class); at least two labels"),
 ])  # fmt: skip
 def test_broken_data_is_one_sentence_and_exit_code_2(folder, run, content, message):
     Path("broken.csv").write_text(content)

@@ -63,6 +63,11 @@ cdef Py_ssize_t write_structure(object answer, Outputs outputs, Example x, int *
     return n
 
 
+cdef Py_ssize_t gold_width(Outputs outputs):
+    """As what Python sees a gold output: a partial one is a tuple whatever its structures are."""
+    return -1 if outputs.partial else outputs.width
+
+
 cdef array(const double *at, Py_ssize_t n):
     """n doubles as an ndarray that shares their memory; for the length of a call."""
     return np.asarray(<double[:n]> <double *> at) if n else np.zeros(0)
@@ -212,7 +217,7 @@ cdef class PythonOutputs(Outputs):
             return self.target.agrees_c(x, gold, n_gold, y, n)
         with gil:
             try:
-                return bool(self.target.agrees(structure(gold, n_gold, self.width), structure(y, n, self.width)))
+                return bool(self.target.agrees(structure(gold, n_gold, gold_width(self)), structure(y, n, self.width)))
             except BaseException as error:
                 self.error = error
                 return -1
@@ -225,7 +230,7 @@ cdef class PythonOutputs(Outputs):
             return self.target.complete_c(x, gold, n_gold, s, y)
         with gil:
             try:
-                answer = self.target.complete(structure(gold, n_gold, self.width), array(s, x.n_atoms), x)
+                answer = self.target.complete(structure(gold, n_gold, gold_width(self)), array(s, x.n_atoms), x)
                 return write_structure(answer, self.target, x, y)
             except BaseException as error:
                 self.error = error
@@ -250,12 +255,12 @@ cdef class PythonArgmax(Argmax):
 
 cdef class PythonLoss(Loss):
     cdef Loss target
-    cdef Py_ssize_t width
+    cdef Py_ssize_t width, gold_width
     cdef bint has_value, has_augment
 
     def __init__(self, Loss target, python):
         self.target, self.outputs, self.costs = target, target.outputs, target.costs
-        self.width = target.outputs.width
+        self.width, self.gold_width = target.outputs.width, gold_width(target.outputs)
         self.has_value, self.has_augment = "value" in python, "augment" in python
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -264,7 +269,7 @@ cdef class PythonLoss(Loss):
             return self.target.value_c(x, gold, n_gold, y, n)
         with gil:
             try:
-                value = self.target.value(structure(gold, n_gold, self.width), structure(y, n, self.width), x)
+                value = self.target.value(structure(gold, n_gold, self.gold_width), structure(y, n, self.width), x)
                 if not value >= 0:
                     raise PluginError(f"{type(self.target).__name__}.value returned {value} for example {x.index}; "
                                       f"a loss is never negative or NaN.")
@@ -279,7 +284,7 @@ cdef class PythonLoss(Loss):
                 else self.target.augment_c(x, gold, n_gold, scale, s)
         with gil:
             try:
-                return fill(s, self.target.augment(structure(gold, n_gold, self.width), array(s, x.n_atoms), scale, x), x,
+                return fill(s, self.target.augment(structure(gold, n_gold, self.gold_width), array(s, x.n_atoms), scale, x), x,
                             self.target, "augment")
             except BaseException as error:
                 self.error = error

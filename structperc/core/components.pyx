@@ -364,6 +364,18 @@ cdef class Outputs(Component):
                 raise DataError(f"y[{i}] is {atoms!r}; expected a collection of atom numbers.") from None
         return Gold.ragged(structures)
 
+    def check_gold(self, gold, rows, features):
+        """Refuses gold outputs that are no structures; the compiled loop counts their atoms without looking."""
+        if self.partial:
+            return
+        for i in range(rows.n_examples):
+            x = rows.example(i)
+            x.n_atoms = features.n_atoms(x)
+            try:
+                self.check_structure(x, gold[i])
+            except PluginError as error:
+                raise DataError(f"y[{i}] cannot be used: {error}") from None
+
     def check_structure(self, Example x, y):
         """Raises `PluginError` unless y (an int or a tuple) is a structure over the atoms of x."""
         atoms = (y,) if isinstance(y, int) else y
@@ -441,6 +453,7 @@ cdef class Outputs(Component):
 
     def count(self, Example x, y):
         """How often each atom occurs in y, array of length n_atoms."""
+        self.check_structure(x, y)
         cdef int[::1] code = np.atleast_1d(np.asarray(y, dtype=np.intc))
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
         if self.count_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], 1.0, &c[0]) < 0:
@@ -477,6 +490,9 @@ cdef class LabelOutputs(Outputs):
         codes = self._codes.encode_few(y) if len(y) == rows.n_examples else None
         return Gold(self._codes.encode(y, rows.n_examples) if codes is None else codes)
 
+    def check_gold(self, gold, rows, features):
+        """Nothing is left to check: `encode` knows every label."""
+
     def check_structure(self, Example x, y):
         if not isinstance(y, int) or not 1 <= y <= self.n_labels:
             raise PluginError(f"{y!r} is not a label of example {x.index}: expected an int from 1 to {self.n_labels}.")
@@ -485,6 +501,8 @@ cdef class LabelOutputs(Outputs):
         return self.labels[y - 1]
 
     def decode_many(self, structures):
+        if type(self).decode is not LabelOutputs.decode:
+            return np.array([self.decode(y) for y in np.asarray(structures).tolist()])
         return self.labels[np.asarray(structures, dtype=np.intp) - 1]
 
     def enumerate(self, Example x):
@@ -522,7 +540,7 @@ cdef class Argmax(Component):
             Atom scores; with loss-augmented search the loss is already in them.
         x : Example
         """
-        cdef int[::1] y = np.empty(max(scores.shape[0], 1), dtype=np.intc)
+        cdef int[::1] y = np.empty(max(scores.shape[0], self.width, 1), dtype=np.intc)
         cdef Py_ssize_t n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
         if n < 0:
             error, self.error = self.error, None
@@ -569,8 +587,13 @@ cdef class Loss(Component):
         self.outputs.add_costs_c(&self.costs[0], scale, s)
         return 0
 
+    def started(self):
+        if self.outputs is None:
+            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(outputs, task) first.")
+
     def value(self, gold, y, Example x=None):
         """The loss of predicting y where gold is right; both as `Outputs` encodes them (labels: ints 1..r)."""
+        self.started()
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
         cdef double value = self.value_c(x, &a[0] if a.shape[0] else NULL, a.shape[0],
@@ -582,6 +605,7 @@ cdef class Loss(Component):
 
     def augment(self, gold, scores, double scale, Example x=None):
         """scores + scale * loss(gold, .), written over atoms, as a new array; up to a constant."""
+        self.started()
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef double[::1] s = np.array(scores, dtype=float)
         if self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0]) < 0:
@@ -644,7 +668,10 @@ cdef class Step(Component):
 
     def difference(self):
         """n_gold - n_y as an array over atoms."""
-        return self.outputs.count(self.x, self.gold) - self.outputs.count(self.x, self.y)
+        if self.difference_c() < 0:
+            error, self.outputs.error = self.outputs.error, None
+            raise error
+        return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
 
     def norm(self, c):
         """||sum_a c[a] phi(x, a)||^2"""

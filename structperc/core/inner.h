@@ -19,7 +19,7 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define SP_INLINE static inline __attribute__((always_inline))
 #define SP_RESTRICT __restrict__
-#define SP_PREFETCH(p) __builtin_prefetch(p)
+#define SP_PREFETCH(p) __builtin_prefetch(p, 0, 2)     /* to the second level: the first holds the weights */
 #define SP_SCALAR __asm__ volatile("");      /* at most seven rounds: not worth a vector loop */
 #define SP_VECTORS 1
 #else
@@ -88,7 +88,7 @@ SP_INLINE void sp_add_bias(const sp_blocks *b, const double *c, double to_w, dou
 
 /* Asks for the memory of the rows of a coming example. */
 SP_INLINE void sp_prefetch_rows(const sp_rows *x) {
-    ptrdiff_t size = sp_value_size(x), first, last, limit = 4096;
+    ptrdiff_t size = sp_value_size(x), first, last, limit = 65536;
     const char *p;
     if (sp_is_dense(x)) { first = 0; last = x->n_rows * x->n_features; }
     else { first = sp_start(x, 0); last = sp_start(x, x->n_rows); }

@@ -17,7 +17,7 @@ from structperc.core.rows cimport Example, Rows
 
 cdef enum:
     CHUNK = 8192            # examples between two looks for Ctrl-C
-    AHEAD = 8               # examples whose rows are asked for early when the order is shuffled
+    AHEAD = 16              # examples whose rows are asked for early when the order is shuffled
     FAILED = -1
     NOT_FINITE = -2
 
@@ -84,7 +84,7 @@ cdef class Loop:
         if is_adapter(self.argmax):
             self.argmax.outputs = parts.outputs
         self.loss = bound(parts.loss)
-        self.loss.outputs = self.outputs
+        self.loss.outputs = parts.loss.outputs = self.outputs       # what a Python Outputs overrides holds for every loss
         self.update = bound(parts.update)
         self.weights, self.store = bound(parts.weights), parts.weights
         self.compiled = not any(map(is_adapter, self.components()))
@@ -215,8 +215,6 @@ cdef class Loop:
         cdef const int *gold
         cdef const int *target
         cdef Py_ssize_t t, i, a, far, n_gold, n_target, n_hat, n_y, n_atoms = self.features.fixed_atoms
-        cdef Py_ssize_t width = self.outputs.width
-        cdef bint single = width == 1 and starts == NULL and not self.outputs.partial
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches
         cdef double total, loss
         cdef int same, made
@@ -256,7 +254,7 @@ cdef class Loop:
                 record[t] = y_hat[0]
             self.n_predicted = n_hat
             gold, n_gold = codes + (i if starts == NULL else starts[i]), (1 if starts == NULL else starts[i + 1] - starts[i])
-            same = gold[0] == y_hat[0] if single else self.outputs.agrees_c(x, gold, n_gold, y_hat, n_hat)
+            same = self.outputs.agrees_c(x, gold, n_gold, y_hat, n_hat)
             if same < 0:
                 return FAILED
             loss = 0
@@ -276,7 +274,7 @@ cdef class Loop:
                 n_y = self.argmax.argmax_c(x, &self.augmented[0], y)
                 if n_y < 0:
                     return FAILED
-                same = gold[0] == y[0] if single else self.outputs.agrees_c(x, gold, n_gold, y, n_y)
+                same = self.outputs.agrees_c(x, gold, n_gold, y, n_y)
                 if same < 0:
                     return FAILED
                 if not same:

@@ -53,7 +53,10 @@ cdef class Example:
         if self.block.layout == SP_OBJECTS:
             raise TypeError("this example is an object, not rows: read x.object")
         part = self.source.X[self.first_row:self.first_row + self.block.n_rows]
-        return part if isinstance(part, np.ndarray) else part.toarray()
+        if not isinstance(part, np.ndarray):
+            return part.toarray()
+        part.flags.writeable = False
+        return part
 
     @property
     def sparse_rows(self):

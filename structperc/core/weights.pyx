@@ -103,8 +103,9 @@ cdef class PrimalWeights(Weights):
         if not self.average and self.scale == 1:
             return self
         if self._final is None or self._final_ticks != self.ticks:
-            mean = PrimalWeights()
-            mean.start(self.features, None)
+            mean = self.fresh()             # of its own class, which may score in a way of its own
+            (<PrimalWeights> mean).average, (<PrimalWeights> mean).decay = False, 0
+            PrimalWeights.start(mean, self.features, None)
             np.asarray((<PrimalWeights> mean).buffer)[:] = self.vector()
             self._final, self._final_ticks = mean, self.ticks
         return self._final

@@ -1,0 +1,88 @@
+"""Figures that stay readable in grey: shades, hatches and markers tell things apart, never colour alone."""
+
+import itertools
+
+import numpy as np
+from matplotlib.figure import Figure
+
+GREYS = ("0.15", "0.45", "0.7", "0.92")
+HATCHES = ("", "///", "", "...")
+MARKERS = "osD^vPX*<>"
+STYLES = ("-", "-", "--", "--", ":", "-.", "-.")
+
+
+def new(width=7.0, height=4.2, panels=1):
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
+    axes = figure.subplots(1, panels, squeeze=False)[0]
+    for one in axes:
+        one.spines[["top", "right"]].set_visible(False)
+        one.grid(axis="y", color="0.88", linewidth=0.6)
+        one.set_axisbelow(True)
+    return figure, axes if panels > 1 else axes[0]
+
+
+def bars(path, groups, series, goals, ylabel, title):
+    """Grouped bars of medians with their range; a goal is a line across its group."""
+    figure, axes = new()
+    width = 0.8 / len(series)
+    at = np.arange(len(groups))
+    for i, (label, found) in enumerate(series.items()):
+        middle = np.array([np.median(values) for values in found])
+        reach = [middle - [min(values) for values in found], [max(values) for values in found] - middle]
+        axes.bar(at + (i - (len(series) - 1) / 2) * width, middle, width * 0.92, yerr=reach, label=label, color=GREYS[i], hatch=HATCHES[i],
+                 edgecolor="0.1", linewidth=0.6, error_kw={"linewidth": 0.8, "ecolor": "0.35", "capsize": 2})
+    axes.hlines(goals, at - 0.45, at + 0.45, color="black", linestyle="--", linewidth=1.4, label="goal")
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_xticks(at, groups)
+    axes.set_ylabel(ylabel)
+    axes.set_title(title, loc="left")
+    axes.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.08))
+    figure.savefig(path)
+
+
+def lines(path, x, series, xlabel, ylabel, title):
+    """Lines on logarithmic axes."""
+    figure, axes = new(7.4)
+    markers = itertools.cycle(MARKERS)
+    for i, (label, y) in enumerate(series.items()):
+        axes.plot(x, y, STYLES[i % len(STYLES)], color=str(0.1 + 0.12 * (i % 5)), marker=next(markers), markersize=5, label=label)
+    axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    axes.set_xticks(x, [str(value) for value in x], minor=False)
+    axes.minorticks_off()
+    axes.grid(axis="both", color="0.88", linewidth=0.6)
+    axes.set_title(title, loc="left")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
+
+
+def scatter(path, panels, curves, xlabel, ylabel):
+    """Points with their names, a panel for each data set.
+
+    Parameters
+    ----------
+    panels : dict of title to dict of label to (x, y)
+    curves : dict of title to dict of label to (list of x, list of y)
+        Joined points: one system, with more and more of something.
+    """
+    figure, axes = new(11.5, 4.4, len(panels))
+    for one, (title, points) in zip(np.atleast_1d(axes), panels.items(), strict=True):
+        markers = itertools.cycle(MARKERS)
+        for i, (label, (x, y)) in enumerate(curves[title].items()):
+            one.plot(x, y, STYLES[2 * i], color="black", marker=".", linewidth=1.2, label=label)
+        for label, (x, y) in points.items():
+            one.plot(x, y, linestyle="", marker=next(markers), markersize=7, markerfacecolor="0.75", markeredgecolor="black", label=label)
+        one.set(xscale="log", xlabel=xlabel, ylabel=ylabel)
+        one.grid(axis="both", color="0.88", linewidth=0.6)
+        one.set_title(title, loc="left")
+    figure.legend(*one.get_legend_handles_labels(), frameon=False, loc="outside right center")
+    figure.savefig(path)
+
+
+def curve(path, x, y, xlabel, ylabel, title):
+    """One line from zero up."""
+    figure, axes = new(6.5, 3.6)
+    axes.plot(x, y, "-", color="black", linewidth=1.6)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.set_ylim(0, 1.15 * max(y))
+    axes.set_title(title, loc="left")
+    figure.savefig(path)

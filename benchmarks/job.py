@@ -1,0 +1,71 @@
+"""What every benchmark script does around its measurements: options, tables on the screen, and files."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import attrs
+from measuring import machine, single_thread, table
+
+RESULTS = Path(__file__).with_name("results")
+
+
+@attrs.frozen
+class Goal:
+    """A figure beside what was asked of it."""
+
+    what: str
+    wanted: str
+    found: str
+    met: bool
+
+
+def options(parser):
+    """What the command line says, with --quick and --output among it."""
+    parser.add_argument("--quick", action="store_true", help="small data: shows that everything works, its figures mean little")
+    parser.add_argument("--output", type=Path,
+                        help=f"folder of tables and figures (default: {RESULTS.name}, with --quick {RESULTS.name}/quick)")
+    chosen = parser.parse_args()
+    chosen.output = chosen.output or (RESULTS / "quick" if chosen.quick else RESULTS)
+    return chosen
+
+
+def run(name, description, measure, report, goals, draw):
+    """One script's whole life.
+
+    Parameters
+    ----------
+    name : str
+        Of its files.
+    measure : function(quick) -> dict
+        The raw figures, for JSON.
+    report : function(raw) -> str
+        Tables in Markdown.
+    goals : function(raw) -> list of Goal
+    draw : function(raw, folder)
+        Saves figures.
+    """
+    single_thread()
+    chosen = options(argparse.ArgumentParser(description=description))
+    chosen.output.mkdir(parents=True, exist_ok=True)
+    begin = time.perf_counter()
+    raw = {"measured": time.strftime("%Y-%m-%d"), "machine": machine(), "quick": chosen.quick, **measure(chosen.quick)}
+    reached = goals(raw)
+    raw |= {"seconds": time.perf_counter() - begin, "goals": [attrs.asdict(goal) for goal in reached]}
+    text = "\n\n".join([f"# {description}", *heading(raw), report(raw), goal_table(reached)]) + "\n"
+    print(text, flush=True)
+    chosen.output.joinpath(f"{name}.md").write_text(text)
+    chosen.output.joinpath(f"{name}.json").write_text(json.dumps(raw, indent=1) + "\n")
+    draw(raw, chosen.output)
+
+
+def heading(raw):
+    lines = [*raw["machine"], f"measured {raw['measured']} in {raw['seconds']:.0f} s"]
+    return ["\n".join(f"- {line}" for line in lines),
+            *(["**Quick run: data cut down, figures not comparable with the goals.**"] if raw["quick"] else [])]
+
+
+def goal_table(reached):
+    return table(["goal", "wanted", "measured", ""],
+                 [[goal.what, goal.wanted, goal.found, "met" if goal.met else "missed"] for goal in reached])

@@ -1,0 +1,46 @@
+"""Runs all benchmarks one after the other, prints their tables and writes them with figures; `make bench` calls this.
+
+    python benchmarks/run.py [--quick] [--only epoch peers stream fixed] [--output FOLDER]
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import job
+
+JOBS = ("epoch", "peers", "stream", "fixed")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", nargs="+", choices=JOBS, default=JOBS, help="these scripts alone")
+    chosen = job.options(parser)
+    begin = time.perf_counter()
+    for name in chosen.only:
+        subprocess.run([sys.executable, Path(__file__).with_name(f"{name}.py"), "--output", chosen.output, *["--quick"] * chosen.quick],
+                       check=True)
+    print(summary(chosen.output))
+    print(f"\nTables and figures: {chosen.output} ({time.perf_counter() - begin:.0f} s)")
+
+
+def summary(folder):
+    """All goals of all scripts, also of earlier runs, on one page; written and returned."""
+    parts = ["# Goals"]
+    for name in JOBS:
+        path = folder / f"{name}.json"
+        if path.exists():
+            raw = json.loads(path.read_text())
+            goals = [job.Goal(**goal) for goal in raw["goals"]]
+            met = sum(goal.met for goal in goals)
+            parts += [f"## {name}: {met} of {len(goals)} met", *job.heading(raw), job.goal_table(goals)]
+    text = "\n\n".join(parts) + "\n"
+    folder.joinpath("goals.md").write_text(text)
+    return text
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Overrating costs more than underrating: replaces the loss of cusum and nothing else."""
+
+from structperc import Option, hookimpl
+from structperc.components import Loss
+
+options = {"overrating": Option(3.0, help="what a rank too high costs, where a rank too low costs 1")}
+problem = "cusum"
+
+
+class AsymmetricLoss(Loss):
+    def __init__(self, overrating):
+        self.overrating = overrating
+
+    def value(self, gold, y, x=None):
+        return gold - y if y < gold else self.overrating * (y - gold)
+
+
+@hookimpl
+def structperc_loss(task):
+    return AsymmetricLoss(task.options["overrating"])

@@ -1,0 +1,264 @@
+"""What README and docs say is true: their code runs, their tables agree with the code, what they name exists."""
+
+import contextlib
+import doctest
+import importlib
+import inspect
+import io
+import pkgutil
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import structperc
+from structperc import Engine, components, hookspecs, registry
+from structperc.cli.parser import build
+from structperc.core.adapters import ADAPTERS
+from structperc.defaults import Defaults
+from structperc.errors import PluginError
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])
+BUNDLED = [plugin for plugin in registry.installed() if plugin.distribution == "structperc"]
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def code_blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def table(page, header):
+    """Rows of the table whose header line begins so, as lists of cells."""
+    lines = iter(page.read_text().split("\n"))
+    for line in lines:
+        if line.startswith(f"| {header} |"):
+            break
+    rows = [line]
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        rows.append(line)
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    return cells[:1] + cells[2:]
+
+
+def quoted(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+# ---- code that is shown ----
+
+
+def run_blocks(page):
+    """Runs the page's Python from top to bottom; what it printed, and the names it made."""
+    names, printed = {"__name__": "page"}, io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for block in code_blocks(page, "python"):
+            exec(compile(block, str(page), "exec"), names)
+    return printed.getvalue(), names
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if code_blocks(page, "python")], ids=name_of)
+def test_python_on_a_page_runs_and_prints_what_it_says(page):
+    printed, names = run_blocks(page)
+
+    for said in re.findall(r"# -> ([^,\n]*\]?[^,\n]*)", "\n".join(code_blocks(page, "python"))):
+        assert said in printed
+    found = doctest.DocTestFinder(recurse=False)
+    tests = [test for value in names.values() if inspect.isfunction(value) for test in found.find(value, globs=names) if test.examples]
+    assert [doctest.DocTestRunner(verbose=False).run(test).failed for test in tests] == [0] * len(tests)
+
+
+def test_the_readme_says_what_its_code_prints():
+    printed, _ = run_blocks(ROOT / "README.md")
+    said = re.findall(r"# -> (.*?)(?:, where .*)?$", "\n".join(code_blocks(ROOT / "README.md", "python")), re.MULTILINE)
+
+    assert len(said) == 3
+    assert set(said) <= set(printed.split("\n"))
+
+
+def test_the_readme_shows_the_plugin_of_the_examples():
+    module = ROOT / "examples/asymmetric_loss/structperc_asymmetric_loss.py"
+    entry_point = code_blocks(ROOT / "README.md", "toml")
+
+    assert module.read_text() in code_blocks(ROOT / "README.md", "python")
+    assert len(entry_point) == 1 and entry_point[0] in module.with_name("pyproject.toml").read_text()
+
+
+def modules():
+    """Every module of structperc and its bundled plugins, compiled ones included."""
+    for package in ("structperc", *(plugin.plugin.__name__ for plugin in BUNDLED)):
+        package = importlib.import_module(package)
+        yield package
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                yield importlib.import_module(module.name)
+
+
+DOCTESTS = {test.name: test for module in modules() for test in doctest.DocTestFinder().find(module) if test.examples}
+
+
+@pytest.mark.parametrize("name", sorted(DOCTESTS))
+def test_examples_in_docstrings(name):
+    report = io.StringIO()
+    result = doctest.DocTestRunner(verbose=False).run(DOCTESTS[name], out=report.write)
+
+    assert result.failed == 0, report.getvalue()
+
+
+def test_docstrings_of_compiled_modules_are_read_too():
+    compiled = [module for module in modules() if module.__file__.endswith((".so", ".pyd"))]
+    read = {test.name for module in compiled for test in doctest.DocTestFinder(exclude_empty=False).find(module)}
+
+    assert {"structperc.core.losses.CostLoss", "structperc.core.components.Update.step", "structperc_prank.thresholds.OriginalUpdate"} <= read
+    assert {"structperc.engine.Engine", "structperc.estimators.PRank"} <= set(DOCTESTS)
+
+
+# ---- what works today ----
+
+
+def promised():
+    header, *rows = table(ROOT / "README.md", "problem")
+    updates = header[2:]
+    return updates, {quoted(row[0])[0]: dict(zip(updates, row[2:], strict=True)) for row in rows}
+
+
+def test_the_readme_lists_all_problems_and_update_rules():
+    updates, rows = promised()
+
+    assert set(rows) == {plugin.name for plugin in BUNDLED if "structperc_argmax" in plugin.hooks}
+    assert set(updates) == {*Defaults.updates, *(update for plugin in BUNDLED for update in getattr(plugin.plugin, "updates", ()))}
+    assert {cell for row in rows.values() for cell in row.values()} == {"yes", "no"}
+
+
+@pytest.mark.parametrize(("problem", "update", "works"),
+                         [(problem, update, cell == "yes") for problem, row in promised()[1].items() for update, cell in row.items()])
+def test_each_problem_works_with_the_update_rules_that_the_readme_says(problem, update, works):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 2))
+    y = np.digitize(X[:, 0], [-1, 0, 1])
+    engine = Engine(problem, update=update, epochs=10, average=True)
+
+    if works:
+        assert np.mean(engine.fit(X, y).predict(X) == y) > 0.8
+    else:
+        with pytest.raises(PluginError, match=f"{problem} with update='{update}'"):
+            engine.fit(X, y)
+
+
+# ---- the architecture ----
+
+
+ARCHITECTURE = ROOT / "docs/architecture.md"
+HOOKS = {quoted(row[0])[0]: row for row in table(ARCHITECTURE, "hook")[1:]}
+
+
+def test_every_hook_is_listed_with_its_arguments():
+    hooks = [f"{name}({', '.join(inspect.signature(getattr(hookspecs, name)).parameters)})" for name in registry.HOOKS]
+
+    assert list(HOOKS) == hooks
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_is_listed_with_its_base_class_and_methods(hook):
+    _, base, python, cython, code = map(quoted, HOOKS[hook])
+    answer = registry.COMPONENTS.get(hook.partition("(")[0])
+    adapted = {base: methods for base, _, methods in ADAPTERS}
+
+    assert base == ([answer.__name__] if answer else [])
+    assert python == list(adapted.get(answer, ["train"] if answer else []))
+    assert cython == compiled_methods(answer)
+    assert all(getattr(components, base[0]).__dict__.get(method) or method in ("agrees", "complete") for method in python)
+    assert (ROOT / code[0]).is_file()
+
+
+def compiled_methods(base):
+    """The methods ending in _c that a base class declares, in order; `Step`'s are for rules to call."""
+    declarations = (ROOT / "structperc/core/components.pxd").read_text()
+    body = re.search(rf"^cdef class {base.__name__}\(\w+\):\n(.*?)(?=^\S|\Z)", declarations, re.MULTILINE | re.DOTALL) if base else None
+    return re.findall(r"(\w+_c)\(", body[1]) if body else []
+
+
+def test_the_picture_names_every_hook():
+    drawn = re.findall(r"structperc_\w+", (ROOT / "docs/architecture.svg").read_text())
+
+    assert sorted(drawn) == sorted(registry.HOOKS)
+
+
+def imported(file):
+    """Modules of structperc and of plugins that a source file names in an import, wherever in the file."""
+    found = re.findall(r"^\s*(?:from|import|cimport)\s+(structperc[\w.]*)", file.read_text(), re.MULTILINE)
+    return {name for name in found if not re.match(r"\s*>>>", name)}
+
+
+def test_imports_point_one_way():
+    sources = [file for kind in ("*.py", "*.pyx", "*.pxd") for file in (ROOT / "structperc").rglob(kind)]
+    core = {name for file in sources if file.is_relative_to(ROOT / "structperc/core") for name in imported(file)}
+
+    assert {name for name in core if not name.startswith("structperc.core")} == set()
+    assert {name for file in sources for name in imported(file) if name.startswith("structperc_")} == set()
+    assert "structperc.core.components" in core
+
+
+# ---- names ----
+
+
+def links(page):
+    return re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+
+
+def prose(page):
+    """The page without its fenced blocks and indented lines."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return "\n".join(line for line in text.split("\n") if not line.startswith("    "))
+
+
+def commands(page):
+    """Command lines: indented lines, and inline code that begins with a command."""
+    shown = re.findall(r"^    ((?:make|structperc|pip|python|\.) .*?)(?:  +#?.*)?$", page.read_text(), re.MULTILINE)
+    return shown + [code for code in quoted(prose(page)) if re.match(r"(make|structperc|pip|python) ", code)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    assert [link for link in links(page) if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_files_that_are_named_exist(page):
+    named = [code for code in quoted(prose(page)) if re.fullmatch(r"[\w./-]+/[\w.-]+|[\w-]+\.(py|pyx|toml|md)", code)]
+
+    assert [name for name in named if not any((folder / name).exists() for folder in (ROOT, page.parent))] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_are_understood(page):
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    extras = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    for command in commands(page):
+        first, *words = shlex.split(command, comments=True)
+        if first == "make":
+            assert words[0] in targets, command
+        elif first == "structperc":
+            build().parse_args(words)
+        elif first == "python" and words[0] != "-m":
+            assert (ROOT / words[0]).is_file(), command
+        elif first == "pip":
+            path, _, extra = words[-1].partition("[")
+            assert path.startswith("structperc-") or any((folder / path / "pyproject.toml").is_file() for folder in (ROOT, page.parent)), command
+            assert not extra or extra.rstrip("]") in extras, command
+
+
+def test_commands_are_found():
+    assert "structperc plugins" in commands(ROOT / "README.md")
+    assert "make test" in commands(ROOT / "CONTRIBUTING.md")
+
+
+def test_the_citation_is_of_this_version():
+    assert f"\nversion: {structperc.__version__}\n" in (ROOT / "CITATION.cff").read_text()
