@@ -572,10 +572,9 @@ def check_parts(task, parts) -> None:
     if task.augment and not additive:
         raise PluginError(f"augment={task.augment}: {type(parts.loss).__name__} cannot be written over atoms, so this argmax cannot "
                           f"search with it. It can only be measured (augment=0), or needs an argmax of its own.")
-    uses = getattr(parts.update, "uses", None)
-    if uses is not None:
+    if parts.update.uses is not None:
         for name in ("margin", "C"):
-            if name not in uses and getattr(task, name) != OPTION_DEFAULTS[name]:
+            if name not in parts.update.uses and getattr(task, name) != OPTION_DEFAULTS[name]:
                 raise OptionError(f"{name}={getattr(task, name)} has no effect with update={task.update!r}.")
     for part in attrs.astuple(parts, recurse=False):
         if hasattr(part, "check"):

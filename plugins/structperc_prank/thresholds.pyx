@@ -20,10 +20,6 @@ cdef inline sp_blocks direction(ThresholdFeatures f, const Parameter *p) noexcep
     return b
 
 
-cdef inline double *threshold(ThresholdFeatures f, const Parameter *p, Py_ssize_t k) noexcept nogil:
-    return p.w + (f.n_features + k) * (p.pitch if f.n_weight_rows > 1 else 1)
-
-
 cdef class ThresholdFeatures(Features):
     """Atom "rank > k" has phi(z, k) = (z, -e_k), so its score is u . z - b_k (eqs 12-14 of the CuSum paper).
 
@@ -75,24 +71,25 @@ cdef class ThresholdFeatures(Features):
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef sp_blocks b = direction(self, p)
+        cdef const double *threshold = p.w + self.n_features * b.feature_step
+        cdef Py_ssize_t k, n = self.n_thresholds
         cdef double f
-        cdef Py_ssize_t k
         self.kernels.dots[x.block.layout](&x.block, 0, &b, &f)
-        for k in range(self.n_thresholds):
-            s[k] = f - threshold(self, p, k)[0]
+        for k in range(n):
+            s[k] = f - threshold[k * b.feature_step]
         return 0
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
         cdef sp_blocks b = direction(self, p)
+        cdef double *threshold = p.w + self.n_features * b.feature_step
+        cdef Py_ssize_t k, n = self.n_thresholds
         cdef double total = 0
-        cdef double *at
-        cdef Py_ssize_t k
-        for k in range(self.n_thresholds):
+        for k in range(n):
             total += c[k]
-            at = threshold(self, p, k)
-            at[0] -= c[k] * to_w
-            if p.average:
-                at[p.average] -= c[k] * to_u
+            threshold[k * b.feature_step] -= c[k] * to_w
+        if p.average:
+            for k in range(n):
+                threshold[k * b.feature_step + p.average] -= c[k] * to_u
         if total != 0:
             self.kernels.add[x.block.layout](&x.block, 0, &b, &total, to_w, to_u)
         return 0
@@ -139,6 +136,7 @@ cdef class OriginalUpdate(Update):
     """
 
     integral = True
+    uses = ()
 
     def check(self, task, parts, sample_weight=None):
         if task.augment:

@@ -36,11 +36,11 @@ cdef class ThresholdArgmax(LabelArgmax):
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         cdef int k, reached = 0, rises = 0, best = 1
-        cdef double sum = 0, largest = 0
+        cdef double sum = 0, largest = 0, last = s[0]
         for k in range(<int> self.n_labels - 1):
             reached += s[k] >= 0
-        for k in range(1, <int> self.n_labels - 1):
-            rises += s[k] > s[k - 1]
+            rises |= s[k] > last
+            last = s[k]
         if rises:
             for k in range(<int> self.n_labels - 1):
                 sum += s[k]

@@ -691,10 +691,13 @@ cdef class Update(Component):
         Whether its coefficients are whole numbers when sample weights are.
     weighs : bool
         Whether it can honour sample weights other than 0 and 1.
+    uses : tuple of str or None
+        Which of the options "margin" and "C" it depends on; others than these must keep their defaults. None: not known.
     """
 
     integral = False
     weighs = True
+    uses = None
 
     cdef int step_c(self, Step step) noexcept nogil:
         """Fills step.c; 1: take the step, 0: leave w, -1: error."""

@@ -27,6 +27,7 @@ cdef class PerceptronUpdate(Update):
     """w <- w + weight * (Phi(x, gold) - Phi(x, y))."""
 
     integral = True
+    uses = ()
     citation = COLLINS
 
     cdef int step_c(self, Step step) noexcept nogil:
@@ -66,6 +67,10 @@ cdef class PassiveAggressiveUpdate(Update):
     @property
     def weighs(self):
         return self.variant > 0
+
+    @property
+    def uses(self):
+        return ("margin", "C") if self.variant > 0 else ("margin",)
 
     cdef int step_c(self, Step step) noexcept nogil:
         cdef double h, norm, tau, aggressiveness
