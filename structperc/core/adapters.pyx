@@ -8,6 +8,8 @@ Cost: 0.1 to 0.6 us per call; one adapter per component and fit.
 """
 import numpy as np
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.string cimport memcpy
 from structperc.core.components cimport Argmax, Features, Loss, Outputs, Parameter, Step, Update, Weights, structure
 from structperc.core.errors import PluginError
 from structperc.core.rows cimport Example
@@ -68,18 +70,26 @@ cdef Py_ssize_t gold_width(Outputs outputs):
     return -1 if outputs.partial else outputs.width
 
 
-cdef array(const double *at, Py_ssize_t n):
-    """n doubles as an ndarray that shares their memory; for the length of a call."""
-    return np.asarray(<double[:n]> <double *> at) if n else np.zeros(0)
+cdef copied(const double *at, Py_ssize_t n):
+    """n doubles as an ndarray of their own: what Python code gets it may keep."""
+    cdef Py_buffer view
+    answer = np.empty(n)
+    PyObject_GetBuffer(answer, &view, PyBUF_SIMPLE)     # a third of the time that a typed memoryview takes
+    memcpy(view.buf, at, n * sizeof(double))
+    PyBuffer_Release(&view)
+    return answer
 
 
 cdef int fill(double *at, answer, Example x, component, method) except -1:
-    """Checks and copies one number per atom."""
-    values = np.asarray(answer, dtype=float)
+    """Checks and copies one number per atom; a NaN or an infinite one is noticed where it matters."""
+    cdef Py_buffer view
+    values = np.asarray(answer, dtype=float, order="C")
     if values.shape != (x.n_atoms,):
         raise PluginError(f"{type(component).__name__}.{method} returned an array of shape {values.shape} for example "
                           f"{x.index}; expected ({x.n_atoms},), one number per atom.")
-    array(at, x.n_atoms)[:] = values
+    PyObject_GetBuffer(values, &view, PyBUF_SIMPLE)
+    memcpy(at, view.buf, x.n_atoms * sizeof(double))
+    PyBuffer_Release(&view)
     return 0
 
 
@@ -99,7 +109,7 @@ cdef class PythonFeatures(Features):
         if self.n_weight_rows > 1:
             raise PluginError(f"{type(self.target).__name__} overrides in Python a feature map whose weights have "
                               f"{self.n_weight_rows} rows; construct it with feature_major=False.")
-        return array(p.w + far, self.row_width)
+        return np.asarray(<double[:self.row_width]> (p.w + far))
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
         if not self.has_n_atoms:
@@ -126,7 +136,7 @@ cdef class PythonFeatures(Features):
             return self.target.add_c(p, x, c, to_w, to_u)
         with gil:
             try:
-                coefficients = array(c, x.n_atoms)
+                coefficients = copied(c, x.n_atoms)
                 self.target.add(self.flat(p, 0), x, coefficients * to_w)
                 if p.average:
                     self.target.add(self.flat(p, p.average), x, coefficients * to_u)
@@ -140,7 +150,7 @@ cdef class PythonFeatures(Features):
             return Features.norm_c(self, x, c) if self.has_add else self.target.norm_c(x, c)
         with gil:
             try:
-                return self.target.norm(x, array(c, x.n_atoms))
+                return self.target.norm(x, copied(c, x.n_atoms))
             except BaseException as error:
                 self.error = error
                 return -1
@@ -182,7 +192,7 @@ cdef class PythonWeights(Weights):
             return self.target.update_c(x, c)
         with gil:
             try:
-                self.target.update(x, array(c, x.n_atoms).copy())
+                self.target.update(x, copied(c, x.n_atoms))
                 return 0
             except BaseException as error:
                 self.error = error
@@ -207,7 +217,7 @@ cdef class PythonOutputs(Outputs):
         with gil:
             try:
                 counts = np.asarray(self.target.count(x, structure(y, n, self.width)), dtype=float)
-                return fill(c, array(c, x.n_atoms) + sign * counts, x, self.target, "count")
+                return fill(c, copied(c, x.n_atoms) + sign * counts, x, self.target, "count")
             except BaseException as error:
                 self.error = error
                 return -1
@@ -230,7 +240,7 @@ cdef class PythonOutputs(Outputs):
             return self.target.complete_c(x, gold, n_gold, s, y)
         with gil:
             try:
-                answer = self.target.complete(structure(gold, n_gold, gold_width(self)), array(s, x.n_atoms), x)
+                answer = self.target.complete(structure(gold, n_gold, gold_width(self)), copied(s, x.n_atoms), x)
                 return write_structure(answer, self.target, x, y)
             except BaseException as error:
                 self.error = error
@@ -247,7 +257,7 @@ cdef class PythonArgmax(Argmax):
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         with gil:
             try:
-                return write_structure(self.target.argmax(array(s, x.n_atoms), x), self.outputs, x, y)
+                return write_structure(self.target.argmax(copied(s, x.n_atoms), x), self.outputs, x, y)
             except BaseException as error:
                 self.error = error
                 return -1
@@ -284,7 +294,7 @@ cdef class PythonLoss(Loss):
                 else self.target.augment_c(x, gold, n_gold, scale, s)
         with gil:
             try:
-                return fill(s, self.target.augment(structure(gold, n_gold, self.gold_width), array(s, x.n_atoms), scale, x), x,
+                return fill(s, self.target.augment(structure(gold, n_gold, self.gold_width), copied(s, x.n_atoms), scale, x), x,
                             self.target, "augment")
             except BaseException as error:
                 self.error = error
@@ -298,13 +308,18 @@ cdef class PythonUpdate(Update):
         self.target = target
 
     cdef int step_c(self, Step step) noexcept nogil:
+        cdef Py_ssize_t a
+        cdef double total
         with gil:
             try:
                 c = self.target.step(step)
                 if c is None:
                     return 0
                 fill(step.c, c, step.x, self.target, "step")
-                if not np.isfinite(c).all():
+                total = 0
+                for a in range(step.n_atoms):
+                    total += step.c[a]
+                if total - total != 0:
                     raise PluginError(f"{type(self.target).__name__}.step returned a coefficient that is not finite for "
                                       f"example {step.x.index}.")
                 return 1
