@@ -5,7 +5,7 @@ ARGS ?=
 
 BIN := .venv/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
-BUILD_NEEDS := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
+listed = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
 COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -46,6 +46,10 @@ clean:
 	@DIST_EXTRA_CONFIG=.venv/build.cfg $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$*]'
 	@touch $@
 
+.venv/with-lint: .venv/python-$(VERSION) pyproject.toml
+	@$(BIN)/python -m pip install --quiet $(call listed,lint)
+	@touch $@
+
 .venv/python-$(VERSION):
 	@test -n "$(VERSION)" || { \
 	  echo "make: '$(PYTHON)' is no Python that runs here. Install Python 3.10 or newer, or name yours: make PYTHON=/path/to/python3" >&2; \
@@ -65,7 +69,7 @@ clean:
 	@$(PYTHON) -m venv --clear .venv || { \
 	  echo "make: '$(PYTHON)' cannot make virtual environments. Install its venv module (Debian: apt install python3-venv)." >&2; \
 	  exit 1; }
-	@$(BIN)/python -m pip install --quiet $(BUILD_NEEDS)
+	@$(BIN)/python -m pip install --quiet $(call listed,requires)
 	@$(BIN)/python -c 'import os; print("[build_ext]\nbuild_lib = .venv/build/lib\nbuild_temp = .venv/build/temp\nparallel =", os.cpu_count())' \
 	  > .venv/build.cfg
 	@touch $@

@@ -40,6 +40,8 @@ def read(X, offsets=None) -> Rows:
             raise DataError("offsets was given, but X is a list with one array per example already; pass one or the other.")
         return stack(X)
     if isinstance(X, (list, tuple)) and len(X) and not is_row(X[0]):
+        if offsets is not None:
+            raise DataError("offsets was given, but X is a list with one object per example already; pass one or the other.")
         return Rows(list(X))
     X = check_size(as_dense(X))
     return Rows(X, check_offsets(offsets, len(X)), names)
@@ -73,28 +75,36 @@ def as_dense(X) -> np.ndarray:
     try:
         array = np.asarray(X)
         if array.dtype not in FLOATS:
+            if array.dtype.kind in "mM":
+                raise DataError(f"X has the type {array.dtype}; turn dates and durations into numbers first.")
             array = array if array.dtype.kind == "c" else array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise explain_dense(X) from None
     refuse_complex(array)
     if array.ndim != 2:
         hint = " Reshape your data: a single example is X.reshape(1, -1)." if array.ndim == 1 else ""
-        raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, shape (n_rows, n_features).{hint}")
+        raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, "
+                        f"shape (n_rows, n_features).{hint}")
     return np.ascontiguousarray(array)
 
 
 def explain_dense(X) -> DataError:
     """Why X is no matrix of numbers: ragged rows, or the first entry that is no number."""
-    rows = X.values.tolist() if hasattr(X, "values") and not callable(X.values) else list(X)
+    try:
+        rows = X.values.tolist() if hasattr(X, "values") and not callable(X.values) else list(X)
+    except TypeError:
+        kind = type(X).__name__
+        return DataTypeError(f"X is {X!r:.60} of type {kind}; expected a matrix of numbers, such as an array (n_rows, n_features).")
     lengths = [len(row) if hasattr(row, "__len__") and not isinstance(row, str) else -1 for row in rows]
     for i, length in enumerate(lengths):
         if length != lengths[0]:
-            return DataError(f"X is ragged: row {i} has {max(length, 0)} columns but row 0 has {max(lengths[0], 0)}; make all rows equally long.")
+            return DataError(f"X is ragged: row {i} has {max(length, 0)} columns but row 0 has {max(lengths[0], 0)}; "
+                             f"make all rows equally long.")
     for i, row in enumerate(rows):
         for j, value in enumerate(row if lengths[i] >= 0 else [row]):
             try:
                 float(value)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 kind = DataTypeError if isinstance(error, TypeError) else DataError
                 return kind(f"X[{i}, {j}] is {value!r}: {error}; encode categories as numbers first.")
     return DataError("X cannot be read as a matrix of numbers; pass an array of shape (n_rows, n_features).")
@@ -113,7 +123,9 @@ def refuse_complex(X) -> None:
 
 
 def as_csr(X):
-    """CSR of floats with sorted, valid indices; the same object when it already is."""
+    """CSR of floats with valid indices; the same object when it already is."""
+    if X.ndim != 2:
+        raise DataError(f"X has {X.ndim} dimension; expected rows and columns, shape (n_rows, n_features).")
     csr = X if X.format == "csr" else X.tocsr()
     check_size(csr)
     if csr.dtype not in FLOATS:
@@ -122,8 +134,10 @@ def as_csr(X):
     if csr.indices.dtype != csr.indptr.dtype or csr.indices.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         csr = type(csr)((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape)
     indptr, indices = csr.indptr, csr.indices
-    if indptr[0] != 0 or indptr[-1] > len(indices) or len(csr.data) < indptr[-1] or (np.diff(indptr) < 0).any():
-        raise DataError("X.indptr is damaged: it must begin at 0, never fall and end within X.indices.")
+    whole = len(indptr) == csr.shape[0] + 1 and indptr[0] == 0 and not (indptr[1:] < indptr[:-1]).any()
+    if not whole or indptr[-1] > min(len(indices), len(csr.data)):
+        raise DataError(f"X.indptr is damaged: for {csr.shape[0]} rows it must have {csr.shape[0] + 1} entries, begin at 0, never fall and "
+                        f"end within X.indices and X.data.")
     if len(indices) and not (0 <= indices.min() and indices.max() < csr.shape[1]):
         at = int(np.flatnonzero((indices < 0) | (indices >= csr.shape[1]))[0])
         row = int(np.searchsorted(indptr, at, side="right")) - 1
@@ -174,11 +188,12 @@ def stack(blocks) -> Rows:
 
 
 def sample_weights(weights, n_examples: int):
-    """float64 weights, finite and not negative, or None."""
-    if weights is None:
-        return None
+    """float64 weights, finite and not negative; one number is everybody's."""
     try:
-        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        given = np.asarray(weights)
+        if given.dtype.kind == "c":
+            raise TypeError
+        weights = np.asarray(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise DataError(f"sample_weight is not a list of numbers: {weights!r:.80}.") from None
     if weights.ndim == 0:

@@ -166,16 +166,21 @@ class Engine:
         """
         rows = reading.read(X, offsets)
         fitted = self._begin(rows, y)
-        session = Session(self, fitted, rows, y, sample_weight, costs, keep_online)
+        random = fitted.task.random.bit_generator.state
+        session = Session(self, fitted, rows, y, sample_weight, costs)
+        session.online = fitted.online = [] if keep_online else None
         before, self._fitted, self._session = self._fitted, fitted, session
         try:
             fitted.parts.trainer.train(session)
+            if not fitted.parts.weights.finite():
+                raise overflow()
             fitted.status = session.status
         except KeyboardInterrupt:
             fitted.status = INTERRUPTED
             raise
         except BaseException:
             self._fitted = before
+            fitted.task.random.bit_generator.state = random
             raise
         finally:
             self._session = None
@@ -192,23 +197,30 @@ class Engine:
             fitted = self._begin(rows, y)
         else:
             check_same(fitted.task, rows)
-            fitted.loop.reserve(fitted.parts.features.max_atoms(rows))
-        session = Session(self, fitted, rows, y, sample_weight, costs, False)
+            make_room(fitted, rows)
+        session = Session(self, fitted, rows, y, sample_weight, costs)
         weights = fitted.parts.weights
         token = weights.checkpoint(rows)
+        random = fitted.task.random.bit_generator.state if fitted.task.shuffle else None
         if not fitted.streaming:
             fitted.mistakes.append(0)
+        mistakes, loss = fitted.mistakes[-1], fitted.loss
         try:
             passed = session.run(visiting_order(fitted.task, session.active, session.n_examples))
+            if passed.updates and not weights.finite(token):
+                raise overflow()
         except KeyboardInterrupt:
             self._fitted, fitted.streaming, fitted.status = fitted, True, INTERRUPTED
             raise
         except BaseException:
             weights.roll_back(token)
+            if random is not None:
+                fitted.task.random.bit_generator.state = random
+            fitted.mistakes[-1], fitted.loss = mistakes, loss
             if not fitted.streaming:
                 fitted.mistakes.pop()
             raise
-        self._fitted, fitted.streaming = fitted, True
+        self._fitted, fitted.streaming, fitted.online = fitted, True, None
         fitted.status = "max_epochs" if passed.updates else "converged"
         return self
 
@@ -241,10 +253,10 @@ class Engine:
         parts.loss.start(outputs, task)
         parts.weights.start(bound(parts.features), task)
         check_parts(task, parts)
-        loop = Loop(parts, task.augment)
+        fitted = Fitted(task, parts, Loop(parts, task.augment))
         if rows is not None:
-            loop.reserve(parts.features.max_atoms(rows))
-        return Fitted(task, parts, loop)
+            make_room(fitted, rows)
+        return fitted
 
     def _ask(self, hook, task):
         component = registry.ask(self._manager, self._plugins, hook, task)
@@ -264,7 +276,7 @@ class Engine:
         fitted = self._ready()
         rows = reading.read(X, offsets)
         check_same(fitted.task, rows)
-        fitted.loop.reserve(fitted.parts.features.max_atoms(rows))
+        fitted.parts.features.check_rows(rows)
         parts = fitted.parts
         product = not (overrides(parts.weights, "scores") and not overrides(parts.weights, "batch_scores")
                        or overrides(parts.features, "scores") and not overrides(parts.features, "batch_scores"))
@@ -274,7 +286,8 @@ class Engine:
         step = max(1, CHUNK_VALUES // max(1, rows.n_features)) if not rows.sparse else max(rows.n_rows, 1)
         for start in range(0, rows.n_rows, step):
             part = rows if step >= rows.n_rows else reading.Rows(rows.X[start:start + step])
-            scores = parts.weights.batch_scores(part)
+            with np.errstate(all="ignore"):     # what overflows is found in the scores
+                scores = parts.weights.batch_scores(part)
             if scores is None:
                 yield fitted, rows, None, 0
                 return
@@ -301,6 +314,9 @@ class Engine:
             if scores is None:
                 final = fitted.parts.weights.final()
                 scores = [final.scores(rows.example(i)) for i in range(rows.n_examples)]
+                for i, one in enumerate(scores):
+                    if not np.isfinite(one).all():
+                        raise not_finite(rows, i)
                 if fitted.parts.features.fixed_atoms < 0:
                     return scores
                 scores = np.array(scores)
@@ -362,6 +378,9 @@ class Engine:
             if name == "feature_names_in_" and fitted.task.feature_names is not None:
                 return np.array(fitted.task.feature_names, dtype=object)
             parts = fitted.parts
+            own = getattr(type(self), name, None)
+            if isinstance(own, property):
+                return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
             for part in (parts.trainer, parts.weights, parts.features, parts.outputs):
                 known = part.attributes(parts.weights) if hasattr(part, "attributes") else {}
                 if name in known:
@@ -409,11 +428,11 @@ class Engine:
 class Session:
     """One training run: the data, what to visit and what to record. Trainers drive it."""
 
-    __slots__ = ("engine", "fitted", "task", "rows", "gold", "weights", "active", "status", "stop_requested")
+    __slots__ = ("engine", "fitted", "task", "rows", "gold", "weights", "active", "online", "status", "stop_requested")
 
-    def __init__(self, engine, fitted, rows, y, sample_weight, costs, keep_online):
+    def __init__(self, engine, fitted, rows, y, sample_weight, costs):
         self.engine, self.fitted, self.task = engine, fitted, fitted.task
-        self.weights = self.active = self.status = None
+        self.weights = self.active = self.online = self.status = None
         self.stop_requested = False
         parts = fitted.parts
         self.gold = parts.outputs.encode(y, rows)
@@ -428,17 +447,16 @@ class Session:
             X = reading.canonical(rows.X)       # norms need each feature once
             rows = rows if X is rows.X else reading.Rows(X, rows.offsets)
         self.rows = rows
-        fitted.online = [] if keep_online else None
 
     def _weigh(self, weights):
         check_weights(self.task, self.fitted.parts, weights)
-        self.fitted.weighted = True
         if not weights.all():
             self.active = np.flatnonzero(weights)
             if len(self.active) == 0:
                 raise DataError("all sample weights are zero, so there is nothing to learn from.")
         if not (weights == 1).all():
             self.weights = weights
+        self.fitted.weighted = True
 
     @property
     def n_examples(self):
@@ -448,7 +466,7 @@ class Session:
         """One pass; records what happened, also when it is cut short."""
         fitted = self.fitted
         try:
-            passed = fitted.loop.run(self.rows, self.gold, order, self.weights, fitted.online)
+            passed = fitted.loop.run(self.rows, self.gold, order, self.weights, self.online)
         except NotFinite as error:
             raise not_finite(self.rows, error.index) from None
         except KeyboardInterrupt as error:
@@ -599,6 +617,13 @@ def attach_costs(loss, costs, gold, n_examples) -> None:
         raise DataError(f"costs was given, but {type(loss).__name__} does not use it; set loss='costs'.")
 
 
+def make_room(fitted, rows) -> None:
+    """Prepares the loop for examples like these."""
+    features = fitted.parts.features
+    features.check_rows(rows)
+    fitted.loop.reserve(features.max_atoms(rows))
+
+
 def check_same(task, rows) -> None:
     """Later data must look like those of the first fit."""
     if rows.objects != task.objects:
@@ -622,6 +647,11 @@ def not_finite(rows, example, start=0) -> DataError:
         return DataError(f"X[{start + row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
     return DataError(f"the scores of example {start + example} overflow although its row is finite; the weights or the features "
                      f"are too large for floating point. Scale the features, for instance to unit variance.")
+
+
+def overflow() -> DataError:
+    return DataError("the last steps have made weights overflow; the features, costs or sample weights are too large for floating point. "
+                     "Scale the features, for instance to unit variance.")
 
 
 __all__ = ["Engine", "OnlineTrainer"]

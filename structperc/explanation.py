@@ -64,7 +64,7 @@ def explain(engine, x) -> Explanation:
         The weights are not primal, or the outputs cannot be enumerated.
     """
     from structperc import data as reading
-    from structperc.engine import check_same
+    from structperc.engine import check_same, not_finite
 
     fitted = engine._ready()
     parts, task = fitted.parts, fitted.task
@@ -76,10 +76,9 @@ def explain(engine, x) -> Explanation:
         raise DataError(f"explain takes one example, but got {rows.n_examples}.")
     example = rows.example(0)
     example.n_atoms = parts.features.n_atoms(example)
-    place = reading.locate_not_finite(rows)
-    if place is not None:
-        raise DataError(f"X[{place[0]}, {place[1]}] is {place[2]}; X must be finite.")
     scores = parts.weights.final().scores(example)
+    if not np.isfinite(scores).all():
+        raise not_finite(rows, 0)
     winner = parts.argmax.argmax(scores, example)
     count = parts.outputs.count(example, winner)
     runner_up, other = _runner_up(parts, example, scores, winner, count)

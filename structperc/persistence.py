@@ -45,7 +45,8 @@ def save(engine, path) -> None:
             os.unlink(temporary)
             raise
     except OSError as error:
-        raise type(error)(f"the model cannot be written to {path!r}: {error.strerror or error}; choose a path in a writable folder.") from None
+        raise type(error)(f"the model cannot be written to {path!r}: {error.strerror or error}; "
+                          f"choose a path in a writable folder.") from None
 
 
 def load(path, plugins=()):
@@ -103,7 +104,8 @@ def dumps(engine) -> bytes:
             arrays[f"{name}.{key}"] = np.asarray(value)
     objects = [name for name, array in arrays.items() if array.dtype == object]
     if objects:
-        raise PluginError(f"the state {objects[0]!r} is an array of objects, which a model file does not hold; keep plain numbers or strings.")
+        raise PluginError(f"the state {objects[0]!r} is an array of objects, which a model file does not hold; "
+                          f"keep plain numbers or strings.")
     text = json.dumps(header, ensure_ascii=False)
     buffer = io.BytesIO()
     np.savez(buffer, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
@@ -222,7 +224,8 @@ def _plain(value, name):
     try:
         json.dumps(value)
     except TypeError:
-        raise PluginError(f"the option {name}={value!r} cannot be written to a model file; only numbers, strings, lists and None can.") from None
+        raise PluginError(f"the option {name}={value!r} cannot be written to a model file; "
+                          f"only numbers, strings, lists and None can.") from None
     return value
 
 

@@ -147,7 +147,7 @@ def as_object(found):
 def installed() -> list[Plugin]:
     """All installed plugins, loaded, the broken ones with their reasons."""
     plugins = []
-    for name, entries in sorted(discover(refresh=True).items()):
+    for _, entries in sorted(discover(refresh=True).items()):
         plugins += [from_entry_point(entry) for entry in entries]
     return plugins
 

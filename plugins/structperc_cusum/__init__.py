@@ -1,11 +1,11 @@
 """CuSum Rank: every rank has its own direction, and a rank's score is the sum of its prefix."""
 
 import numpy as np
-
-from structperc import hookimpl
 from structperc.core.argmax import PrefixArgmax
 from structperc.core.features import BlockFeatures
 from structperc.core.outputs import RankOutputs
+
+from structperc import hookimpl
 
 citation = r"""@misc{milidiu2019cumulative,
   author = {Ruy Luiz Milidi{\'u} and Rafael Henrique Santos Rocha},

@@ -1,11 +1,11 @@
 """Multiclass: every class has its own direction, and the largest score wins."""
 
 import numpy as np
-
-from structperc import hookimpl
 from structperc.core.argmax import LargestArgmax
 from structperc.core.features import BlockFeatures
 from structperc.core.outputs import ClassOutputs
+
+from structperc import hookimpl
 
 citation = r"""@article{crammer2003ultraconservative,
   author = {Koby Crammer and Yoram Singer},

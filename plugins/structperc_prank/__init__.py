@@ -1,8 +1,9 @@
 """PRank: one direction for all ranks, and an ordered threshold between neighbouring ranks."""
 
-from structperc import Option, hookimpl
 from structperc.core.argmax import ThresholdArgmax
 from structperc.core.outputs import RankOutputs
+
+from structperc import Option, hookimpl
 from structperc_prank.thresholds import OriginalUpdate, ThresholdFeatures
 
 citation = r"""@inproceedings{crammer2001pranking,

@@ -33,6 +33,7 @@ cdef class ThresholdFeatures(Features):
         Interleave weights and their averages for sparse X.
     """
 
+    single_row = True
     cdef readonly Py_ssize_t n_thresholds, n_features
     cdef readonly double step_size              # of every step so far; 0: not known yet
 
@@ -44,7 +45,8 @@ cdef class ThresholdFeatures(Features):
 
     def check(self, task, parts, sample_weight=None):
         if not parts.update.integral:
-            raise PluginError(f"prank with update={task.update!r}: steps that are no whole numbers would disorder its thresholds. {INSTEAD}")
+            raise PluginError(f"prank with update={task.update!r}: steps that are no whole numbers would disorder its thresholds. "
+                              f"{INSTEAD}")
         if task.decay:
             raise PluginError(f"prank with decay={task.decay}: shrunken gaps between thresholds no longer bear whole steps. {INSTEAD}")
         if sample_weight is not None:
@@ -110,6 +112,11 @@ cdef class ThresholdFeatures(Features):
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         cdef sp_blocks b = direction(self, p)
         sp_prefetch_blocks(&x.block, &b)
+
+    def touched(self, rows):
+        if not (self.n_weight_rows > 1 and rows.sparse):
+            return None
+        return np.append(np.unique(rows.X.indices), np.arange(self.n_features, self.n_weight_rows))
 
     def batch_scores(self, w, rows):
         if rows.offsets is not None:

@@ -168,6 +168,9 @@ cdef class PythonFeatures(Features):
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         self.target.prefetch_c(p, x)
 
+    def touched(self, rows):
+        return None if self.has_add else self.target.touched(rows)
+
 
 cdef class PythonWeights(Weights):
     cdef Weights target

@@ -104,9 +104,11 @@ cdef class Features(Component):
         The weights are a (n_weight_rows, row_width) array.
     fixed_atoms : int
         Atoms of every example, or -1 when they differ (then `n_atoms(x)` tells).
-    feature_names : sequence of str or None
-        Names for `explain`.
+    single_row : bool
+        Whether every example must be exactly one row of X.
     """
+
+    single_row = False
 
     def __cinit__(self, *args, **kwargs):
         self.kernels = best_kernels()
@@ -191,15 +193,27 @@ cdef class Features(Component):
         self.reraise()
         return n
 
-    def max_atoms(self, Rows):
-        """The most atoms that an example of this data set has; asks `n_atoms` of the example with most rows."""
+    def check_rows(self, rows):
+        """Refuses a data set whose examples this map cannot read."""
+        if self.single_row and rows.offsets is not None:
+            wrong = np.flatnonzero(np.diff(rows.offsets) != 1)
+            if len(wrong):
+                i = int(wrong[0])
+                raise DataError(f"example {i} of X has {int(np.diff(rows.offsets)[i])} rows, but {type(self).__name__} describes "
+                                f"examples of one row; leave offsets out.")
+        if self.single_row and rows.objects:
+            raise DataError(f"X is a list of objects ({type(rows.X[0]).__name__}), but {type(self).__name__} describes rows of numbers; "
+                            f"pass a matrix.")
+
+    def max_atoms(self, rows):
+        """The most atoms that an example of this data set has."""
         if self.fixed_atoms >= 0:
             return self.fixed_atoms
-        if Rows.n_examples == 0:
-            return 0
-        if Rows.objects:
-            return max(self.n_atoms(Rows.example(i)) for i in range(Rows.n_examples))
-        return self.n_atoms(Rows.example(int(np.argmax(Rows.sizes()))))
+        return max([self.n_atoms(rows.example(i)) for i in range(rows.n_examples)], default=0)
+
+    def touched(self, rows):
+        """Which rows of weights steps on these examples can change, an array, or None for all."""
+        return None
 
     def scores(self, const double[::1] w, Example x):
         """s[a] = w . phi(x, a) for every atom; w has length n_weights."""
@@ -237,7 +251,7 @@ cdef class Features(Component):
         self.reraise()
         return value
 
-    def batch_scores(self, w, Rows):
+    def batch_scores(self, w, rows):
         """Atom scores of many one-row examples, (n_examples, n_atoms), or None where there is no faster way than one by one."""
         return None
 
@@ -320,6 +334,10 @@ cdef class Weights(Component):
 
     def roll_back(self, token):
         self.restore(token)
+
+    def finite(self, token=None):
+        """Whether no step has overflowed since the checkpoint (or ever)."""
+        return True
 
     def reraise(self):
         error = self.error or self.features.error
@@ -487,7 +505,7 @@ cdef class LabelOutputs(Outputs):
         return self.labels
 
     def encode(self, y, rows):
-        codes = self._codes.encode_few(y) if len(y) == rows.n_examples else None
+        codes = self._codes.encode_few(y, rows.n_examples)
         return Gold(self._codes.encode(y, rows.n_examples) if codes is None else codes)
 
     def check_gold(self, gold, rows, features):

@@ -38,6 +38,8 @@ cdef class BlockFeatures(Features):
         Lay the weights out for sparse X.
     """
 
+    single_row = True
+
     def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
         self.n_blocks, self.n_features = n_blocks, n_features
         self.intercept, self.feature_major = intercept, feature_major
@@ -76,6 +78,11 @@ cdef class BlockFeatures(Features):
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         cdef sp_blocks b = blocks_of(self, p)
         sp_prefetch_blocks(&x.block, &b)
+
+    def touched(self, rows):
+        if not (self.feature_major and rows.sparse):
+            return None
+        return np.append(np.unique(rows.X.indices), np.arange(self.n_features, self.n_weight_rows))
 
     def split(self, w):
         """Weights as (n_blocks, n_features) and intercepts as (n_blocks,), views where the layout allows."""
@@ -136,6 +143,9 @@ cdef class RowFeatures(Features):
 
     cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
         return self.kernels.row_dot(&x.block, a, &z.block, b)
+
+    def max_atoms(self, rows):
+        return int(rows.sizes().max())
 
     def attributes(self, weights):
         return {"coef_": lambda: np.array(weights.vector())}

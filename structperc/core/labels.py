@@ -12,7 +12,15 @@ SMALL = 64  # up to here a dictionary beats array operations
 
 def as_label_array(y, name="y"):
     """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
-    values = np.asarray(y)
+    if y is None or isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
+        raise DataError(f"{name} is {y!r:.60}; expected one label per example, such as a list or an array.")
+    try:
+        values = np.asarray(y)
+    except ValueError:
+        raise DataError(f"{name} is ragged: its elements have different lengths; expected one label per example.") from None
+    if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
+        values = np.empty(len(y), dtype=object)     # numpy would turn the others into strings
+        values[:] = y
     if values.ndim != 1:
         if values.ndim == 2 and values.shape[1] == 1:
             return values[:, 0]
@@ -24,11 +32,33 @@ def missing_label(values):
     """The first position that holds no label (None or NaN), or None."""
     if values.dtype.kind == "f":
         bad = ~np.isfinite(values)
+    elif values.dtype.kind in "mM":
+        bad = np.isnat(values)
     elif values.dtype == object:
-        bad = np.array([v is None or v != v for v in values], dtype=bool)
+        bad = np.array([is_missing(v) for v in values], dtype=bool)
     else:
         return None
     return int(np.argmax(bad)) if bad.any() else None
+
+
+def is_missing(value):
+    """None, NaN and pandas' NA and NaT."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):     # NA has no truth value; an array has none either, and is no label
+        return True
+
+
+def plain(value):
+    """As the user would write it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def refuse_missing(values, name="y"):
+    """Raises for the first position that holds no label."""
+    position = missing_label(values)
+    if position is not None:
+        raise DataError(f"{name}[{position}] is {plain(values[position])!r}, which is no label; drop or fill that row.")
 
 
 def ordered_categories(y):
@@ -77,6 +107,7 @@ def find_labels(y, classes, ordered):
         labels = np.asarray(classes)
         if labels.ndim != 1:
             raise DataError(f"classes has shape {labels.shape}; expected a list of labels in order.")
+        refuse_missing(labels, "classes")
         if len(set(labels.tolist())) < len(labels):
             repeated = next(v for v in labels.tolist() if labels.tolist().count(v) > 1)
             raise DataError(f"classes names {repeated!r} more than once.")
@@ -88,9 +119,7 @@ def find_labels(y, classes, ordered):
             values = as_label_array(y)
             if len(values) == 0:
                 raise DataError("y is empty, so its labels are unknown; pass data, or name them with classes=[...].")
-            position = missing_label(values)
-            if position is not None:
-                raise DataError(f"y[{position}] is {values[position]!r}, which is no label; drop or fill that row.")
+            refuse_missing(values)
             labels = distinct(values)
             if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float)) for v in labels.tolist()):
                 shown = ", ".join(map(repr, labels[:5].tolist()))
@@ -125,12 +154,10 @@ class LabelCodes:
 
     def encode(self, y, n_examples):
         """Codes as an int32 array of length n_examples; refuses labels that are not known."""
-        if len(y) != n_examples:
-            raise DataError(f"y has {len(y)} labels but X has {n_examples} examples; give one label per example.")
         values = as_label_array(y)
-        position = missing_label(values)
-        if position is not None:
-            raise DataError(f"y[{position}] is {values[position]!r}, which is no label; drop or fill that row.")
+        if len(values) != n_examples:
+            raise DataError(f"y has {len(values)} labels but X has {n_examples} examples; give one label per example.")
+        refuse_missing(values)
         if self.table is not None and values.dtype.kind in "iub":
             at = values.astype(np.intp, copy=False) - self.low if self.low else values
             inside = (at.min() >= 0 and at.max() < len(self.table)) if len(at) else True
@@ -144,9 +171,11 @@ class LabelCodes:
             self.refuse(int(unknown[0]), values[unknown[0]])
         return codes
 
-    def encode_few(self, y):
-        """The same as an `array.array` for a few known labels, quickly; None where `encode` must look."""
-        return encode_few(self.code_of, y.tolist() if isinstance(y, np.ndarray) else list(y)) if len(y) <= SMALL else None
+    def encode_few(self, y, n_examples):
+        """The same as an `array.array` for a list or array of a few known labels, quickly; None where `encode` must look."""
+        if n_examples > SMALL or not isinstance(y, (np.ndarray, list)) or len(y) != n_examples:
+            return None
+        return encode_few(self.code_of, y if isinstance(y, list) else y.tolist())
 
     def _search(self, values):
         """Codes by sorted search, 0 for unknown labels; any label type."""
@@ -162,6 +191,6 @@ class LabelCodes:
         shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         near = difflib.get_close_matches(str(label), names, 1)
         hint = f" Did you mean {near[0]!r}?" if near and near[0] != str(label) else ""
-        label = label.item() if hasattr(label, "item") else label
+        label = plain(label)
         raise DataError(f"y[{position}] is {label!r}, which is not one of the labels known so far ({shown}).{hint} "
                         f"Labels are fixed at the first fit or partial_fit; name all of them with classes=[...].")

@@ -9,7 +9,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from structperc.core.adapters import bound, is_adapter
-from structperc.core.components cimport Argmax, Component, Features, Loss, Outputs, Step, Update, Weights, structure
+from structperc.core.components cimport Argmax, Features, Loss, Outputs, Step, Update, Weights, structure
 from structperc.core.errors import PluginError
 from structperc.core.gold cimport Gold
 from structperc.core.kernels cimport SP_PREFETCH, sp_prefetch_rows
@@ -20,13 +20,14 @@ cdef enum:
     AHEAD = 16              # examples whose rows are asked for early when the order is shuffled
     FAILED = -1
     NOT_FINITE = -2
+    TOO_MANY = -3
 
 
 class NotFinite(Exception):
     """Scores that are not finite: `index` is the example."""
 
-    def __init__(self, index, where):
-        self.index, self.where = index, where
+    def __init__(self, index):
+        self.index = index
 
 
 cdef class Pass:
@@ -48,6 +49,17 @@ cdef class Pass:
         self.mistakes += other.mistakes
         self.updates += other.updates
         self.loss += other.loss
+
+
+cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
+    """Atom scores of one example; NOT_FINITE when one of them is."""
+    cdef Py_ssize_t a
+    cdef double total = 0
+    if weights.scores_c(x, s) < 0:
+        return FAILED
+    for a in range(x.n_atoms):
+        total += s[a]
+    return NOT_FINITE if total - total != 0 else 0
 
 
 cdef class Loop:
@@ -137,7 +149,7 @@ cdef class Loop:
         cdef const int[::1] codes = gold.held
         cdef const int64_t[::1] starts
         cdef int[::1] record
-        cdef Py_ssize_t n = rows.n_examples, start, stop, done
+        cdef Py_ssize_t n = rows.n_examples, start, stop
         cdef const int64_t *visit_at = NULL
         cdef const double *weight_at = NULL
         cdef const int64_t *starts_at = NULL
@@ -178,7 +190,7 @@ cdef class Loop:
                     status = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
                                         self.x, self.step, self.weights, self.store)
                 if status < 0:
-                    self.fail(status)
+                    self.fail(status, self.x)
                 if ragged is not None:
                     ragged.append(structure(&self.predicted[0], self.n_predicted, self.outputs.width))
                 start = stop
@@ -193,7 +205,7 @@ cdef class Loop:
 
     cdef Py_ssize_t n_predicted
 
-    def fail(self, int status):
+    def fail(self, int status, Example x):
         """Raises what stopped a pass."""
         errors = [part for part in self.components() if part.error is not None]
         raised = [part.error for part in errors]
@@ -202,8 +214,10 @@ cdef class Loop:
         if raised:
             raise raised[0]
         if status == NOT_FINITE:
-            raise NotFinite(self.x.index, Example(self.x.source, self.x.index))
-        raise PluginError(f"a component failed on example {self.x.index} without saying why.")
+            raise NotFinite(x.index)
+        if status == TOO_MANY:
+            raise PluginError(f"{type(self.parts.features).__name__} says now that example {x.index} has more atoms than before training.")
+        raise PluginError(f"a component failed on example {x.index} without saying why.")
 
     cdef int visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
                    int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, Pass passed, Example x, Step step,
@@ -214,10 +228,10 @@ cdef class Loop:
         cdef int *y
         cdef const int *gold
         cdef const int *target
-        cdef Py_ssize_t t, i, a, far, n_gold, n_target, n_hat, n_y, n_atoms = self.features.fixed_atoms
+        cdef Py_ssize_t t, i, far, n_gold, n_target, n_hat, n_y, n_atoms = self.features.fixed_atoms
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches
-        cdef double total, loss
-        cdef int same, made
+        cdef double loss
+        cdef int status, same, made
         x.n_atoms = n_atoms
         for t in range(start, stop):
             i = t if order == NULL else order[t]
@@ -235,16 +249,14 @@ cdef class Loop:
                 n_atoms = self.features.n_atoms_c(x)
                 if n_atoms < 0:
                     return FAILED
+                if n_atoms > self.room:
+                    return TOO_MANY
                 x.n_atoms = n_atoms
 
             # s[a] = w . phi(x, a)
-            if weights.scores_c(x, s) < 0:
-                return FAILED
-            total = 0
-            for a in range(n_atoms):
-                total += s[a]
-            if total - total != 0:
-                return NOT_FINITE
+            status = scored(weights, x, s)
+            if status < 0:
+                return status
 
             # y_hat = argmax over Y(x)
             n_hat = self.argmax.argmax_c(x, s, y_hat)
@@ -316,9 +328,12 @@ cdef class Loop:
             Scores examples one by one, instead of the store that is being trained.
         """
         cdef Weights weights = self.weights if store is None else bound(store)
+        cdef Example x = Example()              # nothing is shared with a training pass in another thread
+        cdef Py_ssize_t i, m, n = rows.n_examples, most = self.parts.features.max_atoms(rows)
+        cdef double[::1] own = np.zeros(max(most, self.features.room, 1))
+        cdef int[::1] found = np.zeros(max(self.parts.outputs.capacity(most), 1), dtype=np.intc)
         cdef const double[:, ::1] scores
         cdef int[::1] labels
-        cdef Py_ssize_t i, m, n = rows.n_examples
         cdef bint single = self.outputs.width == 1
         cdef const double *s
         cdef int status = 0
@@ -329,34 +344,22 @@ cdef class Loop:
             labels = np.empty(n, dtype=np.intc)
         else:
             answers = []
-        self.x.attach(rows)
+        x.attach(rows)
         for i in range(n):
-            status = self.score_one(rows, i, weights, batch is not None)
-            if status < 0:
-                self.fail(status)
-            s = &scores[i, 0] if batch is not None else &self.scores[0]
-            m = self.argmax.argmax_c(self.x, s, &self.predicted[0])
+            rows.load(i, x)
+            x.n_atoms = self.features.fixed_atoms if self.features.fixed_atoms >= 0 else self.features.n_atoms_c(x)
+            if x.n_atoms < 0 or x.n_atoms > own.shape[0]:
+                self.fail(FAILED if x.n_atoms < 0 else TOO_MANY, x)
+            if batch is None:
+                status = scored(weights, x, &own[0])
+                if status < 0:
+                    self.fail(status, x)
+            s = &scores[i, 0] if batch is not None else &own[0]
+            m = self.argmax.argmax_c(x, s, &found[0])
             if m < 0:
-                self.fail(FAILED)
+                self.fail(FAILED, x)
             if single:
-                labels[i] = self.predicted[0]
+                labels[i] = found[0]
             else:
-                answers.append(structure(&self.predicted[0], m, self.outputs.width))
+                answers.append(structure(&found[0], m, self.outputs.width))
         return np.asarray(labels) if single else answers
-
-    cdef int score_one(self, Rows rows, Py_ssize_t i, Weights weights, bint given) noexcept nogil:
-        cdef Py_ssize_t a
-        cdef double total = 0
-        rows.load(i, self.x)
-        self.x.n_atoms = self.features.fixed_atoms
-        if self.x.n_atoms < 0:
-            self.x.n_atoms = self.features.n_atoms_c(self.x)
-            if self.x.n_atoms < 0:
-                return FAILED
-        if given:
-            return 0
-        if weights.scores_c(self.x, &self.scores[0]) < 0:
-            return FAILED
-        for a in range(self.x.n_atoms):
-            total += self.scores[a]
-        return NOT_FINITE if total - total != 0 else 0

@@ -161,7 +161,7 @@ def in_place(X):
     """`Rows` over a non-empty C-ordered float32 or float64 matrix, or None when X is something else; 0.2 us."""
     cdef Py_buffer view
     cdef bint fits
-    if type(X) is not np.ndarray or X.ndim != 2:
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind != "f":
         return None
     PyObject_GetBuffer(X, &view, PyBUF_STRIDES | PyBUF_FORMAT)
     fits = (view.format[0] in (b"d", b"f") and view.format[1] == 0 and view.shape[0] > 0 and view.shape[1] > 0

@@ -82,7 +82,7 @@ cdef class PassiveAggressiveUpdate(Update):
         if norm < 0:
             return -1
         if h <= 0 or norm == 0:
-            return 0
+            return 0                            # nothing to gain, or no direction to gain it in
         aggressiveness = self.C * step.weight
         if self.variant == 0:
             tau = h / norm
@@ -90,7 +90,7 @@ cdef class PassiveAggressiveUpdate(Update):
             tau = min(aggressiveness, h / norm)
         else:
             tau = h / (norm + 1 / (2 * aggressiveness))
-        if tau - tau != 0:
+        if tau - tau != 0 or norm - norm != 0:
             with gil:
                 self.error = DataError(f"the step for example {step.x.index} is too large for floating point: the margin is short "
                                        f"by {h} and the squared norm is {norm}; scale the features.")

@@ -44,6 +44,8 @@ def test_weights_predictions_and_mistakes(name, update, layout, average, augment
         run = atoms.learn(problem, X, y, costs.of_examples(problem.loss, y, r), average=average, **options)
         if update == "perceptron":
             del options["margin"], options["C"]
+        elif update == "pa":
+            del options["C"]
         assert_same_bits(fitted(problem, X, y, average=average, **options), run)
         assert run.updates > 5
 

@@ -1,0 +1,73 @@
+"""`make demo` keeps its promises, and everything that it and the README tell to type next works on what it has written."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(command, folder):
+    """What a command prints, run where a user would with structperc on the path."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def printed(folder):
+    return run([sys.executable, ROOT / "examples/demo.py"], folder)
+
+
+def test_both_rankers_and_three_baselines_are_measured_on_held_out_patients(printed):
+    errors = {name.strip(): float(error) for name, error in re.findall(r"^(\w.*?)  +(\d\.\d{3}) ± ", printed, re.MULTILINE)}
+
+    assert list(errors) == ["CuSum Rank", "PRank", "median rank", "scikit-learn Perceptron", "logistic regression"]
+    assert max(errors["CuSum Rank"], errors["PRank"]) < min(errors["median rank"], errors["scikit-learn Perceptron"])
+    assert f"Fewest levels off: {min(errors, key=errors.get)}." in printed
+
+
+def test_online_mistakes_are_shown_epoch_by_epoch(printed):
+    curves = re.findall(r"^(CuSum Rank|PRank) +([\d ]+); \d+ with the averaged weights$", printed, re.MULTILINE)
+
+    assert [name for name, _ in curves] == ["CuSum Rank", "PRank"]
+    assert all(0 < int(mistakes) <= 294 for _, counts in curves for mistakes in counts.split())
+
+
+def test_the_picture_is_where_it_says(printed, folder):
+    picture = imread(folder / re.search(r"of that split: (\S+\.png)", printed)[1])
+
+    assert min(picture.shape[:2]) > 500
+    assert np.ptp(picture) > 0.9
+
+
+def test_what_to_try_next_works(printed, folder):
+    commands = [line.strip() for line in printed.split("Next:\n")[1].split("\n") if line.startswith("  ")]
+
+    assert [shlex.split(command)[1] for command in commands] == ["fit", "evaluate", "plot", "plugins"]
+    for command in commands:
+        run(shlex.split(command), folder)
+    assert (folder / "demo-output/cusum.png").stat().st_size > 10_000
+
+
+def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder):
+    commands = re.findall(r"^    (structperc .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    answers = [run(shlex.split(command), folder) for command in commands]
+
+    assert len(commands) == 5
+    assert "cusum  (problem" in answers[0]
+    assert (folder / "answers.csv").read_text().split()[0] == "prediction"
+    assert (folder / "level.png").stat().st_size > 10_000
