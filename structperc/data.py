@@ -188,7 +188,9 @@ def stack(blocks) -> Rows:
 
 
 def sample_weights(weights, n_examples: int):
-    """float64 weights, finite and not negative; one number is everybody's."""
+    """float64 weights, finite and not negative, or None; one number is everybody's."""
+    if weights is None:
+        return None
     try:
         given = np.asarray(weights)
         if given.dtype.kind == "c":

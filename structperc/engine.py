@@ -3,51 +3,26 @@
 from __future__ import annotations
 
 import difflib
-import numbers
+import threading
 
 import attrs
 import numpy as np
 
 from structperc import data as reading
 from structperc import registry
+from structperc.checks import check_parts, check_same, not_finite, overflow
 from structperc.core.adapters import bound, overrides
-from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.core.errors import BusyError, NotFittedError, OptionError, PluginError
 from structperc.core.loop import Loop, NotFinite
 from structperc.defaults import Defaults
+from structperc.options import OPTION_DEFAULTS, check_options, check_plugin_options, generator, plugin_defaults, same
+from structperc.session import Fitted, Parts, Session, make_room
 from structperc.task import Task
-from structperc.training import INTERRUPTED, OnlineTrainer, visiting_order
+from structperc.training import CONVERGED, INTERRUPTED, MAX_EPOCHS, visiting_order
 
 DEFAULTS = registry.Plugin("defaults", Defaults(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time
-
-
-@attrs.define(eq=False)
-class Parts:
-    """The components of one fit."""
-
-    outputs: object
-    features: object
-    argmax: object
-    loss: object
-    update: object
-    weights: object
-    trainer: object
-
-
-@attrs.define(eq=False)
-class Fitted:
-    """Everything that training makes; an engine has one, or none."""
-
-    task: Task
-    parts: Parts
-    loop: Loop
-    mistakes: list = attrs.field(factory=list)
-    loss: float = 0.0
-    status: str | None = None
-    online: list | None = None
-    weighted: bool = False          # whether sample weights were ever given
-    streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
 
 
 class Engine:
@@ -136,8 +111,8 @@ class Engine:
                 names = ", ".join(p.name for p in self._plugins[1:])
                 raise PluginError(f"no part for {hook}: none of the plugins ({names}) answers it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
-        self._fitted = None
-        self._session = None
+        self._fitted = self._session = None
+        self._training = threading.Lock()
 
     # ---- training ----
 
@@ -164,7 +139,40 @@ class Engine:
         Engine
             Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        rows = reading.read(X, offsets)
+        self._claim("fit")
+        try:
+            self._fit(reading.read(X, offsets), y, sample_weight, costs, keep_online)
+        finally:
+            self._session = None
+            self._training.release()
+        return self
+
+    def partial_fit(self, X, y, *, offsets=None, sample_weight=None, costs=None):
+        """One pass over a chunk of a stream, continuing from what was learned; parameters as in `fit`.
+
+        The first call fixes the features and, unless `classes` names them, the labels.
+        """
+        self._claim("partial_fit")
+        try:
+            self._learn_chunk(reading.read(X, offsets), y, sample_weight, costs)
+        finally:
+            self._session = None
+            self._training.release()
+        return self
+
+    def stop(self):
+        """Asks the training that is under way to end after this epoch; for observers."""
+        if self._session is None:
+            raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
+        self._session.stop_requested = True
+
+    def _claim(self, method):
+        """Refuses to train twice at a time: the parts have one set of weights."""
+        if not self._training.acquire(blocking=False):
+            raise BusyError(f"{method} was called while this engine is being trained, by an observer or in another thread; "
+                            f"wait until it has ended, or train a copy.")
+
+    def _fit(self, rows, y, sample_weight, costs, keep_online):
         fitted = self._begin(rows, y)
         random = fitted.task.random.bit_generator.state
         session = Session(self, fitted, rows, y, sample_weight, costs)
@@ -182,16 +190,8 @@ class Engine:
             self._fitted = before
             fitted.task.random.bit_generator.state = random
             raise
-        finally:
-            self._session = None
-        return self
 
-    def partial_fit(self, X, y, *, offsets=None, sample_weight=None, costs=None):
-        """One pass over a chunk of a stream, continuing from what was learned; parameters as in `fit`.
-
-        The first call fixes the features and, unless `classes` names them, the labels.
-        """
-        rows = reading.read(X, offsets)
+    def _learn_chunk(self, rows, y, sample_weight, costs):
         fitted = self._fitted
         if fitted is None:
             fitted = self._begin(rows, y)
@@ -199,12 +199,10 @@ class Engine:
             check_same(fitted.task, rows)
             make_room(fitted, rows)
         session = Session(self, fitted, rows, y, sample_weight, costs)
-        weights = fitted.parts.weights
-        token = weights.checkpoint(rows)
-        random = fitted.task.random.bit_generator.state if fitted.task.shuffle else None
-        if not fitted.streaming:
-            fitted.mistakes.append(0)
-        mistakes, loss = fitted.mistakes[-1], fitted.loss
+        weights, random = fitted.parts.weights, fitted.task.random.bit_generator
+        token, state = weights.checkpoint(rows), random.state if fitted.task.shuffle else None
+        record = fitted.mistakes, fitted.loss
+        fitted.mistakes = list(fitted.mistakes) if fitted.streaming else [*fitted.mistakes, 0]
         try:
             passed = session.run(visiting_order(fitted.task, session.active, session.n_examples))
             if passed.updates and not weights.finite(token):
@@ -214,21 +212,12 @@ class Engine:
             raise
         except BaseException:
             weights.roll_back(token)
-            if random is not None:
-                fitted.task.random.bit_generator.state = random
-            fitted.mistakes[-1], fitted.loss = mistakes, loss
-            if not fitted.streaming:
-                fitted.mistakes.pop()
+            fitted.mistakes, fitted.loss = record
+            if state is not None:
+                random.state = state
             raise
         self._fitted, fitted.streaming, fitted.online = fitted, True, None
-        fitted.status = "max_epochs" if passed.updates else "converged"
-        return self
-
-    def stop(self):
-        """Asks the training that is under way to end after this epoch; for observers."""
-        if self._session is None:
-            raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
-        self._session.stop_requested = True
+        fitted.status = MAX_EPOCHS if passed.updates else CONVERGED
 
     def _begin(self, rows, y) -> Fitted:
         """New parts for a new data set, checked against each other."""
@@ -425,150 +414,6 @@ class Engine:
         return f"Engine({', '.join([repr(self.problem), *(f'{k}={v!r}' for k, v in shown.items())])})"
 
 
-class Session:
-    """One training run: the data, what to visit and what to record. Trainers drive it."""
-
-    __slots__ = ("engine", "fitted", "task", "rows", "gold", "weights", "active", "online", "status", "stop_requested")
-
-    def __init__(self, engine, fitted, rows, y, sample_weight, costs):
-        self.engine, self.fitted, self.task = engine, fitted, fitted.task
-        self.weights = self.active = self.online = self.status = None
-        self.stop_requested = False
-        parts = fitted.parts
-        self.gold = parts.outputs.encode(y, rows)
-        parts.outputs.check_gold(self.gold, rows, parts.features)
-        if sample_weight is None and fitted.weighted:
-            sample_weight = 1.0                 # the parts compare it with earlier weights
-        if sample_weight is not None:
-            self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
-        if costs is not None or hasattr(parts.loss, "attach"):
-            attach_costs(parts.loss, costs, self.gold, rows.n_examples)
-        if rows.sparse and self.task.update != "perceptron":
-            X = reading.canonical(rows.X)       # norms need each feature once
-            rows = rows if X is rows.X else reading.Rows(X, rows.offsets)
-        self.rows = rows
-
-    def _weigh(self, weights):
-        check_weights(self.task, self.fitted.parts, weights)
-        if not weights.all():
-            self.active = np.flatnonzero(weights)
-            if len(self.active) == 0:
-                raise DataError("all sample weights are zero, so there is nothing to learn from.")
-        if not (weights == 1).all():
-            self.weights = weights
-        self.fitted.weighted = True
-
-    @property
-    def n_examples(self):
-        return self.rows.n_examples
-
-    def run(self, order=None):
-        """One pass; records what happened, also when it is cut short."""
-        fitted = self.fitted
-        try:
-            passed = fitted.loop.run(self.rows, self.gold, order, self.weights, self.online)
-        except NotFinite as error:
-            raise not_finite(self.rows, error.index) from None
-        except KeyboardInterrupt as error:
-            self._record(error.progress)
-            raise
-        self._record(passed)
-        return passed
-
-    def _record(self, passed):
-        fitted = self.fitted
-        if fitted.mistakes and self.engine._session is None:    # partial_fit: one entry for the stream
-            fitted.mistakes[-1] += passed.mistakes
-        else:
-            fitted.mistakes.append(passed.mistakes)
-        fitted.loss += passed.loss
-
-    def epoch_end(self, record):
-        """Tells all observers."""
-        self.engine._manager.hook.structperc_epoch_end(engine=self.engine, record=record)
-
-
-# ---- checks, each a sentence ----
-
-OPTION_DEFAULTS = {
-    "update": "perceptron", "loss": None, "margin": 1.0, "augment": 0.0, "C": 1.0, "epochs": 1, "average": False, "decay": 0.0,
-    "shuffle": False, "random_state": None, "fit_intercept": True, "classes": None, "plugins": (),
-}
-
-
-def same(a, b):
-    return a is b or (type(a) is type(b) and not isinstance(a, np.ndarray) and a == b)
-
-
-def check_options(engine) -> None:
-    """Types and ranges of the engine's own options."""
-    def number(name, low, strict, high=None):
-        value = getattr(engine, name)
-        fine = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(value)
-        if not fine or value < low or (strict and value == low) or (high is not None and value >= high):
-            span = f"{'greater than' if strict else 'at least'} {low}" + ("" if high is None else f" and below {high}")
-            raise OptionError(f"{name}={value!r}; expected a number {span}.")
-
-    number("margin", 0, True)
-    number("augment", 0, False)
-    number("C", 0, True)
-    number("decay", 0, False, 1)
-    if not isinstance(engine.epochs, numbers.Integral) or isinstance(engine.epochs, bool) or engine.epochs < 1:
-        raise OptionError(f"epochs={engine.epochs!r}; expected a whole number, at least 1.")
-    for name in ("average", "shuffle", "fit_intercept"):
-        if not isinstance(getattr(engine, name), (bool, np.bool_)):
-            raise OptionError(f"{name}={getattr(engine, name)!r}; expected True or False.")
-    if not isinstance(engine.update, str):
-        raise OptionError(f"update={engine.update!r}; expected the name of an update rule. "
-                          f"A rule of your own goes into plugins=[...].")
-    if engine.loss is not None and not isinstance(engine.loss, str):
-        try:
-            engine.loss = np.asarray(engine.loss, dtype=float)
-        except (TypeError, ValueError):
-            raise OptionError(f"loss={engine.loss!r:.80}; expected a name or an (r, r) matrix of costs. "
-                              f"A loss of your own goes into plugins=[...].") from None
-    check_random_state(engine.random_state)
-
-
-def plugin_defaults(plugins) -> dict:
-    declared = {}
-    for plugin in plugins:
-        declared.update(plugin.options)
-    return declared
-
-
-def check_plugin_options(plugins, given) -> dict:
-    """The plugins' options with defaults; refuses what no plugin declares."""
-    declared = plugin_defaults(plugins)
-    for name, value in given.items():
-        if name not in declared:
-            near = difflib.get_close_matches(name, [*declared, *OPTION_DEFAULTS], 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise OptionError(f"unknown option {name!r}.{hint} The plugins {', '.join(p.name for p in plugins[1:])} "
-                              f"take {', '.join(declared) or 'no options of their own'}.")
-        choices = declared[name].choices
-        if choices is not None and value not in choices:
-            raise OptionError(f"{name}={value!r}; expected one of {', '.join(map(repr, choices))}.")
-    return {name: given.get(name, option.default) for name, option in declared.items()}
-
-
-def generator(random_state) -> np.random.Generator:
-    """A numpy Generator from None, an int, a Generator or a RandomState."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(0, 2**31 - 1, size=4, dtype=np.int64)
-    return np.random.default_rng(random_state)
-
-
-def check_random_state(random_state) -> None:
-    if random_state is None or isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-        return
-    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and random_state >= 0:
-        return
-    raise OptionError(f"random_state={random_state!r}; expected None, a whole number from 0, a numpy Generator or a RandomState.")
-
-
 def unanswered(plugins, hook, task) -> PluginError:
     """The error of a hook that nobody answers for this task."""
     names = ", ".join(p.name for p in plugins[1:])
@@ -581,77 +426,3 @@ def unanswered(plugins, hook, task) -> PluginError:
             return PluginError(f"{kind}={value!r} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
     return PluginError(f"no part for {hook}: none of the plugins ({names}) answers it for this task. "
                        f"A problem must answer structperc_outputs, structperc_features and structperc_argmax.")
-
-
-def check_parts(task, parts) -> None:
-    """Refuses combinations that would silently do something else than asked."""
-    own_value, own_augment = overrides(parts.loss, "value"), overrides(parts.loss, "augment")
-    additive = own_augment or parts.loss.additive and (parts.outputs.n_labels > 0 or not own_value)
-    if task.augment and not additive:
-        raise PluginError(f"augment={task.augment}: {type(parts.loss).__name__} cannot be written over atoms, so this argmax cannot "
-                          f"search with it. It can only be measured (augment=0), or needs an argmax of its own.")
-    if parts.update.uses is not None:
-        for name in ("margin", "C"):
-            if name not in parts.update.uses and getattr(task, name) != OPTION_DEFAULTS[name]:
-                raise OptionError(f"{name}={getattr(task, name)} has no effect with update={task.update!r}.")
-    for part in attrs.astuple(parts, recurse=False):
-        if hasattr(part, "check"):
-            part.check(task, parts)
-
-
-def check_weights(task, parts, weights) -> None:
-    if not parts.update.weighs and not np.isin(weights, (0, 1)).all():
-        i = int(np.argmax(~np.isin(weights, (0, 1))))
-        raise DataError(f"sample_weight[{i}] is {weights[i]}: update={task.update!r} has no slack to weigh, so weights can only be 0 or 1; "
-                        f"use 'pa1' or 'pa2'.")
-    for part in attrs.astuple(parts, recurse=False):
-        if hasattr(part, "check"):
-            part.check(task, parts, weights)
-
-
-def attach_costs(loss, costs, gold, n_examples) -> None:
-    attach = getattr(loss, "attach", None)
-    if attach is not None:
-        attach(costs, gold, n_examples)
-    elif costs is not None:
-        raise DataError(f"costs was given, but {type(loss).__name__} does not use it; set loss='costs'.")
-
-
-def make_room(fitted, rows) -> None:
-    """Prepares the loop for examples like these."""
-    features = fitted.parts.features
-    features.check_rows(rows)
-    fitted.loop.reserve(features.max_atoms(rows))
-
-
-def check_same(task, rows) -> None:
-    """Later data must look like those of the first fit."""
-    if rows.objects != task.objects:
-        raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
-                        else "X has rows of numbers, but this model was trained on a list of objects.")
-    if rows.n_features != task.n_features:
-        raise DataError(f"X has {rows.n_features} features, but this model was trained with {task.n_features} features; "
-                        f"pass the same columns in the same order.")
-    names = rows.feature_names
-    if names is not None and task.feature_names is not None and names != task.feature_names:
-        j = next(i for i, (a, b) in enumerate(zip(names, task.feature_names, strict=False)) if a != b)
-        raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {task.feature_names[j]!r} there; "
-                        f"pass the same columns in the same order.")
-
-
-def not_finite(rows, example, start=0) -> DataError:
-    """Why the scores of this example are not finite."""
-    place = reading.locate_not_finite(rows, example)
-    if place is not None:
-        row, column, value = place
-        return DataError(f"X[{start + row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
-    return DataError(f"the scores of example {start + example} overflow although its row is finite; the weights or the features "
-                     f"are too large for floating point. Scale the features, for instance to unit variance.")
-
-
-def overflow() -> DataError:
-    return DataError("the last steps have made weights overflow; the features, costs or sample weights are too large for floating point. "
-                     "Scale the features, for instance to unit variance.")
-
-
-__all__ = ["Engine", "OnlineTrainer"]

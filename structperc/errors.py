@@ -1,6 +1,7 @@
 """What structperc raises on purpose; every message says where, what came, what was expected and what to do."""
 
 from structperc.core.errors import (
+    BusyError,
     DataError,
     DataTypeError,
     ModelFormatError,
@@ -10,4 +11,4 @@ from structperc.core.errors import (
     StructPercError,
 )
 
-__all__ = ["DataError", "DataTypeError", "ModelFormatError", "NotFittedError", "OptionError", "PluginError", "StructPercError"]
+__all__ = ["BusyError", "DataError", "DataTypeError", "ModelFormatError", "NotFittedError", "OptionError", "PluginError", "StructPercError"]

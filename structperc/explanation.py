@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc import data as reading
+from structperc.checks import check_same, not_finite
 from structperc.core.errors import DataError, PluginError
 
 MOST_STRUCTURES = 100_000
@@ -63,8 +65,6 @@ def explain(engine, x) -> Explanation:
     PluginError
         The weights are not primal, or the outputs cannot be enumerated.
     """
-    from structperc import data as reading
-    from structperc.engine import check_same, not_finite
 
     fitted = engine._ready()
     parts, task = fitted.parts, fitted.task

@@ -28,5 +28,9 @@ class ModelFormatError(StructPercError, ValueError):
     """A model file is damaged, truncated, foreign or from another version; names the file."""
 
 
+class BusyError(StructPercError, RuntimeError):
+    """The engine is being trained, by an observer's caller or in another thread."""
+
+
 class NotFittedError(StructPercError, ValueError, AttributeError):
     """The engine has not been trained yet."""

@@ -116,7 +116,7 @@ cdef class Loop:
             return
         self.room = room
         self.scores, self.augmented = np.zeros(room), np.zeros(room)
-        capacity = max(self.parts.outputs.capacity(n_atoms), 1)
+        capacity = max(self.parts.outputs.capacity(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
         self.step.start(self.features, self.outputs, room)
 

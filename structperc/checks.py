@@ -1,0 +1,75 @@
+"""Do the parts fit each other, and the data the parts? Each refusal is a sentence."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc import data as reading
+from structperc.core.adapters import overrides
+from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.options import OPTION_DEFAULTS
+
+
+def check_parts(task, parts) -> None:
+    """Refuses combinations that would silently do something else than asked."""
+    own_value, own_augment = overrides(parts.loss, "value"), overrides(parts.loss, "augment")
+    additive = own_augment or parts.loss.additive and (parts.outputs.n_labels > 0 or not own_value)
+    if task.augment and not additive:
+        raise PluginError(f"augment={task.augment}: {type(parts.loss).__name__} cannot be written over atoms, so this argmax cannot "
+                          f"search with it. It can only be measured (augment=0), or needs an argmax of its own.")
+    if parts.update.uses is not None:
+        for name in ("margin", "C"):
+            if name not in parts.update.uses and getattr(task, name) != OPTION_DEFAULTS[name]:
+                raise OptionError(f"{name}={getattr(task, name)} has no effect with update={task.update!r}.")
+    for part in attrs.astuple(parts, recurse=False):
+        if hasattr(part, "check"):
+            part.check(task, parts)
+
+
+def check_weights(task, parts, weights) -> None:
+    if not parts.update.weighs and not np.isin(weights, (0, 1)).all():
+        i = int(np.argmax(~np.isin(weights, (0, 1))))
+        raise DataError(f"sample_weight[{i}] is {weights[i]}: update={task.update!r} has no slack to weigh, so weights can only be 0 or 1; "
+                        f"use 'pa1' or 'pa2'.")
+    for part in attrs.astuple(parts, recurse=False):
+        if hasattr(part, "check"):
+            part.check(task, parts, weights)
+
+
+def attach_costs(loss, costs, gold, n_examples) -> None:
+    attach = getattr(loss, "attach", None)
+    if attach is not None:
+        attach(costs, gold, n_examples)
+    elif costs is not None:
+        raise DataError(f"costs was given, but {type(loss).__name__} does not use it; set loss='costs'.")
+
+
+def check_same(task, rows) -> None:
+    """Later data must look like those of the first fit."""
+    if rows.objects != task.objects:
+        raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
+                        else "X has rows of numbers, but this model was trained on a list of objects.")
+    if rows.n_features != task.n_features:
+        raise DataError(f"X has {rows.n_features} features, but this model was trained with {task.n_features} features; "
+                        f"pass the same columns in the same order.")
+    names = rows.feature_names
+    if names is not None and task.feature_names is not None and names != task.feature_names:
+        j = next(i for i, (a, b) in enumerate(zip(names, task.feature_names, strict=False)) if a != b)
+        raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {task.feature_names[j]!r} there; "
+                        f"pass the same columns in the same order.")
+
+
+def not_finite(rows, example, start=0) -> DataError:
+    """Why the scores of this example are not finite."""
+    place = reading.locate_not_finite(rows, example)
+    if place is not None:
+        row, column, value = place
+        return DataError(f"X[{start + row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
+    return DataError(f"the scores of example {start + example} overflow although its row is finite; the weights or the features "
+                     f"are too large for floating point. Scale the features, for instance to unit variance.")
+
+
+def overflow() -> DataError:
+    return DataError("the last steps have made weights overflow; the features, costs or sample weights are too large for floating point. "
+                     "Scale the features, for instance to unit variance.")

@@ -1,0 +1,110 @@
+"""What training makes, and one training run: the data, what to visit and what to record."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc import data as reading
+from structperc.checks import attach_costs, check_weights, not_finite
+from structperc.core.errors import DataError
+from structperc.core.loop import Loop, NotFinite
+from structperc.task import Task
+
+
+@attrs.define(eq=False)
+class Parts:
+    """The components of one fit."""
+
+    outputs: object
+    features: object
+    argmax: object
+    loss: object
+    update: object
+    weights: object
+    trainer: object
+
+
+@attrs.define(eq=False)
+class Fitted:
+    """Everything that training makes; an engine has one, or none."""
+
+    task: Task
+    parts: Parts
+    loop: Loop
+    mistakes: list = attrs.field(factory=list)
+    loss: float = 0.0
+    status: str | None = None
+    online: list | None = None
+    weighted: bool = False          # whether sample weights were ever given
+    streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
+
+
+def make_room(fitted, rows) -> None:
+    """Prepares the loop for examples like these."""
+    features = fitted.parts.features
+    features.check_rows(rows)
+    fitted.loop.reserve(features.max_atoms(rows))
+
+
+class Session:
+    """One training run: the data, what to visit and what to record. Trainers drive it."""
+
+    __slots__ = ("engine", "fitted", "task", "rows", "gold", "weights", "active", "online", "status", "stop_requested")
+
+    def __init__(self, engine, fitted, rows, y, sample_weight, costs):
+        self.engine, self.fitted, self.task = engine, fitted, fitted.task
+        self.weights = self.active = self.online = self.status = None
+        self.stop_requested = False
+        parts = fitted.parts
+        self.gold = parts.outputs.encode(y, rows)
+        parts.outputs.check_gold(self.gold, rows, parts.features)
+        if sample_weight is None and fitted.weighted:
+            sample_weight = 1.0                 # the parts compare it with earlier weights
+        if sample_weight is not None:
+            self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
+        if costs is not None or hasattr(parts.loss, "attach"):
+            attach_costs(parts.loss, costs, self.gold, rows.n_examples)
+        if rows.sparse and self.task.update != "perceptron":
+            X = reading.canonical(rows.X)       # norms need each feature once
+            rows = rows if X is rows.X else reading.Rows(X, rows.offsets)
+        self.rows = rows
+
+    def _weigh(self, weights):
+        check_weights(self.task, self.fitted.parts, weights)
+        if not weights.all():
+            self.active = np.flatnonzero(weights)
+            if len(self.active) == 0:
+                raise DataError("all sample weights are zero, so there is nothing to learn from.")
+        if not (weights == 1).all():
+            self.weights = weights
+        self.fitted.weighted = True
+
+    @property
+    def n_examples(self):
+        return self.rows.n_examples
+
+    def run(self, order=None):
+        """One pass; records what happened, also when it is cut short."""
+        fitted = self.fitted
+        try:
+            passed = fitted.loop.run(self.rows, self.gold, order, self.weights, self.online)
+        except NotFinite as error:
+            raise not_finite(self.rows, error.index) from None
+        except KeyboardInterrupt as error:
+            self._record(error.progress)
+            raise
+        self._record(passed)
+        return passed
+
+    def _record(self, passed):
+        fitted = self.fitted
+        if fitted.mistakes and self.engine._session is None:    # partial_fit: one entry for the stream
+            fitted.mistakes[-1] += passed.mistakes
+        else:
+            fitted.mistakes.append(passed.mistakes)
+        fitted.loss += passed.loss
+
+    def epoch_end(self, record):
+        """Tells all observers."""
+        self.engine._manager.hook.structperc_epoch_end(engine=self.engine, record=record)
