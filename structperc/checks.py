@@ -22,9 +22,25 @@ def check_parts(task, parts) -> None:
         for name in ("margin", "C"):
             if name not in parts.update.uses and getattr(task, name) != OPTION_DEFAULTS[name]:
                 raise OptionError(f"{name}={getattr(task, name)} has no effect with update={task.update!r}.")
+    check_sizes(task, parts)
     for part in attrs.astuple(parts, recurse=False):
         if hasattr(part, "check"):
             part.check(task, parts)
+
+
+def check_sizes(task, parts) -> None:
+    """Parts that were made by hand must have been made for these data; compiled ones would read past their memory."""
+    outputs, features, argmax = parts.outputs, parts.features, parts.argmax
+    made_for = getattr(features, "n_features", task.n_features)
+    if made_for != task.n_features and not task.objects:
+        raise PluginError(f"{type(features).__name__} was made for {made_for} features, but X has {task.n_features}.")
+    atoms = getattr(outputs, "n_atoms", None)
+    if atoms is not None and features.fixed_atoms not in (-1, atoms):
+        raise PluginError(f"{type(features).__name__} has {features.fixed_atoms} atoms, but {outputs.n_labels} labels of "
+                          f"{type(outputs).__name__} need {atoms}.")
+    made_for = getattr(argmax, "n_labels", outputs.n_labels)
+    if made_for != outputs.n_labels:
+        raise PluginError(f"{type(argmax).__name__} was made for {made_for} labels, but there are {outputs.n_labels}.")
 
 
 def check_weights(task, parts, weights) -> None:

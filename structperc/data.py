@@ -128,11 +128,6 @@ def as_csr(X):
         raise DataError(f"X has {X.ndim} dimension; expected rows and columns, shape (n_rows, n_features).")
     csr = X if X.format == "csr" else X.tocsr()
     check_size(csr)
-    if csr.dtype not in FLOATS:
-        refuse_complex(csr)
-        csr = csr.astype(np.float64)
-    if csr.indices.dtype != csr.indptr.dtype or csr.indices.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
-        csr = type(csr)((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape)
     indptr, indices = csr.indptr, csr.indices
     whole = len(indptr) == csr.shape[0] + 1 and indptr[0] == 0 and not (indptr[1:] < indptr[:-1]).any()
     if not whole or indptr[-1] > min(len(indices), len(csr.data)):
@@ -142,16 +137,25 @@ def as_csr(X):
         at = int(np.flatnonzero((indices < 0) | (indices >= csr.shape[1]))[0])
         row = int(np.searchsorted(indptr, at, side="right")) - 1
         raise DataError(f"X.indices[{at}] (row {row}) is {indices[at]}, outside the {csr.shape[1]} columns of X.")
+    if csr.dtype not in FLOATS:
+        refuse_complex(csr)
+        csr = csr.astype(np.float64)
+    if csr.indices.dtype != csr.indptr.dtype or csr.indices.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        csr = type(csr)((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape)
+    if not all(part.flags.c_contiguous for part in (csr.data, csr.indices, csr.indptr)):
+        parts = [np.ascontiguousarray(part) for part in (csr.data, csr.indices, csr.indptr)]
+        csr = csr.copy()
+        csr.data, csr.indices, csr.indptr = parts
     return csr
 
 
-def canonical(csr):
-    """The same matrix with sorted indices and no duplicates, as norms need it; the same object when it already is."""
-    if csr.has_canonical_format:
-        return csr
-    csr = csr.copy()
+def canonical(rows: Rows) -> Rows:
+    """The same sparse rows with sorted indices and no duplicates, as inner products need them; the same object when they are so."""
+    if rows.X.has_canonical_format:
+        return rows
+    csr = rows.X.copy()
     csr.sum_duplicates()
-    return csr
+    return Rows(csr, rows.offsets, rows.feature_names)
 
 
 def check_offsets(offsets, n_rows: int):

@@ -242,7 +242,8 @@ class Engine:
         parts.loss.start(outputs, task)
         parts.weights.start(bound(parts.features), task)
         check_parts(task, parts)
-        fitted = Fitted(task, parts, Loop(parts, task.augment))
+        options = {name: getattr(self, name) for name in OPTION_DEFAULTS if name != "plugins"}
+        fitted = Fitted(task, parts, Loop(parts, task.augment), options)
         if rows is not None:
             make_room(fitted, rows)
         return fitted
@@ -265,8 +266,10 @@ class Engine:
         fitted = self._ready()
         rows = reading.read(X, offsets)
         check_same(fitted.task, rows)
-        fitted.parts.features.check_rows(rows)
         parts = fitted.parts
+        parts.features.check_rows(rows)
+        if rows.sparse and not parts.weights.primal:
+            rows = reading.canonical(rows)
         product = not (overrides(parts.weights, "scores") and not overrides(parts.weights, "batch_scores")
                        or overrides(parts.features, "scores") and not overrides(parts.features, "batch_scores"))
         if rows.offsets is not None or rows.objects or not product:
@@ -400,7 +403,7 @@ class Engine:
         """Reads a model that `save` wrote. `plugins`: the objects that were passed to the constructor and have no name."""
         from structperc.persistence import load
 
-        return load(path, plugins)
+        return load(cls, path, plugins)
 
     def __reduce__(self):
         from structperc.persistence import pickled

@@ -105,11 +105,11 @@ def _one_example(x, task, features):
     """One example in the form that `data.read` takes."""
     if task.objects:
         return x if isinstance(x, list) else [x], None
-    if not hasattr(x, "shape") and not hasattr(x, "columns"):
-        x = np.asarray(x, dtype=float)
-    if getattr(x, "ndim", 2) == 1:
-        x = x.reshape(1, -1)
-    return x, (None if features.fixed_atoms >= 0 else [0, x.shape[0]])
+    if reading.is_row(x):
+        x = [x]
+    elif getattr(x, "ndim", 2) == 1:
+        x = (x if reading.is_sparse(x) else np.asarray(x)).reshape((1, -1))
+    return x, (None if features.fixed_atoms >= 0 else [0, x.shape[0] if hasattr(x, "shape") else len(x)])
 
 
 def _runner_up(parts, example, scores, winner, count):

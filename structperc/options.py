@@ -42,7 +42,7 @@ def check_options(engine) -> None:
                           f"A rule of your own goes into plugins=[...].")
     if engine.loss is not None and not isinstance(engine.loss, str):
         try:
-            engine.loss = np.asarray(engine.loss, dtype=float)
+            engine.loss = np.array(engine.loss, dtype=float)
         except (TypeError, ValueError):
             raise OptionError(f"loss={engine.loss!r:.80}; expected a name or an (r, r) matrix of costs. "
                               f"A loss of your own goes into plugins=[...].") from None

@@ -11,18 +11,17 @@ import io
 import json
 import os
 import tempfile
-import zipfile
-import zlib
 
 import attrs
 import numpy as np
 
 from structperc import registry
-from structperc.core.errors import ModelFormatError, NotFittedError, OptionError, PluginError
+from structperc.core.errors import ModelFormatError, NotFittedError, PluginError
 
 FORMAT = "structperc-model"
 FORMAT_NUMBER = 1
 PLAIN = ("update", "margin", "augment", "C", "epochs", "average", "decay", "shuffle", "fit_intercept")
+OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "task", "record")
 
 
@@ -30,9 +29,11 @@ def save(engine, path) -> None:
     """Writes a trained engine; an existing file is replaced only once the new one is complete."""
     content = dumps(engine)
     if hasattr(path, "write"):
+        if isinstance(path, io.TextIOBase):
+            raise TypeError("the file was opened as text; open it with mode 'wb'.")
         path.write(content)
         return
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     folder = os.path.dirname(path) or "."
     try:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".structperc-")
@@ -49,19 +50,26 @@ def save(engine, path) -> None:
                           f"choose a path in a writable folder.") from None
 
 
-def load(path, plugins=()):
+def load(cls, path, plugins=()):
     """Reads an engine that `save` wrote, from a path or a file opened for bytes."""
     if hasattr(path, "read"):
         content, shown = path.read(), "the file"
+        if isinstance(content, str):
+            raise ModelFormatError("the file was opened as text; open it with mode 'rb'.")
     else:
-        shown = repr(os.fspath(path))
+        shown = repr(os.fsdecode(path))
         try:
             with open(path, "rb") as file:
                 content = file.read()
         except OSError as error:
             raise type(error)(f"the model {shown} cannot be read: {error.strerror or error}.") from None
+    return loads(cls, content, plugins, shown)
+
+
+def loads(cls, content, plugins=(), shown="the model"):
+    """The engine that the content of a model file describes."""
     header, arrays = unpack(content, shown)
-    return restore(_constructed(header, arrays, plugins, shown), header, arrays, shown)
+    return restore(_constructed(cls, header, arrays, plugins, shown), header, arrays, shown)
 
 
 def dumps(engine) -> bytes:
@@ -69,23 +77,22 @@ def dumps(engine) -> bytes:
     fitted = engine._fitted
     if fitted is None:
         raise NotFittedError("an engine without training cannot be saved; call fit or partial_fit first.")
-    task = fitted.task
-    arrays = {}
+    task, options, arrays = fitted.task, fitted.options, {}
     header = {
         "format": FORMAT,
         "format_number": FORMAT_NUMBER,
         "structperc": _version(),
         "problem": _reference(engine._plugins[1], engine.problem),
         "plugins": [_reference(p, given) for p, given in zip(engine._plugins[2:], engine.plugins, strict=True)
-                    if isinstance(given, str) or p.hooks != ("structperc_epoch_end",)],     # an observer leaves nothing in a model
-        "options": {name: _plain(getattr(engine, name), name) for name in PLAIN},
-        "plugin_options": {name: _plain(value, name) for name, value in engine.plugin_options.items()},
+                    if isinstance(given, str) or p.hooks != OBSERVES],     # an observer leaves nothing in a model
+        "options": {name: _plain(options[name], f"the option {name}") for name in PLAIN},
+        "plugin_options": {name: _plain(value, f"the option {name}") for name, value in engine.plugin_options.items()},
         "task": {
             "n_features": task.n_features,
             "sparse": bool(task.sparse),
             "objects": bool(task.objects),
             "feature_names": task.feature_names,
-            "labels": _sequence(task.labels, "labels", arrays),
+            "labels": _sequence(task.labels, "labels", "the label", arrays),
             "random": _jsonable(task.random.bit_generator.state),
         },
         "record": {
@@ -96,9 +103,10 @@ def dumps(engine) -> bytes:
             "weighted": fitted.weighted,
         },
     }
-    header["options"]["loss"] = _sequence(engine.loss, "loss", arrays) if isinstance(engine.loss, np.ndarray) else engine.loss
-    header["options"]["classes"] = None if engine.classes is None else _sequence(np.asarray(engine.classes), "classes", arrays)
-    header["options"]["random_state"] = int(engine.random_state) if isinstance(engine.random_state, (int, np.integer)) else None
+    loss, seed = options["loss"], options["random_state"]
+    header["options"]["loss"] = _sequence(loss, "loss", "the cost", arrays) if isinstance(loss, np.ndarray) else loss
+    header["options"]["classes"] = _sequence(None if options["classes"] is None else task.labels, "classes", "the label", arrays)
+    header["options"]["random_state"] = int(seed) if isinstance(seed, (int, np.integer)) else None
     for name, part in _named_parts(fitted.parts):
         for key, value in part.state().items():
             arrays[f"{name}.{key}"] = np.asarray(value)
@@ -114,13 +122,14 @@ def dumps(engine) -> bytes:
 
 def unpack(content: bytes, shown: str) -> tuple[dict, dict]:
     """Header and arrays of a model file, or why it is none."""
+    if content[:2] != b"PK":
+        raise ModelFormatError(f"{shown} is not a structperc model; expected a file written by Engine.save.")
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
-        begins = content[:2] == b"PK"
-        what = "is damaged or truncated" if begins else "is not a structperc model"
-        raise ModelFormatError(f"{shown} {what} ({type(error).__name__}: {error}); expected a file written by Engine.save.") from None
+    except Exception as error:      # what a damaged zip can raise is not written down anywhere
+        raise ModelFormatError(f"{shown} is damaged or truncated ({type(error).__name__}: {error}); "
+                               f"expected a file written by Engine.save.") from None
     if "header" not in arrays:
         raise ModelFormatError(f"{shown} is an npz file without a structperc header; expected a file written by Engine.save.")
     try:
@@ -128,7 +137,9 @@ def unpack(content: bytes, shown: str) -> tuple[dict, dict]:
         if header["format"] != FORMAT:
             raise KeyError("format")
         number = int(header["format_number"])
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError):
+        if number < 1:
+            raise ValueError(number)
+    except (AttributeError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError):
         raise ModelFormatError(f"the header of {shown} is not that of a structperc model.") from None
     if number > FORMAT_NUMBER:
         raise ModelFormatError(f"{shown} has format {number}, written by structperc {header.get('structperc', '?')}; this version reads "
@@ -139,10 +150,8 @@ def unpack(content: bytes, shown: str) -> tuple[dict, dict]:
     return header, arrays
 
 
-def _constructed(header, arrays, plugins, shown):
+def _constructed(cls, header, arrays, plugins, shown):
     """An engine with the saved options."""
-    from structperc.engine import Engine
-
     given = {}
     for plugin in plugins:
         given[registry.load(plugin).name] = plugin
@@ -150,7 +159,7 @@ def _constructed(header, arrays, plugins, shown):
     def resolve(reference):
         name = reference["name"]
         if name in given:
-            return given[name]
+            return given.pop(name)
         if not reference["named"]:
             raise PluginError(f"{shown} needs the object {name!r}, which was passed to the engine and has no entry point; "
                               f"pass it again: Engine.load(path, plugins=[...]).")
@@ -161,12 +170,20 @@ def _constructed(header, arrays, plugins, shown):
 
     try:
         options = dict(header["options"])
+        for name in (*PLAIN, "loss", "classes", "random_state"):
+            if name not in options:
+                raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
         options["loss"] = _restored(options["loss"], arrays)
         options["classes"] = _restored(options["classes"], arrays)
-        return Engine(resolve(header["problem"]), plugins=[resolve(r) for r in header["plugins"]], **options, **header["plugin_options"])
-    except (KeyError, TypeError, OptionError) as error:
-        if isinstance(error, PluginError):
-            raise
+        problem, named = resolve(header["problem"]), [resolve(reference) for reference in header["plugins"]]
+        for name, plugin in given.items():
+            if registry.load(plugin).hooks != OBSERVES:
+                raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
+            named.append(plugin)
+        return cls(problem, plugins=named, **options, **header["plugin_options"])
+    except (PluginError, ModelFormatError):
+        raise
+    except Exception as error:      # a header edited by hand can hold anything
         raise ModelFormatError(f"the header of {shown} has options that this version does not take: {error}") from None
 
 
@@ -174,10 +191,10 @@ def restore(engine, header, arrays, shown="the model"):
     """Gives a constructed engine the saved training."""
     try:
         saved, record = header["task"], header["record"]
-        random = np.random.default_rng()
-        random.bit_generator.state = saved["random"]
-        names = saved["feature_names"]
-        task = attrs.evolve(engine._task(random), n_features=int(saved["n_features"]), sparse=bool(saved["sparse"]),
+        names, n_features = saved["feature_names"], int(saved["n_features"])
+        if names is not None and (len(names) != n_features or not all(isinstance(name, str) for name in names)):
+            raise ValueError(f"feature_names does not name {n_features} features")
+        task = attrs.evolve(engine._task(_generator(saved["random"])), n_features=n_features, sparse=bool(saved["sparse"]),
                             objects=bool(saved["objects"]), feature_names=None if names is None else tuple(names))
         outputs = engine._ask("structperc_outputs", task)
         labels = outputs.find_labels(None, _restored(saved["labels"], arrays))
@@ -188,26 +205,42 @@ def restore(engine, header, arrays, shown="the model"):
         fitted.mistakes = [int(m) for m in record["mistakes"]]
         fitted.loss, fitted.status, fitted.streaming = float(record["loss"]), record["status"], bool(record["streaming"])
         fitted.weighted = bool(record["weighted"])
-    except (KeyError, IndexError, AttributeError, ValueError, TypeError) as error:
-        if isinstance(error, (PluginError, ModelFormatError)):
-            raise
+    except (PluginError, ModelFormatError):
+        raise
+    except Exception as error:      # as above
         raise ModelFormatError(f"{shown} is damaged: its parts do not fit together ({type(error).__name__}: {error}).") from None
     engine._fitted = fitted
     return engine
 
 
+def _generator(state):
+    """A generator of the saved kind in the saved state."""
+    kinds = {kind.__name__: kind for kind in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)}
+    bits = kinds[state["bit_generator"]]()
+    bits.state = {key: _arrays(value, np.uint32 if isinstance(bits, np.random.MT19937) else np.uint64) for key, value in state.items()}
+    return np.random.Generator(bits)
+
+
+def _arrays(value, dtype):
+    """Lists of a JSON document as the arrays they were."""
+    if isinstance(value, dict):
+        return {key: _arrays(inner, dtype) for key, inner in value.items()}
+    return np.array(value, dtype=dtype) if isinstance(value, list) else value
+
+
 def pickled(engine):
-    """What pickle and copy keep: the constructor's arguments, and the training as the bytes of a model file."""
+    """What pickle and copy keep: the constructor's arguments, and the training as the content of a model file."""
     arguments = {name: getattr(engine, name) for name in (*PLAIN, "loss", "classes", "random_state", "plugins")}
     arguments.update(engine.plugin_options)
-    return _unpickled, (engine.problem, arguments, None if engine._fitted is None else dumps(engine))
+    return _unpickled, (type(engine), engine.problem, arguments, None if engine._fitted is None else dumps(engine))
 
 
-def _unpickled(problem, arguments, content):
-    from structperc.engine import Engine
-
-    engine = Engine(problem, **arguments)
-    return engine if content is None else restore(engine, *unpack(content, "the pickled model"))
+def _unpickled(cls, problem, arguments, content):
+    engine = cls(problem, **arguments)
+    if content is not None:
+        objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]
+        engine._fitted = loads(cls, content, objects, "the pickled model")._fitted
+    return engine
 
 
 def _named_parts(parts):
@@ -224,8 +257,7 @@ def _plain(value, name):
     try:
         json.dumps(value)
     except TypeError:
-        raise PluginError(f"the option {name}={value!r} cannot be written to a model file; "
-                          f"only numbers, strings, lists and None can.") from None
+        raise PluginError(f"{name}={value!r} cannot be written to a model file; use numbers, strings, lists or None.") from None
     return value
 
 
@@ -236,14 +268,17 @@ def _jsonable(state):
     return state.tolist() if isinstance(state, (np.ndarray, np.generic)) else state
 
 
-def _sequence(values, name, arrays):
+def _sequence(values, name, one, arrays):
     """An array goes into the file as it is, an array of objects as a JSON list."""
     if values is None:
         return None
     if values.dtype != object:
         arrays[name] = values
         return {"array": name}
-    return {"list": [_plain(v, name) for v in values.tolist()]}
+    for value in values.tolist():
+        if not isinstance(value, (str, int, float)):
+            raise PluginError(f"{one} {value!r} cannot be written to a model file; use numbers or strings.")
+    return {"list": values.tolist()}
 
 
 def _restored(reference, arrays):

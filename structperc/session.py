@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc import data as reading
 from structperc.checks import attach_costs, check_weights, not_finite
+from structperc.core.adapters import overrides
 from structperc.core.errors import DataError
 from structperc.core.loop import Loop, NotFinite
 from structperc.task import Task
@@ -32,6 +33,7 @@ class Fitted:
     task: Task
     parts: Parts
     loop: Loop
+    options: dict                   # the engine's own, as they were when training began
     mistakes: list = attrs.field(factory=list)
     loss: float = 0.0
     status: str | None = None
@@ -65,9 +67,8 @@ class Session:
             self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
         if costs is not None or hasattr(parts.loss, "attach"):
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
-        if rows.sparse and self.task.update != "perceptron":
-            X = reading.canonical(rows.X)       # norms need each feature once
-            rows = rows if X is rows.X else reading.Rows(X, rows.offsets)
+        if rows.sparse and (not parts.weights.primal or parts.update.norms or overrides(parts.update, "step")):
+            rows = reading.canonical(rows)
         self.rows = rows
 
     def _weigh(self, weights):

@@ -237,7 +237,7 @@ def test_what_can_never_be_a_number_is_a_type_error_too():
 
 def test_maps_over_rows_of_numbers_refuse_objects():
     for words in (["one", "two"], [["a", "b"], ["c"]]):
-        with pytest.raises(DataError, match="X is a list of objects .*rows of numbers"):
+        with pytest.raises(DataError, match="X is a list of objects.*rows of numbers"):
             Engine(Subsets()).fit(words, [(), ()])
 
 

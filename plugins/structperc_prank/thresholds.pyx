@@ -143,6 +143,7 @@ cdef class OriginalUpdate(Update):
     """
 
     integral = True
+    norms = False
     uses = ()
 
     def check(self, task, parts, sample_weight=None):

@@ -498,6 +498,11 @@ cdef class LabelOutputs(Outputs):
     def __init__(self):
         self.labels = None
 
+    @property
+    def n_atoms(self):
+        """How many atoms labels are made of, the same for every example; None when it is not known."""
+        return None
+
     def find_labels(self, y, classes):
         self.labels = find_labels(y, classes, self.ordered)
         self.n_labels = len(self.labels)
@@ -709,12 +714,15 @@ cdef class Update(Component):
         Whether its coefficients are whole numbers when sample weights are.
     weighs : bool
         Whether it can honour sample weights other than 0 and 1.
+    norms : bool
+        Whether it asks for norms or inner products; then sparse rows must name every feature once.
     uses : tuple of str or None
         Which of the options "margin" and "C" it depends on; others than these must keep their defaults. None: not known.
     """
 
     integral = False
     weighs = True
+    norms = True
     uses = None
 
     cdef int step_c(self, Step step) noexcept nogil:

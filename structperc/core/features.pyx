@@ -6,8 +6,14 @@ Cost: one pass over the example's values for four blocks at a time (see inner.h)
 import numpy as np
 
 from structperc.core.components cimport Features, Parameter
+from structperc.core.errors import DataError
 from structperc.core.kernels cimport sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
+
+
+cdef require_rows(features, Py_ssize_t n_features):
+    if n_features < 1:
+        raise DataError(f"X is a list of objects, but {type(features).__name__} describes rows of numbers; pass a matrix.")
 
 
 cdef inline sp_blocks blocks_of(BlockFeatures f, const Parameter *p) noexcept nogil:
@@ -41,6 +47,7 @@ cdef class BlockFeatures(Features):
     single_row = True
 
     def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
+        require_rows(self, n_features)
         self.n_blocks, self.n_features = n_blocks, n_features
         self.intercept, self.feature_major = intercept, feature_major
         self.prefetches = feature_major
@@ -120,6 +127,7 @@ cdef class RowFeatures(Features):
     """
 
     def __init__(self, Py_ssize_t n_features):
+        require_rows(self, n_features)
         self.n_features = n_features
         self.shape(n_features)
 

@@ -7,6 +7,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.core.gold import encode_few
 
+LARGEST = np.iinfo(np.intp).max
 SMALL = 64  # up to here a dictionary beats array operations
 
 
@@ -75,7 +76,7 @@ def distinct(values):
     """Sorted distinct labels; whole numbers in a narrow range without sorting."""
     if values.dtype.kind in "iub" and len(values):
         low, high = int(values.min()), int(values.max())
-        if high - low < max(1024, len(values)):
+        if high - low < max(1024, len(values)) and high <= LARGEST:
             seen = np.zeros(high - low + 1, dtype=bool)
             seen[values.astype(np.intp) - low] = True
             return (np.flatnonzero(seen) + low).astype(values.dtype)
@@ -104,9 +105,7 @@ def find_labels(y, classes, ordered):
     ndarray of at least two distinct labels
     """
     if classes is not None:
-        labels = np.asarray(classes)
-        if labels.ndim != 1:
-            raise DataError(f"classes has shape {labels.shape}; expected a list of labels in order.")
+        labels = as_label_array(classes, "classes")
         refuse_missing(labels, "classes")
         if len(set(labels.tolist())) < len(labels):
             repeated = next(v for v in labels.tolist() if labels.tolist().count(v) > 1)
@@ -135,6 +134,8 @@ def find_labels(y, classes, ordered):
         count = f"{len(labels)} class{'es' * (len(labels) != 1)}"
         raise DataError(f"{source} {shown} ({count}); at least two labels are needed to learn anything. "
                         f"If more will come later, name them all with classes=[...].")
+    labels = np.array(labels)
+    labels.flags.writeable = False
     return labels
 
 
@@ -147,7 +148,7 @@ class LabelCodes:
         self.table = None
         if labels.dtype.kind in "iub":
             low, high = int(labels.min()), int(labels.max())
-            if high - low < max(1024, 8 * len(labels)):
+            if high - low < max(1024, 8 * len(labels)) and high <= LARGEST:
                 self.low = low
                 self.table = np.zeros(high - low + 1, dtype=np.intc)
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)

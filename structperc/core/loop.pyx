@@ -199,15 +199,18 @@ cdef class Loop:
             error.progress = passed
             raise
         finally:
+            for window in (self.x, self.next_x, self.far_x):
+                window.detach()                 # the data may go when their owner lets them go
             if record_at != NULL:
                 online.append(np.asarray(record)[:passed.visited])
         return passed
 
     cdef Py_ssize_t n_predicted
 
-    def fail(self, int status, Example x):
+    def fail(self, int status, Example x, Weights store=None):
         """Raises what stopped a pass."""
-        errors = [part for part in self.components() if part.error is not None]
+        scoring = () if store is None else (store, store.features)
+        errors = [part for part in (*self.components(), *scoring) if part.error is not None]
         raised = [part.error for part in errors]
         for part in errors:
             part.error = None
@@ -349,15 +352,15 @@ cdef class Loop:
             rows.load(i, x)
             x.n_atoms = self.features.fixed_atoms if self.features.fixed_atoms >= 0 else self.features.n_atoms_c(x)
             if x.n_atoms < 0 or x.n_atoms > own.shape[0]:
-                self.fail(FAILED if x.n_atoms < 0 else TOO_MANY, x)
+                self.fail(FAILED if x.n_atoms < 0 else TOO_MANY, x, weights)
             if batch is None:
                 status = scored(weights, x, &own[0])
                 if status < 0:
-                    self.fail(status, x)
+                    self.fail(status, x, weights)
             s = &scores[i, 0] if batch is not None else &own[0]
             m = self.argmax.argmax_c(x, s, &found[0])
             if m < 0:
-                self.fail(FAILED, x)
+                self.fail(FAILED, x, weights)
             if single:
                 labels[i] = found[0]
             else:

@@ -15,6 +15,10 @@ cdef class RankOutputs(LabelOutputs):
     ordered = True
     default_loss = "absolute"
 
+    @property
+    def n_atoms(self):
+        return self.n_labels - 1
+
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef int k
         for k in range(y[0] - 1):
@@ -39,6 +43,10 @@ cdef class RankOutputs(LabelOutputs):
 
 cdef class ClassOutputs(LabelOutputs):
     """Unordered labels 1..r; a label is one atom of its own."""
+
+    @property
+    def n_atoms(self):
+        return self.n_labels
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         c[y[0] - 1] += sign

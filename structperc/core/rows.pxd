@@ -8,7 +8,7 @@ cdef class Example:
     cdef readonly Py_ssize_t index      # its number in the data set, from 0
     cdef readonly Py_ssize_t first_row
     cdef public Py_ssize_t n_atoms      # set by the loop, from the feature map
-    cdef Rows source
+    cdef readonly Rows source
 
 
 cdef class Rows:

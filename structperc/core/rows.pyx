@@ -40,6 +40,10 @@ cdef class Example:
         self.source = source
         self.block = source.whole
 
+    def detach(self):
+        """Lets go of the data set."""
+        self.source = None
+
     @property
     def n_rows(self):
         return self.block.n_rows

@@ -27,6 +27,7 @@ cdef class PerceptronUpdate(Update):
     """w <- w + weight * (Phi(x, gold) - Phi(x, y))."""
 
     integral = True
+    norms = False
     uses = ()
     citation = COLLINS
 
