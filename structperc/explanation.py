@@ -107,6 +107,8 @@ def _one_example(x, task, features):
         return x if isinstance(x, list) else [x], None
     if reading.is_row(x):
         x = [x]
+    elif getattr(x, "ndim", 2) == 1 and hasattr(x, "to_frame"):
+        x = x.to_frame().T                      # one row of a data frame keeps its names
     elif getattr(x, "ndim", 2) == 1:
         x = (x if reading.is_sparse(x) else np.asarray(x)).reshape((1, -1))
     return x, (None if features.fixed_atoms >= 0 else [0, x.shape[0] if hasattr(x, "shape") else len(x)])
