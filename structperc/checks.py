@@ -54,10 +54,9 @@ def check_weights(task, parts, weights) -> None:
 
 
 def attach_costs(loss, costs, gold, n_examples) -> None:
-    attach = getattr(loss, "attach", None)
-    if attach is not None:
-        attach(costs, gold, n_examples)
-    elif costs is not None:
+    if loss.per_example:
+        loss.attach(costs, gold, n_examples)
+    else:
         raise DataError(f"costs was given, but {type(loss).__name__} does not use it; set loss='costs'.")
 
 

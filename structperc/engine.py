@@ -139,7 +139,8 @@ class Engine:
         Engine
             Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._claim("fit")
+        if not self._training.acquire(False):
+            raise busy("fit")
         try:
             self._fit(reading.read(X, offsets), y, sample_weight, costs, keep_online)
         finally:
@@ -152,7 +153,8 @@ class Engine:
 
         The first call fixes the features and, unless `classes` names them, the labels.
         """
-        self._claim("partial_fit")
+        if not self._training.acquire(False):
+            raise busy("partial_fit")
         try:
             self._learn_chunk(reading.read(X, offsets), y, sample_weight, costs)
         finally:
@@ -165,12 +167,6 @@ class Engine:
         if self._session is None:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self._session.stop_requested = True
-
-    def _claim(self, method):
-        """Refuses to train twice at a time: the parts have one set of weights."""
-        if not self._training.acquire(blocking=False):
-            raise BusyError(f"{method} was called while this engine is being trained, by an observer or in another thread; "
-                            f"wait until it has ended, or train a copy.")
 
     def _fit(self, rows, y, sample_weight, costs, keep_online):
         fitted = self._begin(rows, y)
@@ -199,8 +195,8 @@ class Engine:
             check_same(fitted.task, rows)
             make_room(fitted, rows)
         session = Session(self, fitted, rows, y, sample_weight, costs)
-        weights, random = fitted.parts.weights, fitted.task.random.bit_generator
-        token, state = weights.checkpoint(rows), random.state if fitted.task.shuffle else None
+        weights = fitted.parts.weights
+        token, state = weights.checkpoint(rows), fitted.task.random.bit_generator.state if fitted.task.shuffle else None
         record = fitted.mistakes, fitted.loss
         fitted.mistakes = list(fitted.mistakes) if fitted.streaming else [*fitted.mistakes, 0]
         try:
@@ -214,7 +210,7 @@ class Engine:
             weights.roll_back(token)
             fitted.mistakes, fitted.loss = record
             if state is not None:
-                random.state = state
+                fitted.task.random.bit_generator.state = state
             raise
         self._fitted, fitted.streaming, fitted.online = fitted, True, None
         fitted.status = MAX_EPOCHS if passed.updates else CONVERGED
@@ -415,6 +411,12 @@ class Engine:
                  if not same(getattr(self, name), default)}
         shown.update({k: v for k, v in self.plugin_options.items() if v != plugin_defaults(self._plugins)[k].default})
         return f"Engine({', '.join([repr(self.problem), *(f'{k}={v!r}' for k, v in shown.items())])})"
+
+
+def busy(method) -> BusyError:
+    """Training twice at a time would mix the steps of both in one set of weights."""
+    return BusyError(f"{method} was called while this engine is being trained, by an observer or in another thread; "
+                     f"wait until it has ended, or train a copy.")
 
 
 def unanswered(plugins, hook, task) -> PluginError:

@@ -45,19 +45,19 @@ class Fitted:
 def make_room(fitted, rows) -> None:
     """Prepares the loop for examples like these."""
     features = fitted.parts.features
-    features.check_rows(rows)
-    fitted.loop.reserve(features.max_atoms(rows))
+    if features.fixed_atoms < 0 or rows.offsets is not None or rows.objects or not fitted.loop.ready:
+        features.check_rows(rows)
+        fitted.loop.reserve(features.max_atoms(rows))
 
 
 class Session:
     """One training run: the data, what to visit and what to record. Trainers drive it."""
 
-    __slots__ = ("engine", "fitted", "task", "rows", "gold", "weights", "active", "online", "status", "stop_requested")
+    weights = active = online = status = None
+    stop_requested = False
 
     def __init__(self, engine, fitted, rows, y, sample_weight, costs):
         self.engine, self.fitted, self.task = engine, fitted, fitted.task
-        self.weights = self.active = self.online = self.status = None
-        self.stop_requested = False
         parts = fitted.parts
         self.gold = parts.outputs.encode(y, rows)
         parts.outputs.check_gold(self.gold, rows, parts.features)
@@ -65,7 +65,7 @@ class Session:
             sample_weight = 1.0                 # the parts compare it with earlier weights
         if sample_weight is not None:
             self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
-        if costs is not None or hasattr(parts.loss, "attach"):
+        if costs is not None or parts.loss.per_example:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
         if rows.sparse and (not parts.weights.primal or parts.update.norms or overrides(parts.update, "step")):
             rows = reading.canonical(rows)
@@ -100,10 +100,10 @@ class Session:
 
     def _record(self, passed):
         fitted = self.fitted
-        if fitted.mistakes and self.engine._session is None:    # partial_fit: one entry for the stream
-            fitted.mistakes[-1] += passed.mistakes
-        else:
+        if self.engine._session is self:
             fitted.mistakes.append(passed.mistakes)
+        else:
+            fitted.mistakes[-1] += passed.mistakes      # partial_fit: one entry for the stream
         fitted.loss += passed.loss
 
     def epoch_end(self, record):

@@ -59,6 +59,7 @@ cdef class Outputs(Component):
 cdef class LabelOutputs(Outputs):
     cdef readonly object labels                 # array of the labels as the user has them, in order
     cdef object _codes
+    cdef dict _code_of
 
 
 cdef class Argmax(Component):

@@ -12,9 +12,12 @@ import numpy as np
 
 from libc.string cimport memset
 from structperc.core.errors import DataError, PluginError
-from structperc.core.gold import Gold
+from structperc.core.gold import Gold, encode_few
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.core.kernels cimport best_kernels
+
+cdef enum:
+    FEW = 64                # up to here a dictionary beats array operations
 
 
 cdef room_for(c, Features features, Example x):
@@ -507,11 +510,15 @@ cdef class LabelOutputs(Outputs):
         self.labels = find_labels(y, classes, self.ordered)
         self.n_labels = len(self.labels)
         self._codes = LabelCodes(self.labels)
+        self._code_of = self._codes.code_of
         return self.labels
 
     def encode(self, y, rows):
-        codes = self._codes.encode_few(y, rows.n_examples)
-        return Gold(self._codes.encode(y, rows.n_examples) if codes is None else codes)
+        cdef Py_ssize_t n = rows.n_examples
+        codes = None
+        if n <= FEW and (isinstance(y, list) or isinstance(y, np.ndarray)) and len(y) == n:
+            codes = encode_few(self._code_of, y if isinstance(y, list) else y.tolist())
+        return Gold(self._codes.encode(y, n) if codes is None else codes)   # slower, and says what is wrong
 
     def check_gold(self, gold, rows, features):
         """Nothing is left to check: `encode` knows every label."""
@@ -576,7 +583,14 @@ cdef class Loss(Component):
 
     A subclass gives `value`. On label outputs any loss is additive, so `augment` follows from it; on other outputs a
     subclass that can be optimised overrides `augment` too, else its loss is only measured.
+
+    Attributes
+    ----------
+    per_example : bool
+        Whether it needs costs of each example: `attach(costs, gold, n_examples)` then receives `fit(..., costs=)`.
     """
+
+    per_example = False
 
     def start(self, Outputs outputs, task):
         """Takes the output space; called once per fit."""
@@ -653,13 +667,10 @@ cdef class Step(Component):
     x : Example
     """
 
-    def start(self, Features features, Outputs outputs, Py_ssize_t room):
-        self.features, self.outputs = features, outputs
+    def start(self, Example x, Features features, Outputs outputs, Py_ssize_t room):
+        self.x, self.features, self.outputs = x, features, outputs
         self.coefficient_buffer = np.zeros(max(room, 1))
         self.c = &self.coefficient_buffer[0]
-
-    def attach(self, Example x):
-        self.x = x
 
     cdef int difference_c(self) noexcept nogil:
         """c = n_gold - n_y; -1 on an error."""

@@ -5,10 +5,8 @@ import difflib
 import numpy as np
 
 from structperc.core.errors import DataError
-from structperc.core.gold import encode_few
 
 LARGEST = np.iinfo(np.intp).max
-SMALL = 64  # up to here a dictionary beats array operations
 
 
 def as_label_array(y, name="y"):
@@ -171,12 +169,6 @@ class LabelCodes:
         if len(unknown):
             self.refuse(int(unknown[0]), values[unknown[0]])
         return codes
-
-    def encode_few(self, y, n_examples):
-        """The same as an `array.array` for a list or array of a few known labels, quickly; None where `encode` must look."""
-        if n_examples > SMALL or not isinstance(y, (np.ndarray, list)) or len(y) != n_examples:
-            return None
-        return encode_few(self.code_of, y if isinstance(y, list) else y.tolist())
 
     def _search(self, values):
         """Codes by sorted search, 0 for unknown labels; any label type."""

@@ -82,7 +82,7 @@ cdef class Loop:
     cdef Step step
     cdef Example x, next_x, far_x
     cdef double augment
-    cdef bint compiled
+    cdef bint compiled, reserved
     cdef Py_ssize_t room
     cdef double[::1] scores, augmented
     cdef int[::1] predicted, searched, completed
@@ -109,16 +109,22 @@ cdef class Loop:
     def components(self):
         return (self.features, self.outputs, self.argmax, self.loss, self.update, self.weights, self.store.features)
 
+    @property
+    def ready(self):
+        """Whether room was made for the atoms of some data set."""
+        return self.reserved
+
     def reserve(self, Py_ssize_t n_atoms):
         """Makes room for examples of up to n_atoms atoms."""
         cdef Py_ssize_t room = max(n_atoms, self.features.room, 1), capacity
+        self.reserved = self.reserved or n_atoms > 0
         if room <= self.room:
             return
         self.room = room
         self.scores, self.augmented = np.zeros(room), np.zeros(room)
         capacity = max(self.parts.outputs.capacity(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
-        self.step.start(self.features, self.outputs, room)
+        self.step.start(self.x, self.features, self.outputs, room)
 
     def run(self, Rows rows, Gold gold, order=None, sample_weight=None, online=None):
         """One pass.
@@ -174,10 +180,7 @@ cdef class Loop:
                 record_at = &record[0] if n else NULL
             else:
                 ragged = online
-        self.x.attach(rows)
-        self.next_x.attach(rows)
-        self.far_x.attach(rows)
-        self.step.attach(self.x)
+        self.look_at(rows)
         start = 0
         try:
             while start < n:
@@ -199,13 +202,17 @@ cdef class Loop:
             error.progress = passed
             raise
         finally:
-            for window in (self.x, self.next_x, self.far_x):
-                window.detach()                 # the data may go when their owner lets them go
+            self.look_at(None)                  # the data may go when their owner lets them go
             if record_at != NULL:
                 online.append(np.asarray(record)[:passed.visited])
         return passed
 
     cdef Py_ssize_t n_predicted
+
+    cdef void look_at(self, Rows rows):
+        self.x.look_at(rows)
+        self.next_x.look_at(rows)
+        self.far_x.look_at(rows)
 
     def fail(self, int status, Example x, Weights store=None):
         """Raises what stopped a pass."""
@@ -347,7 +354,7 @@ cdef class Loop:
             labels = np.empty(n, dtype=np.intc)
         else:
             answers = []
-        x.attach(rows)
+        x.look_at(rows)
         for i in range(n):
             rows.load(i, x)
             x.n_atoms = self.features.fixed_atoms if self.features.fixed_atoms >= 0 else self.features.n_atoms_c(x)

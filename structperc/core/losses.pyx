@@ -89,6 +89,8 @@ cdef class ExampleCosts(Loss):
     `attach` receives the costs of the data set at hand before each fit or partial_fit.
     """
 
+    per_example = True
+
     cdef const double[:, ::1] table
 
     def attach(self, costs, gold, n_examples):

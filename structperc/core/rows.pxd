@@ -10,6 +10,12 @@ cdef class Example:
     cdef public Py_ssize_t n_atoms      # set by the loop, from the feature map
     cdef readonly Rows source
 
+    cdef inline void look_at(self, Rows source):
+        """Makes this the window through which the examples of `source` are seen; None lets go of them."""
+        self.source = source
+        if source is not None:
+            self.block = source.whole
+
 
 cdef class Rows:
     cdef readonly Py_ssize_t n_examples, n_rows, n_features

@@ -30,19 +30,10 @@ cdef class Example:
 
     def __init__(self, Rows source=None, Py_ssize_t index=0):
         if source is not None:
-            self.attach(source)
+            self.look_at(source)
             if not 0 <= index < source.n_examples:
                 raise IndexError(f"example {index} of {source.n_examples}")
             source.load(index, self)
-
-    def attach(self, Rows source):
-        """Makes this the window through which the examples of `source` are seen."""
-        self.source = source
-        self.block = source.whole
-
-    def detach(self):
-        """Lets go of the data set."""
-        self.source = None
 
     @property
     def n_rows(self):
@@ -165,10 +156,13 @@ def in_place(X):
     """`Rows` over a non-empty C-ordered float32 or float64 matrix, or None when X is something else; 0.2 us."""
     cdef Py_buffer view
     cdef bint fits
-    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind != "f":
+    if type(X) is not np.ndarray:
         return None
-    PyObject_GetBuffer(X, &view, PyBUF_STRIDES | PyBUF_FORMAT)
-    fits = (view.format[0] in (b"d", b"f") and view.format[1] == 0 and view.shape[0] > 0 and view.shape[1] > 0
-            and PyBuffer_IsContiguous(&view, b"C"))
+    try:
+        PyObject_GetBuffer(X, &view, PyBUF_STRIDES | PyBUF_FORMAT)
+    except (BufferError, ValueError):           # of a type that no buffer has, such as dates
+        return None
+    fits = (view.ndim == 2 and view.format[0] in (b"d", b"f") and view.format[1] == 0 and view.shape[0] > 0
+            and view.shape[1] > 0 and PyBuffer_IsContiguous(&view, b"C"))
     PyBuffer_Release(&view)
     return Rows(X) if fits else None
