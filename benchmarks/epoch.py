@@ -14,6 +14,7 @@ from roof import Roof, compiler_version
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from structperc import Engine
+from structperc.core.shuffle import shuffled
 
 PROBLEMS = ("cusum", "prank")
 ORDERS = ("file", "shuffled")
@@ -76,7 +77,7 @@ def compare(data, epochs, learner_epochs):
     for order in ORDERS:
         add(f"reading {order}", functools.partial(roof.read, shuffle=order == "shuffled"), epochs)
     add("drawing roof", functools.partial(draw_in_c, roof), epochs)
-    add("drawing engine", functools.partial(draw_in_numpy, data.n), epochs)
+    add("drawing engine", functools.partial(draw_in_engine, data.n), epochs)
     for name, learner in LEARNERS.items():
         add(name, functools.partial(learn, learner, data), learner_epochs)
     mistakes = {problem: [train(data, problem, False, 3).mistakes_, roof.fit(problem, 3)] for problem in PROBLEMS}
@@ -100,10 +101,10 @@ def draw_in_c(roof, epochs):
         pass
 
 
-def draw_in_numpy(n, epochs):
-    random, order = np.random.default_rng(0), np.arange(n)
+def draw_in_engine(n, epochs):
+    random = np.random.default_rng(0)
     for _ in range(epochs):
-        random.shuffle(order)
+        shuffled(n, random)
 
 
 # ---- what is shown ----
@@ -165,7 +166,7 @@ def learner_table(cases):
 
 
 def drawing_table(cases):
-    return markdown(["examples", "engine (numpy)", "roof (C)"],
+    return markdown(["examples", "engine", "roof"],
                     [[f"{case['n']:,}", ns(case["nanoseconds"]["drawing engine"]), ns(case["nanoseconds"]["drawing roof"])]
                      for case in cases if case["dtype"] == "float64"])
 

@@ -65,12 +65,13 @@ def scatter(path, panels, curves, xlabel, ylabel):
         Joined points: one system, with more and more of something.
     """
     figure, axes = new(11.5, 4.4, len(panels))
+    labels = dict.fromkeys(label for points in panels.values() for label in points)
+    marker = dict(zip(labels, itertools.cycle(MARKERS), strict=False))      # a system has one marker in all panels
     for one, (title, points) in zip(np.atleast_1d(axes), panels.items(), strict=True):
-        markers = itertools.cycle(MARKERS)
         for i, (label, (x, y)) in enumerate(curves[title].items()):
             one.plot(x, y, STYLES[2 * i], color="black", marker=".", linewidth=1.2, label=label)
         for label, (x, y) in points.items():
-            one.plot(x, y, linestyle="", marker=next(markers), markersize=7, markerfacecolor="0.75", markeredgecolor="black", label=label)
+            one.plot(x, y, linestyle="", marker=marker[label], markersize=7, markerfacecolor="0.75", markeredgecolor="black", label=label)
         one.set(xscale="log", xlabel=xlabel, ylabel=ylabel)
         one.grid(axis="both", color="0.88", linewidth=0.6)
         one.set_title(title, loc="left")

@@ -72,6 +72,7 @@ def column_names(X):
 
 def as_dense(X) -> np.ndarray:
     """A C-ordered float array with two dimensions."""
+    refuse_masked(X)
     try:
         array = np.asarray(X)
         if array.dtype not in FLOATS:
@@ -115,6 +116,13 @@ def check_size(X: np.ndarray) -> np.ndarray:
         if size == 0:
             raise DataError(f"X has 0 {name}(s) (shape={X.shape}) while a minimum of 1 is required.")
     return X
+
+
+def refuse_masked(X) -> None:
+    masked = sys.modules.get("numpy.ma")            # a masked array cannot exist before this module does
+    if masked is not None and masked.is_masked(X):
+        i, j = (*np.argwhere(masked.getmaskarray(X))[0], 0)[:2]
+        raise DataError(f"X is masked at row {i}, column {j}; fill masked entries (X.filled) or drop their rows.")
 
 
 def refuse_complex(X) -> None:

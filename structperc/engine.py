@@ -15,7 +15,7 @@ from structperc.core.adapters import bound, overrides
 from structperc.core.errors import BusyError, NotFittedError, OptionError, PluginError
 from structperc.core.loop import Loop, NotFinite
 from structperc.defaults import Defaults
-from structperc.options import OPTION_DEFAULTS, check_options, check_plugin_options, generator, plugin_defaults, same
+from structperc.options import OPTION_DEFAULTS, check_options, check_plugin_options, generator, plugin_defaults, same, unmoved
 from structperc.session import Fitted, Parts, Session, make_room
 from structperc.task import Task
 from structperc.training import CONVERGED, INTERRUPTED, MAX_EPOCHS, visiting_order
@@ -142,7 +142,8 @@ class Engine:
         if not self._training.acquire(False):
             raise busy("fit")
         try:
-            self._fit(reading.read(X, offsets), y, sample_weight, costs, keep_online)
+            with unmoved(self.random_state):
+                self._fit(reading.read(X, offsets), y, sample_weight, costs, keep_online)
         finally:
             self._session = None
             self._training.release()
@@ -156,7 +157,12 @@ class Engine:
         if not self._training.acquire(False):
             raise busy("partial_fit")
         try:
-            self._learn_chunk(reading.read(X, offsets), y, sample_weight, costs)
+            rows = reading.read(X, offsets)
+            if self._fitted is not None:
+                self._learn_chunk(rows, y, sample_weight, costs)
+            else:
+                with unmoved(self.random_state):
+                    self._learn_chunk(rows, y, sample_weight, costs)
         finally:
             self._session = None
             self._training.release()
@@ -217,6 +223,7 @@ class Engine:
 
     def _begin(self, rows, y) -> Fitted:
         """New parts for a new data set, checked against each other."""
+        check_options(self)             # they may have been changed since
         task = attrs.evolve(self._task(generator(self.random_state)), n_features=rows.n_features, sparse=rows.sparse,
                             objects=rows.objects, feature_names=rows.feature_names)
         outputs = self._ask("structperc_outputs", task)
@@ -248,7 +255,8 @@ class Engine:
         component = registry.ask(self._manager, self._plugins, hook, task)
         if component is None:
             raise unanswered(self._plugins, hook, task)
-        return component
+        in_use = self._fitted is not None and component is getattr(self._fitted.parts, hook.removeprefix("structperc_"))
+        return component.fresh() if in_use and hasattr(component, "fresh") else component
 
     # ---- prediction ----
 

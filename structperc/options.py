@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import numbers
 
@@ -78,6 +79,18 @@ def generator(random_state) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(0, 2**31 - 1, size=4, dtype=np.int64)
     return np.random.default_rng(random_state)
+
+
+@contextlib.contextmanager
+def unmoved(random_state):
+    """Sets a RandomState back when the block fails; a Generator is set back by whoever draws from it."""
+    state = random_state.get_state() if isinstance(random_state, np.random.RandomState) else None
+    try:
+        yield
+    except Exception:
+        if state is not None:
+            random_state.set_state(state)
+        raise
 
 
 def check_random_state(random_state) -> None:

@@ -225,6 +225,17 @@ def test_options_of_a_wrong_type_or_range_are_refused_at_once(name, value, expec
         Engine("cusum", **{name: value})
 
 
+@pytest.mark.parametrize(("name", "value"), [("epochs", -3), ("C", "1"), ("average", 1), ("random_state", "seed"), ("decay", 1.0)])
+def test_options_that_are_changed_later_are_checked_by_the_next_fit(name, value):
+    X, y = data()
+    engine = Engine("cusum").fit(X, y)
+    before = weights(engine)
+    setattr(engine, name, value)
+    with pytest.raises(OptionError, match=f"{name}=.*; expected"):
+        engine.fit(X, y)
+    assert np.array_equal(weights(engine), before)
+
+
 @pytest.mark.parametrize(("name", "value"), [
     ("margin", np.float32(0.5)), ("C", 3), ("augment", np.int64(1)), ("decay", 0), ("epochs", np.int8(2)), ("average", np.True_),
     ("random_state", np.random.RandomState(0)), ("loss", [[0, 1, 2, 3]] * 4), ("plugins", iter([])), ("classes", (1, 2, 3, 4))])

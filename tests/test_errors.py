@@ -212,6 +212,7 @@ BAD_X = [
     ([[None, 1.0], [2.0, 3.0]] * 30, "X"),
     ([[1j, 1.0], [2.0, 3.0]] * 30, "X"),
     (["one", "two"] * 30, "X is a list of objects"),
+    (np.ma.masked_greater(np.arange(240.0).reshape(60, 4), 200), "X is masked.*fill"),
     ([np.zeros((1, 4)), np.zeros((1, 3))] * 30, r"X\[1\] has 3 columns but X\[0\] has 4"),
     ([np.zeros((1, 4)), [1.0] * 4] * 30, r"X\[1\] has 1 dimension"),
     ([np.zeros((1, 4))] * 3 + [np.zeros((2, 4))] * 57, r"example 3 .*2 rows"),
@@ -393,6 +394,8 @@ def test_offsets_of_a_list_are_refused():
     (np.array([1, pd.NA, 2] * 20, dtype=object), r"y\[1\] is <NA>, which is no label"),
     (np.array(["2020", "2021", "NaT"] * 20, dtype="datetime64[Y]"), r"y\[2\] is .*, which is no label"),
     ([1, 2, "x"] * 20, "types int, str"),
+    (np.ma.masked_equal([1, 2, 3] * 20, 3), r"y\[2\] is masked"),
+    (pd.Series([[1], [2], [1, 2]] * 20).to_numpy(), "y.*lists"),
     (np.random.default_rng(0).normal(size=60), "regression target; cut it into levels"),
 ])
 def test_labels_that_cannot_be_learned_are_refused(problem, y, match):
@@ -417,6 +420,8 @@ def test_labels_that_cannot_be_learned_are_refused(problem, y, match):
     (np.array([1, 2, 2**63 + 3] * 20, dtype=np.uint64), r"y\[2\] is 9223372036854775811, which is not one"),
     (np.array([1, 2, -1] * 20, dtype=np.int8), r"y\[2\] is -1, which is not one"),
     ([1, 2, [3]] * 20, r"y"),
+    (pd.Series([[1], [2], [1, 2]] * 20).to_numpy(), "y.*lists"),
+    (np.ma.masked_equal([1, 2, 3] * 20, 3), r"y\[2\] is masked"),
     ([[1, 2]] * 60, r"y has shape \(60, 2\)|y has shape \(180, 2\)"),
     ([1] * 59, "y has .* labels but X has"),
     (None, "y"),
@@ -459,6 +464,7 @@ def test_the_labels_of_a_stream_are_those_of_its_first_chunk():
     ([[1, 2], [3, 4]], r"classes has shape \(2, 2\)"),
     ({1, 2, 3, 4}, "classes"),
     ("1234", "classes"),
+    ([[1], {}], "classes"),
     ([1, 2, 3, 4, None], r"classes\[4\] is None, which is no label"),
     ([1, 2, 3, 4, np.nan], r"classes\[4\] is nan, which is no label"),
 ])
@@ -618,6 +624,29 @@ class FusedVectors(VectorFeatures):
 FUSED = [FusedArgmax(4), FusedLoss(), FusedUpdate(), FusedScores(3, 4), FusedSteps(3, 4), FusedWeights(), FusedVectors(15)]
 
 
+class AlwaysTheSame:
+    """Answers every fit with one and the same weight store, as plugins should not."""
+
+    def __init__(self):
+        self.store = PrimalWeights()
+
+    @hookimpl
+    def structperc_weights(self, task):
+        return self.store
+
+
+def test_a_failed_fit_leaves_no_trace_in_a_part_that_its_plugin_uses_again():
+    X, y = data()
+    engine = Engine("cusum", plugins=[AlwaysTheSame()]).fit(X, y)
+    before = engine.coef_
+    bad = X.copy()
+    bad[30, 0] = np.nan
+    with pytest.raises(DataError):
+        engine.fit(bad, y)
+    assert np.array_equal(engine.coef_, before)
+    assert np.array_equal(engine.fit(X, y).coef_, before)
+
+
 @pytest.mark.parametrize("options", [{}, {"average": True, "shuffle": True, "random_state": 5}, {"average": True, "decay": 0.1}], ids=str)
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
 @pytest.mark.parametrize("part", FUSED, ids=lambda part: type(part).__name__)
@@ -677,6 +706,19 @@ def test_a_failed_call_does_not_move_the_random_generator(shuffle, call):
     seeded = Engine("cusum", shuffle=shuffle, random_state=1).partial_fit(X, y)
     with refused(seeded, X, y, r"X\[30, 0\] is nan"):
         getattr(seeded, call)(bad, y)
+
+
+@pytest.mark.parametrize("y", [[1, 2] * 30, [1] * 60, None])
+def test_a_failed_fit_does_not_move_a_random_state(y):
+    X, _ = data()
+    X[30, 0] = np.nan
+    random = np.random.RandomState(0)
+    engine = Engine("cusum", shuffle=True, random_state=random)
+    for call in (engine.fit, engine.partial_fit):
+        with pytest.raises(DataError):
+            call(X, y)
+        assert random.randint(10**9) == np.random.RandomState(0).randint(10**9)
+        random.seed(0)
 
 
 @pytest.mark.parametrize("call", ["fit", "partial_fit"])

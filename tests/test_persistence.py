@@ -235,6 +235,26 @@ def test_observers_are_no_part_of_a_model_and_may_be_added_to_a_loaded_one():
     assert loaded(content, plugins=[history]).fit(X, y).mistakes_ == history.arrays["mistakes"].tolist()
 
 
+def test_an_observer_can_save_after_every_epoch():
+    class Checkpoints:
+        def __init__(self):
+            self.contents = []
+
+        @hookimpl
+        def structperc_epoch_end(self, engine, record):
+            self.contents.append(saved(engine))
+
+    X, y = data()
+    checkpoints = Checkpoints()
+    Engine("cusum", epochs=3, average=True, shuffle=True, random_state=0, plugins=[checkpoints]).fit(X, y)
+    assert len(checkpoints.contents) == 3
+    for k, content in enumerate(checkpoints.contents, start=1):
+        expected = Engine("cusum", epochs=k, average=True, shuffle=True, random_state=0).fit(X, y)
+        again = loaded(content)
+        assert np.array_equal(weights(again), weights(expected)) and again.mistakes_ == expected.mistakes_
+        assert np.array_equal(weights(again.partial_fit(X, y)), weights(expected.partial_fit(X, y)))
+
+
 def test_plugins_that_the_model_was_trained_without_are_refused():
     X, y = data()
     with pytest.raises(PluginError, match="trained without the plugin 'Doubled'"):

@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.components cimport Features, Parameter, Step, Update
 from structperc.core.errors import DataError, PluginError
-from structperc.core.kernels cimport sp_blocks, sp_prefetch_blocks
+from structperc.core.kernels cimport best_kernels, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
 
 INSTEAD = ("The exact interval updates 'exact-pa', 'exact-pa1' and 'exact-pa2' (plugin interval-pa) keep the thresholds ordered.")
@@ -40,6 +40,7 @@ cdef class ThresholdFeatures(Features):
     def __init__(self, Py_ssize_t n_thresholds, Py_ssize_t n_features, feature_major=False):
         n = n_features + n_thresholds
         self.n_thresholds, self.n_features = n_thresholds, n_features
+        self.kernels = best_kernels(n_features)
         self.prefetches = feature_major
         self.shape(n, n if feature_major else 1, fixed_atoms=n_thresholds)
 

@@ -114,7 +114,7 @@ cdef class Features(Component):
     single_row = False
 
     def __cinit__(self, *args, **kwargs):
-        self.kernels = best_kernels()
+        self.kernels = best_kernels(0)
         self.fixed_atoms = -1
         self.n_weight_rows = 1
         self.scratch = None

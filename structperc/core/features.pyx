@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.core.components cimport Features, Parameter
 from structperc.core.errors import DataError
-from structperc.core.kernels cimport sp_blocks, sp_prefetch_blocks
+from structperc.core.kernels cimport best_kernels, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
 
 
@@ -49,6 +49,7 @@ cdef class BlockFeatures(Features):
     def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
         require_rows(self, n_features)
         self.n_blocks, self.n_features = n_blocks, n_features
+        self.kernels = best_kernels(n_features)
         self.intercept, self.feature_major = intercept, feature_major
         self.prefetches = feature_major
         if feature_major:       # rows of one or of whole groups of four blocks; the surplus stays 0
@@ -129,6 +130,7 @@ cdef class RowFeatures(Features):
     def __init__(self, Py_ssize_t n_features):
         require_rows(self, n_features)
         self.n_features = n_features
+        self.kernels = best_kernels(n_features)
         self.shape(n_features)
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:

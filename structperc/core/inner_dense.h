@@ -31,17 +31,17 @@ SP_INLINE void SP_T(dots4)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const doub
                            const double *bias, double *SP_RESTRICT out) {
     const double *w1 = w + step, *w2 = w1 + step, *w3 = w2 + step;
     SP(eight) s0, s1, s2, s3;
-    SP(vec) rest = {0, 0, 0, 0};             /* one lane a block: no way through memory before the scores are read */
+    SP(four) rest = {0, 0, 0, 0};            /* one lane a block: no way through memory before the scores are read */
     ptrdiff_t j = 0;
     memset(&s0, 0, sizeof s0); memset(&s1, 0, sizeof s1); memset(&s2, 0, sizeof s2); memset(&s3, 0, sizeof s3);
     for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY4) }
     for (; j < d; j++) {
         double v = x[j];
-        rest += (SP(vec)){w[j], w1[j], w2[j], w3[j]} * (SP(vec)){v, v, v, v};
+        rest += (SP(four)){w[j], w1[j], w2[j], w3[j]} * (SP(four)){v, v, v, v};
     }
     rest += SP(fold4)(s0, s1, s2, s3);
-    if (bias) rest += SP_LOAD_F64(bias);
-    SP_AT(out) = rest;
+    if (bias) rest += *(const SP(loose_four) *)bias;
+    *(SP(loose_four) *)out = rest;
 }
 #endif
 

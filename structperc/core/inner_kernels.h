@@ -21,19 +21,35 @@ typedef double SP(vec);
 #define SP_MIX(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
 #endif
 
-#if SP_WIDTH == 4
+#if SP_WIDTH == 8
+typedef double SP(four) __attribute__((vector_size(32), may_alias));
+typedef double SP(loose_four) __attribute__((vector_size(32), aligned(8), may_alias));
+typedef struct { SP(vec) a; } SP(eight);
+#define SP_EACH_PART(DO) DO(a, 0)
+#define SP_BLOCKS_AT_ONCE 4
+/* (0+4, 1+5, 2+6, 3+7): from here on as with registers of four */
+SP_INLINE SP(four) SP(halve)(SP(eight) s) {
+    return __builtin_shufflevector(s.a, s.a, 0, 1, 2, 3) + __builtin_shufflevector(s.a, s.a, 4, 5, 6, 7);
+}
+#elif SP_WIDTH == 4
+typedef SP(vec) SP(four);
+typedef SP(loose) SP(loose_four);
 typedef struct { SP(vec) a, b; } SP(eight);
 #define SP_EACH_PART(DO) DO(a, 0) DO(b, 4)
 #define SP_BLOCKS_AT_ONCE 4
-SP_INLINE double SP(fold)(SP(eight) s) {
-    SP(vec) t = s.a + s.b;
+SP_INLINE SP(four) SP(halve)(SP(eight) s) { return s.a + s.b; }
+#endif
+
+#if SP_WIDTH >= 4
+SP_INLINE double SP(fold)(SP(eight) e) {
+    SP(four) t = SP(halve)(e);
     return (t[0] + t[2]) + (t[1] + t[3]);
 }
-SP_INLINE SP(vec) SP(fold4)(SP(eight) e, SP(eight) f, SP(eight) g, SP(eight) h) {
+SP_INLINE SP(four) SP(fold4)(SP(eight) e, SP(eight) f, SP(eight) g, SP(eight) h) {
     typedef long long mask __attribute__((vector_size(32)));
-    SP(vec) s = e.a + e.b, t = f.a + f.b, u = g.a + g.b, v = h.a + h.b;
-    SP(vec) p = SP_MIX(mask, s, t, 0, 1, 4, 5) + SP_MIX(mask, s, t, 2, 3, 6, 7);
-    SP(vec) q = SP_MIX(mask, u, v, 0, 1, 4, 5) + SP_MIX(mask, u, v, 2, 3, 6, 7);
+    SP(four) s = SP(halve)(e), t = SP(halve)(f), u = SP(halve)(g), v = SP(halve)(h);
+    SP(four) p = SP_MIX(mask, s, t, 0, 1, 4, 5) + SP_MIX(mask, s, t, 2, 3, 6, 7);
+    SP(four) q = SP_MIX(mask, u, v, 0, 1, 4, 5) + SP_MIX(mask, u, v, 2, 3, 6, 7);
     return SP_MIX(mask, p, q, 0, 2, 4, 6) + SP_MIX(mask, p, q, 1, 3, 5, 7);
 }
 #else

@@ -33,4 +33,4 @@ cdef extern from "inner.h" nogil:
     void SP_PREFETCH(const void *p) noexcept
 
 
-cdef const sp_kernels *best_kernels() noexcept
+cdef const sp_kernels *best_kernels(Py_ssize_t n_features) noexcept

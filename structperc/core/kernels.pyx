@@ -5,11 +5,11 @@ from structperc.core.rows cimport Example
 
 cdef extern from "inner_sets.h" nogil:
     int sp_available(const sp_kernels **sets) noexcept
-    const sp_kernels *sp_best() noexcept
+    const sp_kernels *sp_best(Py_ssize_t n_features) noexcept
 
 
-cdef const sp_kernels *best_kernels() noexcept:
-    return sp_best()
+cdef const sp_kernels *best_kernels(Py_ssize_t n_features) noexcept:
+    return sp_best(n_features)
 
 
 cdef const sp_kernels *named(str name) except NULL:
@@ -22,7 +22,7 @@ cdef const sp_kernels *named(str name) except NULL:
 
 
 def instruction_sets():
-    """Names of the sets that this machine can run; the last one is used."""
+    """Names of the sets that this machine can run, from the narrowest registers to the widest."""
     cdef const sp_kernels *sets[4]
     return [sets[i].name.decode() for i in range(sp_available(sets))]
 

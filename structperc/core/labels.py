@@ -1,6 +1,7 @@
 """From the labels that users have to the codes 1..r, and which labels there are."""
 
 import difflib
+import sys
 
 import numpy as np
 
@@ -13,6 +14,7 @@ def as_label_array(y, name="y"):
     """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
     if y is None or isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
         raise DataError(f"{name} is {y!r:.60}; expected one label per example, such as a list or an array.")
+    refuse_masked(y, name)
     try:
         values = np.asarray(y)
     except ValueError:
@@ -25,6 +27,20 @@ def as_label_array(y, name="y"):
             return values[:, 0]
         raise DataError(f"{name} has shape {values.shape}; expected one label per example, shape (n_examples,).")
     return values
+
+
+def refuse_masked(y, name):
+    masked = sys.modules.get("numpy.ma")            # a masked array cannot exist before this module does
+    if masked is not None and masked.is_masked(y):
+        raise DataError(f"{name}[{int(np.argmax(masked.getmaskarray(y).ravel()))}] is masked, which is no label; drop or fill that row.")
+
+
+def refuse_unhashable(values, name):
+    if values.dtype == object:
+        try:
+            set(values.tolist())
+        except TypeError:
+            raise DataError(f"{name} holds lists or the like; labels must be numbers, strings or other values that never change.") from None
 
 
 def missing_label(values):
@@ -105,6 +121,7 @@ def find_labels(y, classes, ordered):
     if classes is not None:
         labels = as_label_array(classes, "classes")
         refuse_missing(labels, "classes")
+        refuse_unhashable(labels, "classes")
         if len(set(labels.tolist())) < len(labels):
             repeated = next(v for v in labels.tolist() if labels.tolist().count(v) > 1)
             raise DataError(f"classes names {repeated!r} more than once.")
@@ -117,6 +134,7 @@ def find_labels(y, classes, ordered):
             if len(values) == 0:
                 raise DataError("y is empty, so its labels are unknown; pass data, or name them with classes=[...].")
             refuse_missing(values)
+            refuse_unhashable(values, "y")
             labels = distinct(values)
             if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float)) for v in labels.tolist()):
                 shown = ", ".join(map(repr, labels[:5].tolist()))
@@ -177,6 +195,7 @@ class LabelCodes:
             known = np.array([self.code_of.get(v, 0) for v in found.tolist()], dtype=np.intc)
             return known[where.reshape(-1)] if len(found) else np.zeros(0, dtype=np.intc)
         except TypeError:
+            refuse_unhashable(values, "y")
             return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
 
     def refuse(self, position, label):

@@ -34,8 +34,8 @@ cdef class PrimalWeights(Weights):
     cdef readonly double decay
     cdef Parameter p
     cdef double[::1] buffer, saved
-    cdef object _final
-    cdef Py_ssize_t _final_ticks
+    cdef object _final, _mean               # kept from one prediction to the next
+    cdef Py_ssize_t _final_ticks, _mean_ticks
 
     def __init__(self, average=False, double decay=0.0):
         self.average, self.decay = average, decay
@@ -50,7 +50,7 @@ cdef class PrimalWeights(Weights):
         self.p.pitch = features.row_width * copies
         self.p.average = features.row_width if self.average else 0
         self.scale, self.scale_sum, self.ticks = 1.0, 0.0, 0
-        self._final, self.saved = None, None
+        self._final = self._mean = self.saved = None
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t a
@@ -96,7 +96,10 @@ cdef class PrimalWeights(Weights):
         """The weights to predict with, flat, length n_weights: the mean over the visited examples when averaging."""
         v, u = self._parts()
         if self.average and self.ticks:
-            return ((self.scale_sum * v - u) / self.ticks).ravel()
+            if self._mean is None or self._mean_ticks != self.ticks:
+                self._mean, self._mean_ticks = ((self.scale_sum * v - u) / self.ticks).ravel(), self.ticks
+                self._mean.flags.writeable = False
+            return self._mean
         return v.ravel() * self.scale if self.scale != 1 else v.ravel()
 
     def final(self):
@@ -124,7 +127,7 @@ cdef class PrimalWeights(Weights):
         np.asarray(self.buffer)[:] = weights
         self.scale, self.scale_sum = (float(v) for v in state["scales"])
         self.ticks = int(state["ticks"])
-        self._final = None
+        self._final = self._mean = None
 
     def checkpoint(self, rows):
         """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""
@@ -162,4 +165,4 @@ cdef class PrimalWeights(Weights):
         else:
             np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)[touched] = part
         self.scale, self.scale_sum, self.ticks = scalars
-        self._final = None
+        self._final = self._mean = None
