@@ -12,9 +12,9 @@ from measuring import median, per_example, ratios, shown, spread, take_turns
 from measuring import table as markdown
 from roof import Roof, compiler_version
 from sklearn.linear_model import Perceptron, SGDClassifier
+from structperc.core.shuffle import shuffled
 
 from structperc import Engine
-from structperc.core.shuffle import shuffled
 
 PROBLEMS = ("cusum", "prank")
 ORDERS = ("file", "shuffled")
