@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sparse
 from reference.layouts import LAYOUTS, stored
+from subsets import Subsets
 
-from structperc import Engine, hookimpl
-from structperc.components import Argmax, Outputs, PassiveAggressiveUpdate, PrefixArgmax, RowFeatures
+from structperc import Engine
+from structperc.components import PassiveAggressiveUpdate, PrefixArgmax
 from structperc.testing import DualWeights
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
@@ -209,26 +210,6 @@ def test_a_model_reads_dense_and_sparse_rows_by_turns(problem):
 
 
 # ---- blocks of rows ----
-
-
-class Subsets:
-    """Choose any rows of an example; y holds their numbers."""
-
-    class Positive(Argmax):
-        def argmax(self, scores, x):
-            return np.flatnonzero(scores > 0)
-
-    @hookimpl
-    def structperc_outputs(self, task):
-        return Outputs()
-
-    @hookimpl
-    def structperc_features(self, task):
-        return RowFeatures(task.n_features)
-
-    @hookimpl
-    def structperc_argmax(self, task):
-        return self.Positive()
 
 
 BLOCKS = {

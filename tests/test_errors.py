@@ -8,17 +8,15 @@ import pandas as pd
 import pytest
 from reference.layouts import LAYOUTS, stored
 from scipy.sparse import coo_array, csr_array, csr_matrix
+from subsets import Subsets
 
 from structperc import Engine, hookimpl
 from structperc.components import (
     AbsoluteLoss,
-    Argmax,
     BlockFeatures,
-    Outputs,
     PerceptronUpdate,
     PrefixArgmax,
     PrimalWeights,
-    RowFeatures,
     VectorFeatures,
 )
 from structperc.errors import DataError, DataTypeError, ModelFormatError, NotFittedError, OptionError, PluginError, StructPercError
@@ -101,26 +99,6 @@ def test_the_row_is_that_of_the_users_order_when_examples_are_shuffled_and_left_
         engine.fit(X, y, sample_weight=weight)
     weight[41] = 0
     assert engine.fit(X, y, sample_weight=weight).mistakes_[0] > 0
-
-
-class Subsets:
-    """Choose any rows of an example; y holds their numbers."""
-
-    class Positive(Argmax):
-        def argmax(self, scores, x):
-            return np.flatnonzero(scores > 0)
-
-    @hookimpl
-    def structperc_outputs(self, task):
-        return Outputs()
-
-    @hookimpl
-    def structperc_features(self, task):
-        return RowFeatures(task.n_features)
-
-    @hookimpl
-    def structperc_argmax(self, task):
-        return self.Positive()
 
 
 OFFSETS, CHOSEN = [0, 3, 4, 10], [(0, 2), (), (1, 5)]

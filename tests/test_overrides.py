@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from subsets import Subsets
 
 from structperc import Engine, hookimpl
 from structperc.components import (
@@ -25,7 +26,6 @@ from structperc.components import (
     PrefixArgmax,
     PrimalWeights,
     RankOutputs,
-    RowFeatures,
     Update,
     VectorFeatures,
     Weights,
@@ -388,26 +388,6 @@ def test_partial_fit_uses_the_replaced_parts():
     assert engine.predict(X).max() == 3
 
 
-class Rows:
-    """Choose any rows; y holds row numbers."""
-
-    class Positive(Argmax):
-        def argmax(self, scores, x):
-            return np.flatnonzero(scores > 0)
-
-    @hookimpl
-    def structperc_outputs(self, task):
-        return Outputs()
-
-    @hookimpl
-    def structperc_features(self, task):
-        return RowFeatures(task.n_features)
-
-    @hookimpl
-    def structperc_argmax(self, task):
-        return self.Positive()
-
-
 @pytest.mark.parametrize("update", ["perceptron", "pa"])
 def test_parts_of_structures_can_be_replaced(update):
     class Heavier(HammingLoss):
@@ -416,8 +396,8 @@ def test_parts_of_structures_can_be_replaced(update):
 
     X = [np.array([[1.0, 2.0], [-1.0, 0.5]]), np.array([[0.5, -1.0]])]
     y = [[0], [0]]
-    before = Engine(Rows(), update=update, epochs=1).fit(X, y)
-    replaced = Engine(Rows(), update=update, epochs=1, plugins=[Heavier()]).fit(X, y)
+    before = Engine(Subsets(), update=update, epochs=1).fit(X, y)
+    replaced = Engine(Subsets(), update=update, epochs=1, plugins=[Heavier()]).fit(X, y)
 
     assert replaced.cumulative_loss_ == 3 * before.cumulative_loss_ > 0
     np.testing.assert_allclose(replaced.coef_, before.coef_ * (3 if update == "pa" else 1))
@@ -429,7 +409,7 @@ def test_a_changed_value_without_a_changed_augmentation_is_refused():
             return 3 * super().value(gold, y, x)
 
     with pytest.raises(PluginError, match="augment=1.0: Heavier "):
-        Engine(Rows(), augment=1.0, plugins=[Heavier()]).fit([np.ones((2, 2))], [[0]])
+        Engine(Subsets(), augment=1.0, plugins=[Heavier()]).fit([np.ones((2, 2))], [[0]])
 
 
 def test_a_loss_that_was_never_started_says_so():
