@@ -164,7 +164,6 @@ class Engine:
                 with unmoved(self.random_state):
                     self._learn_chunk(rows, y, sample_weight, costs)
         finally:
-            self._session = None
             self._training.release()
         return self
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from reference.layouts import LAYOUTS, stored
 from scipy.sparse import csr_matrix
+from subsets import Subsets
 
 from structperc import Engine, hookimpl
 from structperc.components import (
@@ -21,7 +22,6 @@ from structperc.components import (
     PrefixArgmax,
     PrimalWeights,
     RankOutputs,
-    RowFeatures,
     ThresholdArgmax,
 )
 from structperc.errors import BusyError, DataError, NotFittedError, OptionError, PluginError
@@ -725,21 +725,8 @@ def test_trainers_of_ones_own_see_all_that_they_need():
 
 
 def test_problems_over_rows_of_blocks_need_their_offsets():
-    class Any:
-        @hookimpl
-        def structperc_outputs(self, task):
-            return Outputs()
-
-        @hookimpl
-        def structperc_features(self, task):
-            return RowFeatures(task.n_features)
-
-        @hookimpl
-        def structperc_argmax(self, task):
-            return Tags.Positive()
-
     X, _ = data(10)
-    engine = Engine(Any(), epochs=3).fit(X, [(0,), (1, 2)], offsets=[0, 4, 10])
+    engine = Engine(Subsets(), epochs=3).fit(X, [(0,), (1, 2)], offsets=[0, 4, 10])
     assert len(engine.predict(X, offsets=[0, 4, 10])) == 2 and len(engine.predict(X)) == 10
     with pytest.raises(DataError, match="atom 1"):
         engine.fit(X, [(1,)] * 10)

@@ -64,6 +64,9 @@ SP_INLINE int sp_wide_index(const sp_rows *x) { return x->layout == SP_CSR_F64_I
 SP_INLINE ptrdiff_t sp_start(const sp_rows *x, ptrdiff_t row) {
     return sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indptr)[row] : (ptrdiff_t)((const int32_t *)x->indptr)[row];
 }
+SP_INLINE ptrdiff_t sp_index(const sp_rows *x, ptrdiff_t at) {
+    return sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indices)[at] : (ptrdiff_t)((const int32_t *)x->indices)[at];
+}
 
 /* Which of (up to 64) coefficients are not 0, as bits: one branch per block that moves instead of one per block. */
 SP_INLINE uint64_t sp_moved(const double *c, ptrdiff_t n) {
@@ -108,17 +111,13 @@ SP_INLINE void sp_prefetch_blocks(const sp_rows *x, const sp_blocks *b) {
     if (sp_is_dense(x) || b->block_step != 1) return;
     ptrdiff_t first = sp_start(x, 0), last = sp_start(x, x->n_rows), bytes = (b->average + b->n_blocks) * 8;
     for (ptrdiff_t q = first; q < last; q++) {
-        ptrdiff_t j = sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indices)[q] : (ptrdiff_t)((const int32_t *)x->indices)[q];
-        const char *p = (const char *)(b->w + j * b->feature_step);
+        const char *p = (const char *)(b->w + sp_index(x, q) * b->feature_step);
         for (ptrdiff_t byte = 0; byte < bytes; byte += 64) SP_PREFETCH(p + byte);
     }
 }
 
 SP_INLINE double sp_value(const sp_rows *x, ptrdiff_t at) {
     return sp_value_size(x) == 8 ? ((const double *)x->values)[at] : (double)((const float *)x->values)[at];
-}
-SP_INLINE ptrdiff_t sp_index(const sp_rows *x, ptrdiff_t at) {
-    return sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indices)[at] : (ptrdiff_t)((const int32_t *)x->indices)[at];
 }
 
 #endif

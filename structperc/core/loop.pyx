@@ -44,12 +44,6 @@ cdef class Pass:
     cdef public Py_ssize_t visited, mistakes, updates
     cdef public double loss
 
-    def add(self, Pass other):
-        self.visited += other.visited
-        self.mistakes += other.mistakes
-        self.updates += other.updates
-        self.loss += other.loss
-
 
 cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
     """Atom scores of one example; NOT_FINITE when one of them is."""
@@ -82,11 +76,12 @@ cdef class Loop:
     cdef Step step
     cdef Example x, next_x, far_x
     cdef double augment
-    cdef bint compiled, reserved
+    cdef bint compiled
+    cdef readonly bint ready            # whether room was made for the atoms of some data set
     cdef Py_ssize_t room
     cdef double[::1] scores, augmented
     cdef int[::1] predicted, searched, completed
-    cdef object parts, searched_by_python
+    cdef object parts
 
     def __init__(self, parts, double augment=0.0):
         self.parts = parts
@@ -109,15 +104,10 @@ cdef class Loop:
     def components(self):
         return (self.features, self.outputs, self.argmax, self.loss, self.update, self.weights, self.store.features)
 
-    @property
-    def ready(self):
-        """Whether room was made for the atoms of some data set."""
-        return self.reserved
-
     def reserve(self, Py_ssize_t n_atoms):
         """Makes room for examples of up to n_atoms atoms."""
         cdef Py_ssize_t room = max(n_atoms, self.features.room, 1), capacity
-        self.reserved = self.reserved or n_atoms > 0
+        self.ready = self.ready or n_atoms > 0
         if room <= self.room:
             return
         self.room = room
