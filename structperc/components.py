@@ -10,11 +10,12 @@ from structperc.core.rows import Example, Rows
 from structperc.core.updates import PassiveAggressiveUpdate, PerceptronUpdate
 from structperc.core.vector_features import VectorFeatures
 from structperc.core.weights import PrimalWeights
+from structperc.readers import NamedReader, Reader
 from structperc.training import EpochRecord, OnlineTrainer, Trainer
 
 __all__ = [
     "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "Example", "ExampleCosts",
-    "Features", "Gold", "HammingLoss", "LabelOutputs", "LargestArgmax", "Loss", "OnlineTrainer", "Outputs",
-    "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "RowFeatures", "Rows",
+    "Features", "Gold", "HammingLoss", "LabelOutputs", "LargestArgmax", "Loss", "NamedReader", "OnlineTrainer", "Outputs",
+    "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RowFeatures", "Rows",
     "SquaredLoss", "Step", "ThresholdArgmax", "Trainer", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
 ]  # fmt: skip

@@ -163,7 +163,59 @@ def canonical(rows: Rows) -> Rows:
         return rows
     csr = rows.X.copy()
     csr.sum_duplicates()
-    return Rows(csr, rows.offsets, rows.feature_names)
+    summed = Rows(csr, rows.offsets, rows.feature_names)
+    summed.restrict(rows.allowed)
+    return summed
+
+
+def block_offsets(X, offsets=None, lengths=None, groups=None):
+    """Where examples begin, from whichever of the three ways the user chose, or None.
+
+    Parameters
+    ----------
+    X : what the rows are read from
+    offsets : array of int, optional
+        Rows offsets[i]:offsets[i+1] are example i.
+    lengths : sequence of int, optional
+        How many rows each example has.
+    groups : sequence, optional
+        An entry for each row; neighbouring rows with the same entry are one example.
+    """
+    given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
+    if len(given) > 1:
+        raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
+    if not given or given == ["offsets"]:
+        return offsets
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X) if isinstance(X, (list, tuple)) and len(X) and is_row(X[0]) else None
+    if n_rows is None:
+        raise DataError(f"{given[0]} was given, but X is a {type(X).__name__} with one example per entry already; pass one or the other.")
+    if lengths is not None:
+        sizes = np.asarray(lengths)
+        if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0:
+            raise DataError(f"lengths is {lengths!r:.60}; expected a list of whole numbers, how many rows each example has.")
+        if (sizes < 0).any():
+            i = int(np.argmax(sizes < 0))
+            raise DataError(f"lengths[{i}] is {sizes[i]}; an example cannot have fewer than 0 rows.")
+        if sizes.sum() != n_rows:
+            raise DataError(f"lengths add up to {sizes.sum()}, but X has {n_rows} rows.")
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if len(groups) != n_rows:
+        raise DataError(f"groups has {len(groups)} entries, but X has {n_rows} rows; give one for each row.")
+    return group_offsets(groups)
+
+
+def group_offsets(groups) -> np.ndarray:
+    """Where each run of equal entries begins, and the end; an entry may not come back."""
+    values = np.asarray(groups)
+    if values.ndim != 1 or len(values) == 0:
+        raise DataError(f"groups has shape {values.shape}; expected one entry for each row of X.")
+    starts = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
+    names = values[starts].tolist()
+    if len(set(names)) < len(names):
+        seen = set()
+        again = next(name for name in names if name in seen or seen.add(name))
+        raise DataError(f"the rows of group {again!r} are not all together; sort X, y and groups by group.")
+    return np.append(starts, len(values)).astype(np.int64)
 
 
 def check_offsets(offsets, n_rows: int):
@@ -192,6 +244,8 @@ def stack(blocks) -> Rows:
             raise DataError(f"X[{i}] has {block.shape[1]} columns but X[0] has {blocks[0].shape[1]}; examples must share their features.")
     offsets = np.zeros(len(blocks) + 1, dtype=np.int64)
     np.cumsum([b.shape[0] for b in blocks], out=offsets[1:])
+    if offsets[-1] == 0 and blocks[0].shape[1]:
+        return Rows(np.zeros((0, blocks[0].shape[1])), offsets)     # examples without rows, as a stream may have them
     if any(is_sparse(b) for b in blocks):
         from scipy.sparse import vstack
 

@@ -9,6 +9,7 @@ from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, Hamming
 from structperc.core.updates import PassiveAggressiveUpdate, PerceptronUpdate
 from structperc.core.weights import PrimalWeights
 from structperc.hookspecs import hookimpl
+from structperc.readers import Reader
 from structperc.training import OnlineTrainer
 
 LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneLoss, "hamming": HammingLoss, "costs": ExampleCosts}
@@ -17,11 +18,15 @@ UPDATES = ("perceptron", "pa", "pa1", "pa2")
 
 
 class Defaults:
-    """Primal weights, the named losses and update rules, and the online trainer."""
+    """Rows of numbers, primal weights, the named losses and update rules, and the online trainer."""
 
     name = "defaults"
     losses = tuple(LOSSES)
     updates = UPDATES
+
+    @hookimpl
+    def structperc_reader(self, task):
+        return Reader()
 
     @hookimpl
     def structperc_weights(self, task):

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import numbers
 import threading
 
 import attrs
 import numpy as np
 
 from structperc import data as reading
-from structperc import registry
+from structperc import inference, registry
 from structperc.checks import check_parts, check_same, not_finite, overflow
 from structperc.core.adapters import bound, overrides
 from structperc.core.errors import BusyError, NotFittedError, OptionError, PluginError
 from structperc.core.loop import Loop, NotFinite
 from structperc.defaults import Defaults
 from structperc.options import OPTION_DEFAULTS, check_options, check_plugin_options, generator, plugin_defaults, same, unmoved
-from structperc.session import Fitted, Parts, Session, make_room
+from structperc.session import Fitted, Parts, Session, make_room, restrict
 from structperc.task import Task
 from structperc.training import CONVERGED, INTERRUPTED, MAX_EPOCHS, visiting_order
 
@@ -116,7 +117,7 @@ class Engine:
 
     # ---- training ----
 
-    def fit(self, X, y, *, offsets=None, sample_weight=None, costs=None, keep_online=False):
+    def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False):
         """Trains from nothing.
 
         Parameters
@@ -125,8 +126,11 @@ class Engine:
             C-ordered float32/float64 and CSR are read in place.
         y : sequence
             One output per example, as the problem's outputs take them.
-        offsets : array of int, optional
-            Rows offsets[i]:offsets[i+1] of X are example i; without it each row is one.
+        offsets, lengths, groups : array, optional
+            Which rows of X an example is made of, said in one of three ways: rows offsets[i]:offsets[i+1] are example i; example i
+            has lengths[i] rows; neighbouring rows with the same entry in groups are one. Without any, each row is an example.
+        allowed : sequence, optional
+            What each example's output may be, as the problem's outputs take it; Y(x) is restricted to that.
         sample_weight : array of shape (n_examples,), optional
             Scales the perceptron's step and the C of pa1 and pa2; 0 is as if the example were absent.
         costs : array of shape (n_examples, n_labels), optional
@@ -143,13 +147,13 @@ class Engine:
             raise busy("fit")
         try:
             with unmoved(self.random_state):
-                self._fit(reading.read(X, offsets), y, sample_weight, costs, keep_online)
+                self._fit(X, reading.block_offsets(X, offsets, lengths, groups), y, allowed, sample_weight, costs, keep_online)
         finally:
             self._session = None
             self._training.release()
         return self
 
-    def partial_fit(self, X, y, *, offsets=None, sample_weight=None, costs=None):
+    def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
         """One pass over a chunk of a stream, continuing from what was learned; parameters as in `fit`.
 
         The first call fixes the features and, unless `classes` names them, the labels.
@@ -157,12 +161,13 @@ class Engine:
         if not self._training.acquire(False):
             raise busy("partial_fit")
         try:
-            rows = reading.read(X, offsets)
+            if lengths is not None or groups is not None:
+                offsets = reading.block_offsets(X, offsets, lengths, groups)
             if self._fitted is not None:
-                self._learn_chunk(rows, y, sample_weight, costs)
+                self._learn_chunk(X, offsets, y, allowed, sample_weight, costs)
             else:
                 with unmoved(self.random_state):
-                    self._learn_chunk(rows, y, sample_weight, costs)
+                    self._learn_chunk(X, offsets, y, allowed, sample_weight, costs)
         finally:
             self._training.release()
         return self
@@ -173,8 +178,8 @@ class Engine:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self._session.stop_requested = True
 
-    def _fit(self, rows, y, sample_weight, costs, keep_online):
-        fitted = self._begin(rows, y)
+    def _fit(self, X, offsets, y, allowed, sample_weight, costs, keep_online):
+        fitted, rows = self._begin(X, offsets, y, allowed)
         random = fitted.task.random.bit_generator.state
         session = Session(self, fitted, rows, y, sample_weight, costs)
         session.online = fitted.online = [] if keep_online else None
@@ -192,13 +197,16 @@ class Engine:
             fitted.task.random.bit_generator.state = random
             raise
 
-    def _learn_chunk(self, rows, y, sample_weight, costs):
+    def _learn_chunk(self, X, offsets, y, allowed, sample_weight, costs):
         fitted = self._fitted
         if fitted is None:
-            fitted = self._begin(rows, y)
+            fitted, rows = self._begin(X, offsets, y, allowed)
         else:
+            rows = fitted.parts.reader.read(X, offsets)
             check_same(fitted.task, rows)
             make_room(fitted, rows)
+            if allowed is not None:
+                restrict(fitted.parts, rows, allowed)
         session = Session(self, fitted, rows, y, sample_weight, costs)
         weights = fitted.parts.weights
         token, state = weights.checkpoint(rows), fitted.task.random.bit_generator.state if fitted.task.shuffle else None
@@ -220,14 +228,19 @@ class Engine:
         self._fitted, fitted.streaming, fitted.online = fitted, True, None
         fitted.status = MAX_EPOCHS if passed.updates else CONVERGED
 
-    def _begin(self, rows, y) -> Fitted:
-        """New parts for a new data set, checked against each other."""
+    def _begin(self, X, offsets, y, allowed=None):
+        """New parts for a new data set, checked against each other, and its rows."""
         check_options(self)             # they may have been changed since
-        task = attrs.evolve(self._task(generator(self.random_state)), n_features=rows.n_features, sparse=rows.sparse,
-                            objects=rows.objects, feature_names=rows.feature_names)
+        task = self._task(generator(self.random_state))
+        reader = self._ask("structperc_reader", task)
+        rows = reader.learn(X, offsets)
+        task = attrs.evolve(task, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
         outputs = self._ask("structperc_outputs", task)
         labels = outputs.find_labels(y, self.classes)
-        return self._assemble(task, outputs, labels, rows)
+        fitted = self._assemble(task, reader, outputs, labels)
+        make_room(fitted, rows)
+        restrict(fitted.parts, rows, allowed)
+        return fitted, rows
 
     def _task(self, random) -> Task:
         """The options, before data are known."""
@@ -236,19 +249,16 @@ class Engine:
                     decay=float(self.decay), shuffle=bool(self.shuffle), fit_intercept=bool(self.fit_intercept),
                     options=self.plugin_options, random=random)
 
-    def _assemble(self, task, outputs, labels, rows=None) -> Fitted:
+    def _assemble(self, task, reader, outputs, labels) -> Fitted:
         task = attrs.evolve(task, labels=labels, loss=outputs.default_loss if task.loss is None else task.loss)
-        parts = Parts(outputs, *(self._ask(f"structperc_{hook}", task)
+        parts = Parts(reader, outputs, *(self._ask(f"structperc_{hook}", task)
                                  for hook in ("features", "argmax", "loss", "update", "weights", "trainer")))
         parts.argmax.width = outputs.width
         parts.loss.start(outputs, task)
         parts.weights.start(bound(parts.features), task)
         check_parts(task, parts)
         options = {name: getattr(self, name) for name in OPTION_DEFAULTS if name != "plugins"}
-        fitted = Fitted(task, parts, Loop(parts, task.augment), options)
-        if rows is not None:
-            make_room(fitted, rows)
-        return fitted
+        return Fitted(task, parts, Loop(parts, task.augment), options)
 
     def _ask(self, hook, task):
         component = registry.ask(self._manager, self._plugins, hook, task)
@@ -264,18 +274,22 @@ class Engine:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
         return self._fitted
 
-    def _scored(self, X, offsets):
+    def _read(self, X, offsets=None, lengths=None, groups=None, allowed=None):
+        """Rows like those of the training."""
+        fitted = self._ready()
+        rows = fitted.parts.reader.read(X, reading.block_offsets(X, offsets, lengths, groups))
+        check_same(fitted.task, rows)
+        fitted.parts.features.check_rows(rows)
+        restrict(fitted.parts, rows, allowed)
+        return reading.canonical(rows) if rows.sparse and not fitted.parts.weights.primal else rows
+
+    def _scored(self, rows):
         """Chunks of rows, each with its atom scores where one product gives them all."""
         fitted = self._ready()
-        rows = reading.read(X, offsets)
-        check_same(fitted.task, rows)
         parts = fitted.parts
-        parts.features.check_rows(rows)
-        if rows.sparse and not parts.weights.primal:
-            rows = reading.canonical(rows)
         product = not (overrides(parts.weights, "scores") and not overrides(parts.weights, "batch_scores")
                        or overrides(parts.features, "scores") and not overrides(parts.features, "batch_scores"))
-        if rows.offsets is not None or rows.objects or not product:
+        if rows.offsets is not None or rows.objects or rows.allowed is not None or not product:
             yield fitted, rows, None, 0
             return
         step = max(1, CHUNK_VALUES // max(1, rows.n_features)) if not rows.sparse else max(rows.n_rows, 1)
@@ -291,44 +305,123 @@ class Engine:
                 raise not_finite(part, int(np.argmax(~np.isfinite(scores).all(axis=1))), start)
             yield fitted, part, scores, start
 
-    def predict(self, X, *, offsets=None):
-        """The structure of largest score for each example, as labels or as the problem's outputs decode them."""
+    def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
+        """The structure of largest score for each example, as labels or as the problem's outputs decode them.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+        k : int, optional
+            Answer each example by a list of its k best structures, best first; fewer where there are fewer.
+
+        Returns
+        -------
+        ndarray of shape (n_examples,)
+        """
+        rows = self._read(X, offsets, lengths, groups, allowed)
+        if k is not None:
+            return self._listed(self._k_best(rows, k), lambda x, ranked: [self.parts_.outputs.decode(y) for y, _ in ranked])
         found = []
-        for fitted, rows, scores, start in self._scored(X, offsets):
+        for fitted, part, scores, start in self._scored(rows):
             try:
-                answers = fitted.loop.predict(rows, scores, fitted.parts.weights.final())
+                answers = fitted.loop.predict(part, scores, fitted.parts.weights.final())
             except NotFinite as error:
-                raise not_finite(rows, error.index, start) from None
+                raise not_finite(part, error.index, start) from None
             found.append(fitted.parts.outputs.decode_many(answers))
         return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def atom_scores(self, X, *, offsets=None):
+    def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+        """By how much the best structure of each example leads the next one, shape (n_examples,); 0: a tie, inf: there is no other."""
+        lead = [ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf
+                for _, ranked in self._k_best(self._read(X, offsets, lengths, groups, allowed), 2)]
+        return np.array(lead)
+
+    def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum"):
+        """What all structures of an example together say of its atoms.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+        kind : {"sum", "max"}
+            "sum": how often each atom is expected in y if p(y) is proportional to exp(score of y); training by perceptron or margin does
+            not calibrate these probabilities. "max": the score of the best structure that contains the atom, -inf where none does.
+
+        Returns
+        -------
+        ndarray of shape (n_examples,), dtype object
+            Arrays over atoms, or as the problem's outputs show them.
+        """
+        if kind not in ("sum", "max"):
+            raise OptionError(f"kind={kind!r}; expected 'sum' or 'max'.")
+        found = inference.marginals if kind == "sum" else inference.max_marginals
+        parts = self._ready().parts
+        rows = self._read(X, offsets, lengths, groups, allowed)
+        return self._listed(((x, found(parts, scores, x)) for x, scores in self._examples(rows)), parts.outputs.decode_marginals)
+
+    def atom_scores(self, X, *, offsets=None, lengths=None, groups=None):
         """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
         found = []
-        for fitted, rows, scores, _ in self._scored(X, offsets):
+        for fitted, part, scores, _ in self._scored(self._read(X, offsets, lengths, groups)):
             if scores is None:
-                final = fitted.parts.weights.final()
-                scores = [final.scores(rows.example(i)) for i in range(rows.n_examples)]
-                for i, one in enumerate(scores):
-                    if not np.isfinite(one).all():
-                        raise not_finite(rows, i)
+                scores = [one for _, one in self._examples(part)]
                 if fitted.parts.features.fixed_atoms < 0:
                     return scores
                 scores = np.array(scores)
             found.append(scores)
         return np.concatenate(found)
 
-    def explain(self, x):
-        """Why x got its prediction: the winner's score minus the runner-up's, split exactly by atom and feature."""
+    def _examples(self, rows):
+        """Every example with its atom scores."""
+        fitted = self._ready()
+        final = fitted.parts.weights.final()
+        for i in range(rows.n_examples):
+            x = rows.example(i)
+            x.n_atoms = fitted.parts.features.n_atoms(x)
+            scores = final.scores(x)
+            if not np.isfinite(scores).all():
+                raise not_finite(rows, i)
+            yield x, scores
+
+    def _k_best(self, rows, k):
+        """Every example with its k best structures and their scores."""
+        if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
+            raise OptionError(f"k={k!r}; expected a whole number, at least 1.")
+        parts = self._ready().parts
+        return ((x, inference.k_best(parts, scores, x, k)) for x, scores in self._examples(rows))
+
+    @staticmethod
+    def _listed(pairs, shown):
+        """An array of objects: what is shown of each example."""
+        found = [shown(x, value) for x, value in pairs]
+        answers = np.empty(len(found), dtype=object)
+        for i, answer in enumerate(found):
+            answers[i] = answer
+        return answers
+
+    def explain(self, x, *, against=None):
+        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature.
+
+        Parameters
+        ----------
+        x : one example
+        against : output, optional
+            The rival, as `predict` shows outputs; without it the runner-up.
+
+        Returns
+        -------
+        structperc.explanation.Explanation
+        """
         from structperc.explanation import explain
 
-        return explain(self, x)
+        return explain(self, x, against)
 
     # ---- what was learned ----
 
     @property
     def parts_(self):
-        """The components in use: outputs, features, argmax, loss, update, weights and trainer."""
+        """The components in use: reader, outputs, features, argmax, loss, update, weights and trainer."""
         return self._ready().parts
 
     @property

@@ -4,6 +4,7 @@ from structperc.core.errors import (
     BusyError,
     DataError,
     DataTypeError,
+    MissingData,
     ModelFormatError,
     NotFittedError,
     OptionError,
@@ -11,4 +12,7 @@ from structperc.core.errors import (
     StructPercError,
 )
 
-__all__ = ["BusyError", "DataError", "DataTypeError", "ModelFormatError", "NotFittedError", "OptionError", "PluginError", "StructPercError"]
+__all__ = [
+    "BusyError", "DataError", "DataTypeError", "MissingData", "ModelFormatError", "NotFittedError", "OptionError", "PluginError",
+    "StructPercError",
+]  # fmt: skip

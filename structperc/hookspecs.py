@@ -13,11 +13,17 @@ import pluggy
 if TYPE_CHECKING:
     from structperc.core.components import Argmax, Features, Loss, Outputs, Update, Weights
     from structperc.engine import Engine
+    from structperc.readers import Reader
     from structperc.task import Task
     from structperc.training import EpochRecord, Trainer
 
 hookspec = pluggy.HookspecMarker("structperc")
 hookimpl = pluggy.HookimplMarker("structperc")
+
+
+@hookspec(firstresult=True)
+def structperc_reader(task: Task) -> Reader | None:
+    """X: from what users bring to blocks of rows. Asked before anything is known of the data."""
 
 
 @hookspec(firstresult=True)
@@ -27,7 +33,7 @@ def structperc_weights(task: Task) -> Weights | None:
 
 @hookspec(firstresult=True)
 def structperc_outputs(task: Task) -> Outputs | None:
-    """Y(x): the output space. Asked first; `task.labels` is not known yet."""
+    """Y(x): the output space. Asked when X is known; `task.labels` is not yet."""
 
 
 @hookspec(firstresult=True)

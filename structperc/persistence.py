@@ -196,9 +196,9 @@ def restore(engine, header, arrays, shown="the model"):
             raise ValueError(f"feature_names does not name {n_features} features")
         task = attrs.evolve(engine._task(_generator(saved["random"])), n_features=n_features, sparse=bool(saved["sparse"]),
                             objects=bool(saved["objects"]), feature_names=None if names is None else tuple(names))
-        outputs = engine._ask("structperc_outputs", task)
+        reader, outputs = (engine._ask(f"structperc_{hook}", task) for hook in ("reader", "outputs"))
         labels = outputs.find_labels(None, _restored(saved["labels"], arrays))
-        fitted = engine._assemble(task, outputs, labels)
+        fitted = engine._assemble(task, reader, outputs, labels)
         for name, part in _named_parts(fitted.parts):
             prefix = f"{name}."
             part.restore({key[len(prefix):]: array for key, array in arrays.items() if key.startswith(prefix)})

@@ -12,11 +12,13 @@ import pluggy
 from structperc import hookspecs
 from structperc.core.components import Argmax, Component, Features, Loss, Outputs, Update, Weights
 from structperc.core.errors import PluginError, StructPercError
+from structperc.readers import Reader
 from structperc.training import Trainer
 
 GROUP = "structperc"
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("structperc_"))
 COMPONENTS = {
+    "structperc_reader": Reader,
     "structperc_weights": Weights,
     "structperc_outputs": Outputs,
     "structperc_features": Features,

@@ -17,6 +17,7 @@ from structperc.task import Task
 class Parts:
     """The components of one fit."""
 
+    reader: object
     outputs: object
     features: object
     argmax: object
@@ -50,6 +51,15 @@ def make_room(fitted, rows) -> None:
         fitted.loop.reserve(features.max_atoms(rows))
 
 
+def restrict(parts, rows, allowed) -> None:
+    """Restricts Y(x) of these examples to what the user allows."""
+    if allowed is None:
+        return
+    if not parts.argmax.restricts:
+        raise DataError(f"allowed was given, but {type(parts.argmax).__name__} does not heed it; leave it out.")
+    rows.restrict(parts.outputs.encode_allowed(allowed, rows))
+
+
 class Session:
     """One training run: the data, what to visit and what to record. Trainers drive it."""
 
@@ -67,7 +77,8 @@ class Session:
             self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
         if costs is not None or parts.loss.per_example:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
-        if rows.sparse and (not parts.weights.primal or parts.update.norms or overrides(parts.update, "step")):
+        if rows.sparse and (not parts.weights.primal or overrides(parts.update, "step")
+                            or parts.update.norms and not parts.features.adds_repeated):
             rows = reading.canonical(rows)
         self.rows = rows
 

@@ -251,7 +251,7 @@ def test_what_cannot_be_enumerated_is_said():
         engine.explain(X[:4])
     engine = Engine(Any(AllSubsets)).fit(X, [(0, 2), (1,)], offsets=[0, 4, 22])
     assert sorted(engine.explain(X[:4]).winner) == sorted(engine.predict([X[:4]])[0])
-    with pytest.raises(PluginError, match="looked at 100000 structures of this example and there are more"):
+    with pytest.raises(PluginError, match="among all structures of example 0, which are more than 100000"):
         engine.explain(X)
 
 

@@ -334,7 +334,7 @@ def test_a_plugin_replaces_one_hot_spot_of_a_whole_problem():
     assert engine.thresholds_.shape == (2,)
 
 
-def test_each_hook_is_asked_once_per_fit_and_outputs_first():
+def test_each_hook_is_asked_once_per_fit_first_the_reader_then_the_outputs():
     asked = []
 
     def asks(hook):
@@ -344,7 +344,7 @@ def test_each_hook_is_asked_once_per_fit_and_outputs_first():
     Engine("cusum", plugins=[spy], epochs=4).fit(X, Y)
 
     assert sorted(hook for hook, _ in asked) == sorted(registry.COMPONENTS)
-    assert asked[0] == ("structperc_outputs", 0) and {n for _, n in asked[1:]} == {3}
+    assert asked[:2] == [("structperc_reader", 0), ("structperc_outputs", 0)] and {n for _, n in asked[2:]} == {3}
 
 
 # ---- observers ----

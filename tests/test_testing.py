@@ -173,7 +173,29 @@ def test_options_pass_too(name, options):
 
 
 def test_prank_with_the_original_update_passes():
-    assert dict(check_problem("prank", variant="original", checks=NAMES[:7])) == dict.fromkeys(NAMES[:7], "passed")
+    assert dict(check_problem("prank", variant="original", checks=NAMES[:8])) == dict.fromkeys(NAMES[:8], "passed")
+
+
+@pytest.mark.parametrize("options", [
+    {"start": False, "end": False},
+    {"start": False, "forbidden_transitions": [("a", "b"), ("c", "c"), (None, "c")]},
+    {"end": False, "required_transitions": [("a", "b"), ("c", "c")]},
+    {"classes": ["O", "B-X", "I-X"], "forbidden_transitions": "iob2", "fit_intercept": False},
+    {"update": "pa", "average": True, "loss": [[0, 1, 2], [3, 0, 1], [0.5, 1, 0]]},
+    {"augment": 1.0, "classes": ["a", "b"]},
+], ids=str)
+def test_sequences_pass(options):
+    report = dict(check_problem("sequence", **options))
+
+    assert report == dict.fromkeys(NAMES, "passed")
+
+
+@pytest.mark.parametrize("options", [{"update": "pa1", "C": 0.1, "augment": 1.0}, {"update": "pa2", "decay": 0.01}], ids=str)
+def test_sequences_pass_where_no_bound_is_known(options):
+    report = dict(check_problem("sequence", **options))
+
+    assert report.pop("separable_set_is_learned").startswith("not applicable: no bound is known")
+    assert set(report.values()) == {"passed"}
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -230,7 +252,9 @@ class OwnTrainer(Trainer):
     ("replacement", "reasons"),
     [
         (Approximate(4), {"argmax_maximises": "declares itself approximate", "separable_set_is_learned": "declares itself approximate"}),
+        (Approximate(4), {"further_answers_agree": "declares itself approximate"}),
         (Unlisted(), {"argmax_maximises": "does not list Y(x)", "augmented_argmax_maximises": "does not list Y(x)"}),
+        (Unlisted(), {"further_answers_agree": "does not list Y(x)"}),
         (OwnTrainer(), {"separable_set_is_learned": "a trainer of its own", "average_is_the_mean": "a trainer of its own"}),
         (DualWeights(), {"primal_equals_dual": "not primal", "average_is_the_mean": "not primal"}),
     ],
@@ -345,6 +369,65 @@ class WeighedHamming(HammingLoss):
 class Unscaled(AbsoluteLoss):
     def augment(self, gold, scores, scale, x=None):
         return super().augment(gold, scores, 3.0, x)
+
+
+class Answers(PrefixArgmax):
+    """Further answers that are right, to be spoilt."""
+
+    def all_ranked(self, scores):
+        totals = np.append(0, np.cumsum(scores))
+        return [(int(i) + 1, totals[i]) for i in np.argsort(-totals, kind="stable")]
+
+    def k_best(self, scores, x, k):
+        return self.all_ranked(scores)[:k]
+
+    def marginals(self, scores, x):
+        p = np.exp(np.append(0, np.cumsum(scores)))
+        return 1 - np.cumsum(p / p.sum())[:-1]
+
+    def max_marginals(self, scores, x):
+        totals = np.append(0, np.cumsum(scores))
+        return np.array([totals[k:].max() for k in range(1, len(totals))])
+
+
+class WorstFirst(Answers):
+    def k_best(self, scores, x, k):
+        return self.all_ranked(scores)[::-1][:k]
+
+
+class BestTwice(Answers):
+    def k_best(self, scores, x, k):
+        ranked = self.all_ranked(scores)
+        return [ranked[0], *ranked][:min(k, len(ranked))]
+
+
+class NeverTheLowest(Answers):
+    def k_best(self, scores, x, k):
+        ranked = self.all_ranked(scores)
+        return [ranked[0], *(one for one in ranked[1:] if one[0] > 1)][:k]
+
+
+class SecondIsThird(Answers):
+    def k_best(self, scores, x, k):
+        best, second, third, *others = self.all_ranked(scores)
+        return [best, third, second, *others][:k]
+
+
+class Unscored(Answers):
+    def k_best(self, scores, x, k):
+        return [(y, 0.0) for y, _ in super().k_best(scores, x, k)]
+
+
+class CertainMarginals(Answers):
+    def marginals(self, scores, x):
+        return (np.arange(1, len(scores) + 1) < self.argmax(scores, x)).astype(float)
+
+
+class PrefixMarginals(Answers):
+    """The score up to each atom, as if nothing could follow."""
+
+    def max_marginals(self, scores, x):
+        return np.cumsum(scores)
 
 
 class SortingArgmax(PrefixArgmax):
@@ -463,6 +546,13 @@ BROKEN = [
     ("loss_is_zero_at_gold", "cusum", Rewarding(), "a loss is never negative"),
     ("augmented_argmax_maximises", Subsets(), WeighedHamming(), "has the largest score + loss"),
     ("augmented_argmax_maximises", "cusum", Unscaled(), "has the largest score + loss"),
+    ("further_answers_agree", "cusum", WorstFirst(4), "but the argmax finds"),
+    ("further_answers_agree", "cusum", BestTwice(4), "lists a structure twice"),
+    ("further_answers_agree", "cusum", NeverTheLowest(4), "of 4 structures NeverTheLowest.k_best lists"),
+    ("further_answers_agree", "cusum", SecondIsThird(4), "best score"),
+    ("further_answers_agree", "cusum", Unscored(4), "best score"),
+    ("further_answers_agree", "cusum", CertainMarginals(4), "CertainMarginals.marginals is not"),
+    ("further_answers_agree", "cusum", PrefixMarginals(4), "PrefixMarginals.max_marginals is not"),
     ("inputs_are_untouched", "cusum", SortingArgmax(4), "a component changed the atom scores"),
     ("inputs_are_untouched", "cusum", ScalingFeatures(3, 3), "a component changed the weights"),
     ("inputs_are_untouched", WordEating(), None, "changed the user's X"),
@@ -478,6 +568,10 @@ BROKEN = [
     ("saving_keeps_everything", "cusum", averaging(Forgetful), "a loaded model predicts differently"),
     ("interrupting_keeps_what_was_learned", "cusum", Swallowing(), "Ctrl-C during training was swallowed"),
 ]
+
+
+def test_what_is_broken_here_is_otherwise_right():
+    assert check_problem("cusum", plugins=[Answers(4)], checks=["further_answers_agree"]) == [("further_answers_agree", "passed")]
 
 
 @pytest.mark.parametrize(("check", "problem", "broken", "found"), BROKEN, ids=[f"{c}-{type(b or p).__name__}" for c, p, b, _ in BROKEN])

@@ -14,7 +14,7 @@ INSTEAD = ("The exact interval updates 'exact-pa', 'exact-pa1' and 'exact-pa2' (
 
 cdef inline sp_blocks direction(ThresholdFeatures f, const Parameter *p) noexcept nogil:
     cdef sp_blocks b
-    b.w, b.bias, b.average, b.n_blocks = p.w, NULL, p.average, 1
+    b.w, b.bias, b.average, b.n_blocks, b.place, b.n_placed = p.w, NULL, p.average, 1, NULL, NULL
     b.block_step = 1
     b.feature_step = p.pitch if f.n_weight_rows > 1 else 1
     return b

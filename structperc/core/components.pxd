@@ -6,10 +6,14 @@ from structperc.core.rows cimport Example
 
 ctypedef struct Parameter:
     # n_weight_rows rows of row_width weights, `pitch` doubles apart; a weight's averaging accumulator stands
-    # `average` doubles behind it (0: none).
+    # `average` doubles behind it (0: none). With `place` (see sp_blocks in inner.h) the first lazy_rows rows stand where it says;
+    # the rows after these begin at `fixed` in any case.
     double *w
     Py_ssize_t pitch
     Py_ssize_t average
+    double *fixed
+    int *place
+    int *n_placed
 
 
 cdef class Component:
@@ -19,6 +23,7 @@ cdef class Component:
 
 cdef class Features(Component):
     cdef readonly Py_ssize_t n_weight_rows, row_width
+    cdef readonly Py_ssize_t lazy_rows          # so many of the first rows may get memory only when a step touches them
     cdef readonly Py_ssize_t fixed_atoms        # atoms of every example, or -1 when they differ
     cdef readonly Py_ssize_t room               # scores that scores_c may write beyond n_atoms: rounded-up block count
     cdef readonly bint prefetches
@@ -96,6 +101,14 @@ cdef class Step(Component):
 
 cdef class Update(Component):
     cdef int step_c(self, Step step) noexcept nogil
+
+
+cdef inline Parameter written_out(Features f, double *w) noexcept nogil:
+    """A vector of n_weights weights, without averages."""
+    cdef Parameter p
+    p.w, p.pitch, p.average, p.place, p.n_placed = w, f.row_width, 0, NULL, NULL
+    p.fixed = w + f.lazy_rows * f.row_width
+    return p
 
 
 cdef object structure(const int *y, Py_ssize_t n, Py_ssize_t width)

@@ -109,9 +109,12 @@ cdef class Features(Component):
         Atoms of every example, or -1 when they differ (then `n_atoms(x)` tells).
     single_row : bool
         Whether every example must be exactly one row of X.
+    adds_repeated : bool
+        Whether norms are right also where a sparse row names a feature twice; otherwise the engine adds these up first, in a copy.
     """
 
     single_row = False
+    adds_repeated = False
 
     def __cinit__(self, *args, **kwargs):
         self.kernels = best_kernels(0)
@@ -119,13 +122,17 @@ cdef class Features(Component):
         self.n_weight_rows = 1
         self.scratch = None
 
-    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t fixed_atoms=-1):
-        """Declares the number of weights; a Python feature map calls this in its constructor."""
+    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t fixed_atoms=-1, Py_ssize_t lazy_rows=0):
+        """Declares the number of weights; a Python feature map calls this in its constructor.
+
+        lazy_rows: so many of the first rows are found through `Parameter.place` (compiled feature maps only), so that a weight
+        store may give them memory when a step first touches them.
+        """
         if n_weights < 1 or n_weight_rows < 1 or n_weights % n_weight_rows:
             raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
                               f"both must be positive and the rows equally long.")
         self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
-        self.fixed_atoms = fixed_atoms
+        self.fixed_atoms, self.lazy_rows = fixed_atoms, lazy_rows
         self.room = max(self.room, fixed_atoms)
 
     @property
@@ -183,7 +190,7 @@ cdef class Features(Component):
         if self.scratch is None:
             with gil:
                 self.scratch = np.zeros((2, n))
-        p.w, p.pitch, p.average = &self.scratch[place, 0], self.row_width, 0
+        p = written_out(self, &self.scratch[place, 0])
         memset(p.w, 0, n * sizeof(double))
         return p.w if self.add_c(&p, x, c, 1.0, 0.0) >= 0 else NULL
 
@@ -220,19 +227,17 @@ cdef class Features(Component):
 
     def scores(self, const double[::1] w, Example x):
         """s[a] = w . phi(x, a) for every atom; w has length n_weights."""
-        cdef Parameter p
+        cdef Parameter p = written_out(self, <double *> &w[0])
         cdef Py_ssize_t n = self.n_atoms(x)
         cdef double[::1] s = np.zeros(max(n, self.room, 1))
         x.n_atoms = n
-        p.w, p.pitch, p.average = <double *> &w[0], self.row_width, 0
         self.answer(self.scores_c(&p, x, &s[0]))
         return np.asarray(s)[:n]
 
     def add(self, double[::1] w, Example x, c):
         """w += sum_a c[a] phi(x, a), in place."""
-        cdef Parameter p
+        cdef Parameter p = written_out(self, &w[0])
         cdef double[::1] padded = room_for(c, self, x)
-        p.w, p.pitch, p.average = &w[0], self.row_width, 0
         self.answer(self.add_c(&p, x, &padded[0], 1.0, 0.0))
 
     def vector(self, Example x, c):
@@ -411,10 +416,23 @@ cdef class Outputs(Component):
         return y
 
     def decode_many(self, structures):
-        """Decodes a list of structures into what `predict` returns."""
+        """Decodes a `Gold` or list of structures into what `predict` returns."""
         decoded = np.empty(len(structures), dtype=object)
-        decoded[:] = [self.decode(y) for y in structures]
+        for i in range(len(structures)):
+            decoded[i] = self.decode(structures[i])
         return decoded
+
+    def decode_marginals(self, Example x, marginals):
+        """What `predict_marginals` shows of an example's expected atom counts."""
+        return marginals
+
+    def measures(self, y_true, y_pred):
+        """What is worth knowing of predictions, a dict of names to numbers; beside the mean loss, which is always measured."""
+        return {}
+
+    def encode_allowed(self, allowed, rows):
+        """What the user passed as `allowed`, as a uint8 array that `Rows.restrict` takes: row by row, which labels Y(x) has."""
+        raise DataError(f"allowed was given, but {type(self).__name__} cannot be restricted example by example; leave it out.")
 
     def capacity(self, n_atoms):
         """The most integers that a structure over n_atoms atoms can take."""
@@ -549,12 +567,19 @@ cdef class Argmax(Component):
     ----------
     exact : bool
         Whether what it finds is always a maximiser. An approximate solver is allowed, and `Engine` says so.
+    restricts : bool
+        Whether it heeds which labels each row may have (`Rows.restrict`, the users' `allowed`).
     """
 
     exact = True
+    restricts = False
 
     def __cinit__(self, *args, **kwargs):
         self.width = -1
+
+    def workspace(self, n_atoms):
+        """How many doubles `argmax_c` needs at x.work for an example of so many atoms."""
+        return 0
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         with gil:
@@ -571,11 +596,28 @@ cdef class Argmax(Component):
         x : Example
         """
         cdef int[::1] y = np.empty(max(scores.shape[0], self.width, 1), dtype=np.intc)
-        cdef Py_ssize_t n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
+        cdef Py_ssize_t n
+        x.provide(self.workspace(scores.shape[0]))
+        n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
         if n < 0:
             error, self.error = self.error, None
             raise error
         return structure(&y[0], n, self.width)
+
+    def k_best(self, scores, Example x, k):
+        """The k structures of largest score, best first, as a list of (structure, score); fewer where Y(x) has fewer.
+
+        The first is what `argmax` finds. None: no faster way than to look at every structure.
+        """
+        return None
+
+    def marginals(self, scores, Example x):
+        """How often each atom is expected in y where p(y) is proportional to exp(score of y), an array; None as in `k_best`."""
+        return None
+
+    def max_marginals(self, scores, Example x):
+        """The score of the best structure that contains each atom, an array; -inf where none does; None as in `k_best`."""
+        return None
 
 
 cdef class Loss(Component):

@@ -28,6 +28,10 @@ class ModelFormatError(StructPercError, ValueError):
     """A model file is damaged, truncated, foreign or from another version; names the file."""
 
 
+class MissingData(StructPercError, OSError):
+    """The files of a data set are not on this machine, and could not be fetched; says what to put where."""
+
+
 class BusyError(StructPercError, RuntimeError):
     """The engine is being trained, by an observer's caller or in another thread."""
 

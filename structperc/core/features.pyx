@@ -16,20 +16,6 @@ cdef require_rows(features, Py_ssize_t n_features):
         raise DataError(f"X is a list of objects, but {type(features).__name__} describes rows of numbers; pass a matrix.")
 
 
-cdef inline sp_blocks blocks_of(BlockFeatures f, const Parameter *p) noexcept nogil:
-    cdef sp_blocks b
-    b.w, b.average = p.w, p.average
-    if f.feature_major:
-        b.block_step, b.feature_step, b.n_blocks = 1, p.pitch, f.room
-        b.bias = p.w + f.n_features * p.pitch
-    else:
-        b.block_step, b.feature_step, b.n_blocks = f.n_features, 1, f.n_blocks
-        b.bias = p.w + f.n_blocks * f.n_features
-    if not f.intercept:
-        b.bias = NULL
-    return b
-
-
 cdef class BlockFeatures(Features):
     """Atom a of a one-row example x has x in weight block a: phi(x, a) = e_a (x) x, and a constant feature.
 
@@ -99,7 +85,8 @@ cdef class BlockFeatures(Features):
             table = w.reshape(-1, self.room)[:, :self.n_blocks]
             return table[:self.n_features].T, (table[self.n_features] if self.intercept else np.zeros(self.n_blocks))
         blocks = w[:self.n_blocks * self.n_features].reshape(self.n_blocks, self.n_features)
-        return blocks, (w[self.n_blocks * self.n_features:] if self.intercept else np.zeros(self.n_blocks))
+        constants = w[self.n_blocks * self.n_features:][:self.n_blocks]
+        return blocks, (constants if self.intercept else np.zeros(self.n_blocks))
 
     def batch_scores(self, w, rows):
         if rows.offsets is not None:
@@ -116,7 +103,7 @@ cdef class BlockFeatures(Features):
 
 cdef inline sp_blocks direction(RowFeatures f, const Parameter *p) noexcept nogil:
     cdef sp_blocks b
-    b.w, b.bias, b.average, b.n_blocks = p.w, NULL, p.average, 1
+    b.w, b.bias, b.average, b.n_blocks, b.place, b.n_placed = p.w, NULL, p.average, 1, NULL, NULL
     b.block_step, b.feature_step = f.n_features, 1
     return b
 

@@ -33,6 +33,9 @@ cdef class Gold:
         values = np.fromiter((a for y in structures for a in y), dtype=np.intc, count=int(offsets[len(structures)]))
         return cls(values, offsets)
 
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
     def __len__(self):
         return len(self.held) if self.offsets is None else len(self.offsets) - 1
 
@@ -55,3 +58,22 @@ def encode_few(dict code_of, list labels):
     except TypeError:
         return None
     return codes
+
+
+def encode_nested(dict code_of, sentences, int[::1] codes):
+    """Codes of lists of labels, end to end; the (i, j) of the first unknown label, or None. About 20 ns per label."""
+    cdef Py_ssize_t at = 0, i = 0, j
+    for labels in sentences:
+        j = 0
+        for label in labels:
+            try:
+                code = code_of.get(label)
+            except TypeError:
+                code = None
+            if code is None:
+                return i, j
+            codes[at] = code
+            at += 1
+            j += 1
+        i += 1
+    return None

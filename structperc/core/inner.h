@@ -42,11 +42,18 @@ typedef struct {
 
 /* Weights of `n_blocks` blocks: block k, feature j stands at w[k * block_step + j * feature_step], the weight of the
  * constant feature 1 at bias[k] (NULL: none), and the averaging accumulator of any of them, when there is one, `average`
- * doubles further on. */
+ * doubles further on.  With `place`, feature j stands in row place[j] instead: 0 is a row of zeros that all features share
+ * which no step has touched, *n_placed the next row that is free. */
 typedef struct {
     double *w, *bias;
     ptrdiff_t block_step, feature_step, n_blocks, average;
+    int32_t *place, *n_placed;
 } sp_blocks;
+
+/* The row of a feature, to read and to change. */
+#define SP_PLACE(b, feature) ((b)->place ? (ptrdiff_t)(b)->place[feature] : (ptrdiff_t)(feature))
+#define SP_CLAIM(b, feature)                                                                                           \
+    ((b)->place && !(b)->place[feature] ? (ptrdiff_t)((b)->place[feature] = (*(b)->n_placed)++) : SP_PLACE(b, feature))
 
 typedef struct {                             /* one function per layout of x */
     const char *name;
@@ -54,6 +61,8 @@ typedef struct {                             /* one function per layout of x */
     void (*add[6])(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *c, double to_w, double to_u);
     double (*norm[6])(const sp_rows *x, ptrdiff_t row);
     double (*row_dot)(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other);
+    /* out[j] = max over i < n of (a[i] + e[i]) + t[i * pitch + j], for j < m: one step of a dynamic programme */
+    void (*max_plus)(const double *a, const double *e, ptrdiff_t n, const double *t, ptrdiff_t pitch, ptrdiff_t m, double *out);
 } sp_kernels;
 
 SP_INLINE int sp_is_dense(const sp_rows *x) { return x->layout <= SP_DENSE_F32; }
@@ -89,6 +98,15 @@ SP_INLINE void sp_add_bias(const sp_blocks *b, const double *c, double to_w, dou
     }
 }
 
+/* One row alone. */
+SP_INLINE sp_rows sp_row_of(const sp_rows *x, ptrdiff_t row) {
+    sp_rows one = *x;
+    one.n_rows = 1;
+    if (sp_is_dense(x)) one.values = (const char *)x->values + row * x->n_features * sp_value_size(x);
+    else one.indptr = (const char *)x->indptr + row * (sp_wide_index(x) ? 8 : 4);
+    return one;
+}
+
 /* Asks for the memory of the rows of a coming example. */
 SP_INLINE void sp_prefetch_rows(const sp_rows *x) {
     ptrdiff_t size = sp_value_size(x), first, last, limit = 65536;
@@ -111,7 +129,7 @@ SP_INLINE void sp_prefetch_blocks(const sp_rows *x, const sp_blocks *b) {
     if (sp_is_dense(x) || b->block_step != 1) return;
     ptrdiff_t first = sp_start(x, 0), last = sp_start(x, x->n_rows), bytes = (b->average + b->n_blocks) * 8;
     for (ptrdiff_t q = first; q < last; q++) {
-        const char *p = (const char *)(b->w + sp_index(x, q) * b->feature_step);
+        const char *p = (const char *)(b->w + SP_PLACE(b, sp_index(x, q)) * b->feature_step);
         for (ptrdiff_t byte = 0; byte < bytes; byte += 64) SP_PREFETCH(p + byte);
     }
 }

@@ -58,7 +58,7 @@ static void SP_T(dots)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, doub
     } else {                                 /* blocks laid out for sparse rows */
         for (; k < n; k++) {
             double t = 0;
-            for (ptrdiff_t j = 0; j < d; j++) t += w[j * f + k * step] * (double)v[j];
+            for (ptrdiff_t j = 0; j < d; j++) t += w[SP_PLACE(b, j) * f + k * step] * (double)v[j];
             out[k] = bias ? t + bias[k] : t;
         }
     }
@@ -91,8 +91,10 @@ static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const
 #undef SP_STEP
 #undef SP_STEP2
             for (; j < d; j++) {
-                w[j * f] += a * (double)v[j];
-                if (far) w[j * f + far] += t * (double)v[j];
+                if (b->place && v[j] == 0) continue;
+                ptrdiff_t at = SP_CLAIM(b, j) * f;
+                w[at] += a * (double)v[j];
+                if (far) w[at + far] += t * (double)v[j];
             }
     }
 }

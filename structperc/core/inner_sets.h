@@ -31,6 +31,18 @@ static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrd
 }
 
 /* ---- one copy per instruction set ---- */
+#if SP_VECTORS && defined(__x86_64__)
+#include <immintrin.h>
+#define SP_MAX _mm_max_pd                    /* x > y ? x : y in every lane, which C has no operator for */
+#elif SP_VECTORS
+typedef double sp_pair __attribute__((vector_size(16)));
+typedef long long sp_mask __attribute__((vector_size(16)));
+SP_INLINE sp_pair sp_max(sp_pair x, sp_pair y) {
+    sp_mask larger = x > y;
+    return (sp_pair)(((sp_mask)x & larger) | ((sp_mask)y & ~larger));
+}
+#define SP_MAX sp_max
+#endif
 #define SP_PASTE_(a, b) a##_##b
 #define SP_PASTE(a, b) SP_PASTE_(a, b)
 #define SP(name) SP_PASTE(sp_##name, SP_SET)
@@ -56,6 +68,8 @@ static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrd
 #pragma GCC push_options
 #pragma GCC target("avx2")
 #endif
+#undef SP_MAX
+#define SP_MAX _mm256_max_pd
 #define SP_WIDTH 4
 #define SP_SET avx2
 #define SP_SET_NAME "avx2"
@@ -77,6 +91,8 @@ static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrd
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx512vl")
 #endif
+#undef SP_MAX
+#define SP_MAX _mm512_max_pd
 #define SP_WIDTH 8
 #define SP_SET avx512
 #define SP_SET_NAME "avx512"

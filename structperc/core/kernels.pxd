@@ -20,6 +20,8 @@ cdef extern from "inner.h" nogil:
         double *w
         double *bias
         Py_ssize_t block_step, feature_step, n_blocks, average
+        int *place
+        int *n_placed
 
     ctypedef struct sp_kernels:
         const char *name
@@ -27,7 +29,13 @@ cdef extern from "inner.h" nogil:
         void (*add[6])(const sp_rows *x, Py_ssize_t row, const sp_blocks *b, const double *c, double to_w, double to_u) noexcept nogil
         double (*norm[6])(const sp_rows *x, Py_ssize_t row) noexcept nogil
         double (*row_dot)(const sp_rows *x, Py_ssize_t row, const sp_rows *z, Py_ssize_t other) noexcept nogil
+        void (*max_plus)(const double *a, const double *e, Py_ssize_t n, const double *t, Py_ssize_t pitch, Py_ssize_t m,
+                         double *out) noexcept nogil
 
+    sp_rows sp_row_of(const sp_rows *x, Py_ssize_t row) noexcept
+    Py_ssize_t sp_start(const sp_rows *x, Py_ssize_t row) noexcept
+    Py_ssize_t sp_index(const sp_rows *x, Py_ssize_t at) noexcept
+    bint sp_is_dense(const sp_rows *x) noexcept
     void sp_prefetch_rows(const sp_rows *x) noexcept
     void sp_prefetch_blocks(const sp_rows *x, const sp_blocks *b) noexcept
     void SP_PREFETCH(const void *p) noexcept

@@ -46,10 +46,17 @@ def squared_norm(str name, Example x):
     return named(name).norm[x.block.layout](&x.block, 0)
 
 
+def max_plus(str name, const double[::1] a, const double[::1] e, const double[:, ::1] t):
+    """max_i (a[i] + e[i]) + t[i, j] for every j: the product of a vector and a table over the semiring (max, +)."""
+    cdef double[::1] out = np.zeros(t.shape[1])
+    named(name).max_plus(&a[0], &e[0], t.shape[0], &t[0, 0], t.shape[1], t.shape[1], &out[0])
+    return np.asarray(out)
+
+
 cdef sp_blocks blocks(double[:, ::1] w, bint feature_major):
     cdef sp_blocks b
     cdef Py_ssize_t rows = w.shape[0], columns = w.shape[1]
-    b.w, b.bias, b.average = &w[0, 0], NULL, 0
+    b.w, b.bias, b.average, b.place, b.n_placed = &w[0, 0], NULL, 0, NULL, NULL
     b.block_step = 1 if feature_major else columns
     b.feature_step = columns if feature_major else 1
     b.n_blocks = columns if feature_major else rows

@@ -185,7 +185,7 @@ class LabelCodes:
         codes = self._search(values)
         unknown = np.flatnonzero(codes == 0)
         if len(unknown):
-            self.refuse(int(unknown[0]), values[unknown[0]])
+            self.refuse(f"y[{int(unknown[0])}]", values[unknown[0]])
         return codes
 
     def _search(self, values):
@@ -198,11 +198,12 @@ class LabelCodes:
             refuse_unhashable(values, "y")
             return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
 
-    def refuse(self, position, label):
+    def refuse(self, place, label):
+        """Raises for a label that is not known; `place` is where it stands, such as "y[3]"."""
         names = [str(v) for v in self.labels.tolist()]
         shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         near = difflib.get_close_matches(str(label), names, 1)
         hint = f" Did you mean {near[0]!r}?" if near and near[0] != str(label) else ""
         label = plain(label)
-        raise DataError(f"y[{position}] is {label!r}, which is not one of the labels known so far ({shown}).{hint} "
+        raise DataError(f"{place} is {label!r}, which is not one of the labels known so far ({shown}).{hint} "
                         f"Labels are fixed at the first fit or partial_fit; name all of them with classes=[...].")

@@ -16,7 +16,8 @@ from structperc.core.kernels cimport SP_PREFETCH, sp_prefetch_rows
 from structperc.core.rows cimport Example, Rows
 
 cdef enum:
-    CHUNK = 8192            # examples between two looks for Ctrl-C
+    CHUNK = 8192            # examples, and
+    CHUNK_ATOMS = 1 << 18   # atoms, between two looks for Ctrl-C
     AHEAD = 16              # examples whose rows are asked for early when the order is shuffled
     FAILED = -1
     NOT_FINITE = -2
@@ -47,12 +48,18 @@ cdef class Pass:
 
 cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
     """Atom scores of one example; NOT_FINITE when one of them is."""
-    cdef Py_ssize_t a
-    cdef double total = 0
+    cdef Py_ssize_t a, n = x.n_atoms
+    cdef double total = 0, second = 0, third = 0, fourth = 0        # four sums at a time: hundreds of atoms are common
     if weights.scores_c(x, s) < 0:
         return FAILED
-    for a in range(x.n_atoms):
+    for a in range(0, n - 3, 4):
         total += s[a]
+        second += s[a + 1]
+        third += s[a + 2]
+        fourth += s[a + 3]
+    for a in range(n - n % 4, n):
+        total += s[a]
+    total += (second + third) + fourth
     return NOT_FINITE if total - total != 0 else 0
 
 
@@ -112,6 +119,7 @@ cdef class Loop:
             return
         self.room = room
         self.scores, self.augmented = np.zeros(room), np.zeros(room)
+        self.x.provide(self.parts.argmax.workspace(room))
         capacity = max(self.parts.outputs.capacity(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
         self.step.start(self.x, self.features, self.outputs, room)
@@ -151,7 +159,6 @@ cdef class Loop:
         cdef const int64_t *starts_at = NULL
         cdef const int *codes_at = &codes[0] if codes.shape[0] else NULL
         cdef int *record_at = NULL
-        cdef int status = 0
         cdef Pass passed = Pass()
         if order is not None:
             visits = order
@@ -177,13 +184,13 @@ cdef class Loop:
                 stop = min(start + (CHUNK if ragged is None else 1), n)
                 if self.compiled:
                     with nogil:
-                        status = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
-                                            self.x, self.step, self.weights, self.store)
+                        stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
+                                          self.x, self.step, self.weights, self.store)
                 else:
-                    status = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
-                                        self.x, self.step, self.weights, self.store)
-                if status < 0:
-                    self.fail(status, self.x)
+                    stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
+                                      self.x, self.step, self.weights, self.store)
+                if stop < 0:
+                    self.fail(<int> stop, self.x)
                 if ragged is not None:
                     ragged.append(structure(&self.predicted[0], self.n_predicted, self.outputs.width))
                 start = stop
@@ -219,16 +226,16 @@ cdef class Loop:
             raise PluginError(f"{type(self.parts.features).__name__} says now that example {x.index} has more atoms than before training.")
         raise PluginError(f"a component failed on example {x.index} without saying why.")
 
-    cdef int visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
-                   int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, Pass passed, Example x, Step step,
-                   Weights weights, Weights store) noexcept nogil:
-        """Examples start..stop of the order. Invariant: between two examples the weights are those of a finished step."""
+    cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
+                          int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, Pass passed, Example x, Step step,
+                          Weights weights, Weights store) noexcept nogil:
+        """Examples start..stop of the order, or fewer: where it stopped. Between two examples the weights are those of a finished step."""
         cdef double *s = &self.scores[0]
         cdef int *y_hat = &self.predicted[0]
         cdef int *y
         cdef const int *gold
         cdef const int *target
-        cdef Py_ssize_t t, i, far, n_gold, n_target, n_hat, n_y, n_atoms = self.features.fixed_atoms
+        cdef Py_ssize_t t, i, far, n_gold, n_target, n_hat, n_y, seen = 0, n_atoms = self.features.fixed_atoms
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches
         cdef double loss
         cdef int status, same, made
@@ -315,10 +322,13 @@ cdef class Loop:
             store.ticks += 1
             store.scale_sum += store.scale
             passed.visited += 1
-        return 0
+            seen += n_atoms
+            if seen > CHUNK_ATOMS:
+                return t + 1
+        return stop
 
     def predict(self, Rows rows, batch=None, store=None):
-        """Structures of all examples: an int32 array for label outputs, else a list of tuples.
+        """Structures of all examples: an int32 array for label outputs, else a `Gold`.
 
         Parameters
         ----------
@@ -329,37 +339,65 @@ cdef class Loop:
         """
         cdef Weights weights = self.weights if store is None else bound(store)
         cdef Example x = Example()              # nothing is shared with a training pass in another thread
-        cdef Py_ssize_t i, m, n = rows.n_examples, most = self.parts.features.max_atoms(rows)
+        cdef Py_ssize_t n = rows.n_examples, most = self.parts.features.max_atoms(rows), at = 0, start = 0, stop = 0
+        cdef Py_ssize_t capacity = max(self.parts.outputs.capacity(most), 1)
         cdef double[::1] own = np.zeros(max(most, self.features.room, 1))
-        cdef int[::1] found = np.zeros(max(self.parts.outputs.capacity(most), 1), dtype=np.intc)
         cdef const double[:, ::1] scores
-        cdef int[::1] labels
-        cdef bint single = self.outputs.width == 1
-        cdef const double *s
-        cdef int status = 0
-        answers = None
+        cdef int[::1] found = np.zeros(n if self.outputs.width == 1 else capacity, dtype=np.intc)
+        cdef int64_t[::1] ends = np.zeros(1 if self.outputs.width == 1 else n + 1, dtype=np.int64)
+        cdef const double *batch_at = NULL
+        cdef Py_ssize_t pitch = 0
+        cdef bint compiled = not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
+                                  or is_adapter(weights.features))
         if batch is not None:
             scores = batch
-        if single:
-            labels = np.empty(n, dtype=np.intc)
-        else:
-            answers = []
+            batch_at, pitch = &scores[0, 0], scores.shape[1]
         x.look_at(rows)
-        for i in range(n):
-            rows.load(i, x)
-            x.n_atoms = self.features.fixed_atoms if self.features.fixed_atoms >= 0 else self.features.n_atoms_c(x)
-            if x.n_atoms < 0 or x.n_atoms > own.shape[0]:
-                self.fail(FAILED if x.n_atoms < 0 else TOO_MANY, x, weights)
-            if batch is None:
-                status = scored(weights, x, &own[0])
-                if status < 0:
-                    self.fail(status, x, weights)
-            s = &scores[i, 0] if batch is not None else &own[0]
-            m = self.argmax.argmax_c(x, s, &found[0])
-            if m < 0:
-                self.fail(FAILED, x, weights)
-            if single:
-                labels[i] = found[0]
+        x.provide(self.parts.argmax.workspace(max(most, 1)))
+        while start < n:
+            if self.outputs.width != 1 and found.shape[0] < at + capacity:
+                found = np.resize(found, 2 * (at + capacity))
+            if compiled:
+                with nogil:
+                    stop = self.answer(rows, x, weights, batch_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity, &at)
             else:
-                answers.append(structure(&found[0], m, self.outputs.width))
-        return np.asarray(labels) if single else answers
+                stop = self.answer(rows, x, weights, batch_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity, &at)
+            if stop < 0:
+                self.fail(<int> stop, x, weights)
+            start = stop
+            PyErr_CheckSignals()
+        if self.outputs.width == 1:
+            return np.asarray(found)
+        return Gold(np.asarray(found)[:at], np.asarray(ends))
+
+    cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, Py_ssize_t pitch, double *own,
+                           Py_ssize_t most, int[::1] found, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity,
+                           Py_ssize_t *at) noexcept nogil:
+        """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
+        cdef Py_ssize_t i, m, seen = 0, fixed = self.features.fixed_atoms
+        cdef bint single = self.outputs.width == 1
+        cdef const double *s = own
+        cdef int status
+        for i in range(start, min(start + CHUNK, n)):
+            if not single and at[0] + capacity > found.shape[0]:
+                return i
+            rows.load(i, x)
+            x.n_atoms = fixed if fixed >= 0 else self.features.n_atoms_c(x)
+            if x.n_atoms < 0 or x.n_atoms > most:
+                return FAILED if x.n_atoms < 0 else TOO_MANY
+            if batch == NULL:
+                status = scored(weights, x, own)
+                if status < 0:
+                    return status
+            else:
+                s = batch + i * pitch
+            m = self.argmax.argmax_c(x, s, &found[i if single else at[0]])
+            if m < 0:
+                return FAILED
+            if not single:
+                at[0] += m
+                ends[i + 1] = at[0]
+            seen += x.n_atoms
+            if seen > CHUNK_ATOMS:
+                return i + 1
+        return min(start + CHUNK, n)

@@ -17,12 +17,20 @@ cdef class ZeroOneLoss(Loss):
 cdef class AbsoluteLoss(Loss):
     """|gold - y| between ranks."""
 
+    def start(self, Outputs outputs, task):
+        labels_of(outputs, "loss='absolute'")
+        Loss.start(self, outputs, task)
+
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return abs(gold[0] - y[0])
 
 
 cdef class SquaredLoss(Loss):
     """(gold - y)^2 between ranks."""
+
+    def start(self, Outputs outputs, task):
+        labels_of(outputs, "loss='squared'")
+        Loss.start(self, outputs, task)
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return (<double> gold[0] - y[0]) * (gold[0] - y[0])
@@ -114,7 +122,8 @@ cdef class ExampleCosts(Loss):
 def labels_of(outputs, what):
     """How many labels the outputs have; refuses outputs without labels."""
     if outputs.n_labels == 0:
-        raise PluginError(f"{what} needs outputs of one label per example, but {type(outputs).__name__} has none.")
+        raise PluginError(f"{what} needs outputs of one label per example, but {type(outputs).__name__} has structures; "
+                          f"use loss='hamming' or 'zero-one', or a plugin's own.")
     return outputs.n_labels
 
 

@@ -9,7 +9,10 @@ cdef class Example:
     cdef readonly Py_ssize_t first_row
     cdef public Py_ssize_t n_atoms      # set by the loop, from the feature map
     cdef readonly Rows source
+    cdef double *work                   # scratch for the solver: Argmax.workspace(n_atoms) doubles, of whoever owns this Example
+    cdef double[::1] _work
 
+    cdef int provide(self, Py_ssize_t n) except -1
     cdef inline void look_at(self, Rows source):
         """Makes this the window through which the examples of `source` are seen; None lets go of them."""
         self.source = source
@@ -23,6 +26,9 @@ cdef class Rows:
     cdef readonly object X              # the array, sparse matrix or list that is read
     cdef readonly object offsets        # int64 array of n_examples + 1 row numbers, or None: one row each
     cdef sp_rows whole
+    cdef readonly object allowed        # uint8 array (n_rows, m): which of a row's m labels Y(x) allows, or None
+    cdef const unsigned char *allowed_at
+    cdef readonly Py_ssize_t allowed_width
     cdef const int64_t *starts
     cdef Py_ssize_t value_size, index_size
     cdef tuple _kept                    # the arrays whose memory is read

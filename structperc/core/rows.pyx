@@ -28,12 +28,22 @@ cdef class Example:
     n_rows, n_features, n_atoms : int
     """
 
+    def __cinit__(self, *args, **kwargs):
+        self._work = None
+
     def __init__(self, Rows source=None, Py_ssize_t index=0):
         if source is not None:
             self.look_at(source)
             if not 0 <= index < source.n_examples:
                 raise IndexError(f"example {index} of {source.n_examples}")
             source.load(index, self)
+
+    cdef int provide(self, Py_ssize_t n) except -1:
+        """Makes sure that there is room for n doubles at `work`."""
+        if self._work is None or self._work.shape[0] < n:
+            self._work = np.empty(max(n, 1))
+            self.work = &self._work[0]
+        return 0
 
     @property
     def n_rows(self):
@@ -129,6 +139,17 @@ cdef class Rows:
             i64 = indptr
             self.whole.indptr = &i64[0]
             self.whole.layout = SP_CSR_F64_I64 if self.value_size == 8 else SP_CSR_F32_I64
+
+    def restrict(self, allowed):
+        """Restricts Y(x): allowed[i, k] says whether row i may have label k + 1; a uint8 array (n_rows, n_labels), or None."""
+        cdef const unsigned char[:, ::1] table
+        self.allowed, self.allowed_at, self.allowed_width = None, NULL, 0
+        if allowed is not None:
+            table = allowed
+            if table.shape[0] != self.n_rows:
+                raise ValueError(f"allowed has {table.shape[0]} rows, but X has {self.n_rows}")
+            self.allowed, self.allowed_width = allowed, table.shape[1]
+            self.allowed_at = &table[0, 0] if table.shape[0] else NULL
 
     def __len__(self):
         return self.n_examples

@@ -1,14 +1,18 @@
-"""The primal weight store: one vector w, averaged and decayed lazily.
+"""The primal weight store: one vector w, averaged and decayed lazily, with memory for the rows that steps touch.
 
-Typical sizes: 50 .. 10^7 weights. A step costs what the feature map's `add` costs; averaging and decay add two scalar
+Typical sizes: 50 .. 10^8 weights. A step costs what the feature map's `add` costs; averaging and decay add two scalar
 operations. Nothing is allocated after `start`.
 """
 import numpy as np
 
 from libc.string cimport memcpy
-from structperc.core.components cimport Features, Parameter, Weights
+from structperc.core.components cimport Features, Parameter, Weights, written_out
 from structperc.core.errors import DataError
 from structperc.core.rows cimport Example
+
+cdef enum:
+    LINE = 8                            # doubles of a cache line
+    MOST_PLACES = 2147483647
 
 cdef double SMALLEST = 1e-100           # below, the scale is multiplied into the weights
 cdef double SMALLEST_AVERAGING = 1e-4   # the same, before scale_sum * v - u loses digits to cancellation
@@ -20,6 +24,9 @@ cdef class PrimalWeights(Weights):
     The weights are stored as v with w = scale * v. The running sum of w over the visited examples is
     scale_sum * v - u, where a step v += d adds scale_sum * d to u: averaging costs nothing between steps
     (math of the lazy form: mean = w_T - (1/T) sum_s (s - 1) Delta_s).
+
+    Where the feature map allows it (`Features.lazy_rows`) and rows are longer than a cache line, rows stand in the order in which steps
+    first touch them, after one row of zeros for all the others: memory and caches hold only features that were ever learned from.
 
     Parameters
     ----------
@@ -34,21 +41,34 @@ cdef class PrimalWeights(Weights):
     cdef readonly double decay
     cdef Parameter p
     cdef double[::1] buffer, saved
+    cdef int[::1] place                     # where each lazy row stands (0: nowhere yet); None: rows stand in order
+    cdef int n_placed                       # rows in use, that of zeros among them
     cdef object _final, _mean               # kept from one prediction to the next
     cdef Py_ssize_t _final_ticks, _mean_ticks
 
     def __init__(self, average=False, double decay=0.0):
         self.average, self.decay = average, decay
 
+    def __cinit__(self, *args, **kwargs):
+        self.place = None
+
     def start(self, Features features, task):
+        cdef Py_ssize_t width = features.row_width * (2 if self.average else 1), rows = features.n_weight_rows
+        cdef bint lazy = features.lazy_rows > 0 and width > LINE and rows < MOST_PLACES
         self.features = features
-        copies = 2 if self.average else 1
-        space = np.zeros(features.n_weights * copies + 8)
+        rows += lazy
+        space = np.zeros(rows * width + 8)              # the system gives memory where it is first used
         begin = (-space.ctypes.data % 64) // 8          # rows of 8 doubles on one cache line each
-        self.buffer = space[begin:begin + features.n_weights * copies]
-        self.p.w = &self.buffer[0]
-        self.p.pitch = features.row_width * copies
+        self.buffer = space[begin:begin + rows * width]
+        self.p = written_out(features, &self.buffer[0])
+        self.p.pitch = width
         self.p.average = features.row_width if self.average else 0
+        self.p.fixed = self.p.w + (1 if lazy else features.lazy_rows) * width
+        self.place, self.n_placed = None, <int> min(rows, MOST_PLACES)
+        if lazy:
+            self.place = np.zeros(features.lazy_rows, dtype=np.intc)
+            self.n_placed = <int> (rows - features.lazy_rows)
+            self.p.place, self.p.n_placed = &self.place[0], &self.n_placed
         self.scale, self.scale_sum, self.ticks = 1.0, 0.0, 0
         self._final = self._mean = self.saved = None
 
@@ -73,7 +93,7 @@ cdef class PrimalWeights(Weights):
         self.scale *= 1 - self.decay
         if self.scale >= (SMALLEST_AVERAGING if self.average else SMALLEST):
             return
-        for row in range(self.features.n_weight_rows):
+        for row in range(self.rows_in_use()):
             v = self.p.w + row * self.p.pitch
             for j in range(width):
                 if self.average:
@@ -86,21 +106,38 @@ cdef class PrimalWeights(Weights):
     cdef void prefetch_c(self, Example x) noexcept nogil:
         self.features.prefetch_c(&self.p, x)
 
-    def _parts(self):
-        """Views of the stored weights and of the averaging accumulators, (n_weight_rows, row_width) each."""
-        table = np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)
-        width = self.features.row_width
-        return table[:, :width], (table[:, width:] if self.average else None)
+    cdef Py_ssize_t rows_in_use(self) noexcept nogil:
+        return self.n_placed if self.place is not None else self.features.n_weight_rows
+
+    def _table(self):
+        """The rows in use, (rows, pitch), as they are stored."""
+        return np.asarray(self.buffer)[:self.rows_in_use() * self.p.pitch].reshape(-1, self.p.pitch)
+
+    def _where(self, rows):
+        """Where these rows of weights stand in the table; 0 where no step has touched them."""
+        if self.place is None:
+            return rows
+        lazy, rows = self.features.lazy_rows, np.asarray(rows)
+        return np.where(rows < lazy, np.asarray(self.place)[np.minimum(rows, lazy - 1)], rows - lazy + 1)
+
+    def _values(self):
+        """The weights to predict with, by rows as they are stored: the mean over the visited examples when averaging."""
+        table, width = self._table(), self.features.row_width
+        if self.average and self.ticks:
+            return (self.scale_sum * table[:, :width] - table[:, width:]) / self.ticks
+        return table[:, :width] * self.scale if self.scale != 1 else table[:, :width]
 
     def vector(self):
         """The weights to predict with, flat, length n_weights: the mean over the visited examples when averaging."""
-        v, u = self._parts()
-        if self.average and self.ticks:
-            if self._mean is None or self._mean_ticks != self.ticks:
-                self._mean, self._mean_ticks = ((self.scale_sum * v - u) / self.ticks).ravel(), self.ticks
-                self._mean.flags.writeable = False
-            return self._mean
-        return v.ravel() * self.scale if self.scale != 1 else v.ravel()
+        if not self.average or not self.ticks:
+            return self._in_order(self._values())
+        if self._mean is None or self._mean_ticks != self.ticks:
+            self._mean, self._mean_ticks = self._in_order(self._values()), self.ticks
+            self._mean.flags.writeable = False
+        return self._mean
+
+    def _in_order(self, values):
+        return values.ravel() if self.place is None else values[self._where(np.arange(self.features.n_weight_rows))].ravel()
 
     def final(self):
         if not self.average and self.scale == 1:
@@ -109,46 +146,74 @@ cdef class PrimalWeights(Weights):
             mean = self.fresh()             # of its own class, which may score in a way of its own
             (<PrimalWeights> mean).average, (<PrimalWeights> mean).decay = False, 0
             PrimalWeights.start(mean, self.features, None)
-            np.asarray((<PrimalWeights> mean).buffer)[:] = self.vector()
+            (<PrimalWeights> mean).take(self, self._values())
             self._final, self._final_ticks = mean, self.ticks
         return self._final
+
+    cdef take(self, PrimalWeights other, values):
+        """Stores these values in the rows that another store with the same features has in use."""
+        if self.place is None:
+            np.asarray(self.buffer)[:] = values.ravel() if other.place is None else other._in_order(values)
+            return
+        if other.place is not None:
+            self.place[:] = other.place
+            self.n_placed = other.n_placed
+            self._table()[:] = values
+        else:
+            raise AssertionError("a store with averages has longer rows than one without")
 
     def batch_scores(self, rows):
         return self.features.batch_scores(self.vector(), rows)
 
     def state(self):
-        return {"weights": np.array(self.buffer), "scales": np.array([self.scale, self.scale_sum]),
-                "ticks": np.array(self.ticks)}
+        state = {"weights": np.array(self._table().ravel()), "scales": np.array([self.scale, self.scale_sum]),
+                 "ticks": np.array(self.ticks)}
+        if self.place is not None:
+            state["place"] = np.array(self.place)
+        return state
 
     def restore(self, state):
         weights = np.asarray(state["weights"], dtype=float)
-        if weights.shape != (self.buffer.shape[0],):
-            raise DataError(f"the saved weights have shape {weights.shape}; these options need ({self.buffer.shape[0]},).")
-        np.asarray(self.buffer)[:] = weights
+        if self.place is None:
+            expected = self.buffer.shape[0]
+        else:
+            place = np.asarray(state["place"])
+            fixed = self.features.n_weight_rows - self.features.lazy_rows + 1
+            used = place[place != 0]
+            if place.shape != (self.features.lazy_rows,) or not np.array_equal(np.sort(used), np.arange(fixed, fixed + len(used))):
+                raise DataError(f"the saved places of weights, of shape {place.shape}, do not fit {self.features.lazy_rows} rows.")
+            expected = (fixed + len(used)) * self.p.pitch
+        if weights.shape != (expected,):
+            raise DataError(f"the saved weights have shape {weights.shape}; these options need ({expected},).")
+        if self.place is not None:
+            np.asarray(self.buffer)[:] = 0
+            np.asarray(self.place)[:] = place
+            self.n_placed = <int> (expected // self.p.pitch)
+        np.asarray(self.buffer)[:expected] = weights
         self.scale, self.scale_sum = (float(v) for v in state["scales"])
         self.ticks = int(state["ticks"])
         self._final = self._mean = None
 
     def checkpoint(self, rows):
         """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""
-        cdef Py_ssize_t n = self.buffer.shape[0]
-        scalars = (self.scale, self.scale_sum, self.ticks)
+        cdef Py_ssize_t n = self.rows_in_use() * self.p.pitch
+        scalars = (self.scale, self.scale_sum, self.ticks, self.n_placed)
         few = rows.sparse and self.features.n_weight_rows > rows.X.nnz and self.decay == 0
         touched = self.features.touched(rows) if few else None
         if touched is not None:
-            table = np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)
-            return scalars, touched, table[touched]
-        if self.saved is None:
+            where = self._where(touched)
+            return scalars, touched, where, self._table()[where]
+        if self.saved is None or self.saved.shape[0] < n:
             self.saved = np.empty(n)
         memcpy(&self.saved[0], &self.buffer[0], n * sizeof(double))
-        return scalars, None, None
+        return scalars, None, None if self.place is None else np.array(self.place), None
 
     def finite(self, token=None):
         """Whether all weights (that the token says were touched) are finite; a quarter of a nanosecond each."""
-        cdef Py_ssize_t j, n = self.buffer.shape[0]
+        cdef Py_ssize_t j, n = self.rows_in_use() * self.p.pitch
         cdef double a = 0, b = 0, c = 0, d = 0
         if token is not None and token[1] is not None:
-            return bool(np.isfinite(np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)[token[1]]).all())
+            return bool(np.isfinite(self._table()[self._where(token[1])]).all())
         for j in range(0, n - 3, 4):
             a += 0 * self.buffer[j]
             b += 0 * self.buffer[j + 1]
@@ -159,10 +224,18 @@ cdef class PrimalWeights(Weights):
         return a + b + c + d == 0
 
     def roll_back(self, token):
-        scalars, touched, part = token
+        scalars, touched, where, part = token
+        before = scalars[3]
+        if self.place is not None:
+            self._table()[before:] = 0
+            if touched is None:
+                np.asarray(self.place)[:] = where
+            else:
+                np.asarray(self.place)[touched[(where == 0) & (touched < self.features.lazy_rows)]] = 0
+            self.n_placed = before
         if touched is None:
-            memcpy(&self.buffer[0], &self.saved[0], self.buffer.shape[0] * sizeof(double))
+            memcpy(&self.buffer[0], &self.saved[0], self.rows_in_use() * self.p.pitch * sizeof(double))
         else:
-            np.asarray(self.buffer).reshape(self.features.n_weight_rows, -1)[touched] = part
-        self.scale, self.scale_sum, self.ticks = scalars
+            self._table()[where] = part
+        self.scale, self.scale_sum, self.ticks = scalars[:3]
         self._final = self._mean = None

@@ -72,7 +72,7 @@ class Case:
 
     @cached_property
     def parts(self):
-        return self.engine()._begin(reading.read(self.data.X, self.data.offsets), None).parts
+        return self.engine()._begin(self.data.X, self.data.offsets, None)[0].parts
 
     @cached_property
     def features(self):
@@ -162,7 +162,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     X[1], X[3] = X[0], 0
     case = Case(problem, plugins, {"classes": LABELS, **options}, random, Data(X), said("observe"))
     try:
-        case.engine()._begin(reading.read(X), None)
+        case.engine()._begin(X, None, None)
     except DataError as error:
         raise PluginError(f"no examples can be made up for {loaded[0].origin}: {error} "
                           f"Give it sample(random, n_examples), which returns (X, offsets) or a list of objects.") from error

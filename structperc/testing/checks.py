@@ -11,6 +11,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
+from structperc import inference
 from structperc.core.adapters import overrides
 from structperc.testing.case import MOST_STRUCTURES
 from structperc.testing.twins import CtrlC, DualWeights, PythonCalls
@@ -112,6 +113,42 @@ def augmented_argmax_maximises(case):
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
                     f"{named(loss)}.augment: with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds "
                     f"{case.answer(augmented, x)}, but {structures[int(np.argmax(wanted))]} has the largest score + loss.")
+    return None
+
+
+def further_answers_agree(case):
+    """The k best structures, marginals and max-marginals, the solver's own or not, are those of all Y(x); the best is the argmax's."""
+    parts, name = case.parts, named(case.parts.argmax)
+    if not parts.argmax.exact:
+        return f"{name} declares itself approximate"
+    for x in case.examples:
+        structures = case.structures(x)
+        if structures is None:
+            return NOT_LISTED
+        counts = case.counts(x, structures)
+        distinct = np.unique(counts, axis=0)
+        for s in (case.random.normal(size=x.n_atoms), case.random.integers(-1, 2, size=x.n_atoms).astype(float)):
+            where = f"for example {x.index} with the atom scores {s}"
+            k = int(case.random.integers(1, len(distinct) + 2))
+            ranked = inference.k_best(parts, s.copy(), x, k)
+            best = np.sort(distinct @ s)[::-1][:k]
+            require(len(ranked) == len(best), f"of {len(distinct)} structures {name}.k_best lists {len(ranked)} {where} and k = {k}.")
+            found = case.counts(x, [y for y, _ in ranked])
+            require(np.array_equal(found[0], case.counts(x, [case.answer(s.copy(), x)])[0]),
+                    f"{name}.k_best begins with {ranked[0][0]} {where}, but the argmax finds {case.answer(s.copy(), x)}.")
+            require(len(np.unique(found, axis=0)) == len(found) and all((distinct == count).all(axis=1).any() for count in found),
+                    f"{name}.k_best lists a structure twice, or one that is not in Y(x), {where}.")
+            require(close(found @ s, best) and close(np.array([score for _, score in ranked]), best),
+                    f"{name}.k_best lists structures of the scores {found @ s} as {[score for _, score in ranked]} {where}; the {k} best "
+                    f"score {best}.")
+            totals = counts @ s
+            p = np.exp(totals - totals.max())
+            require(close(inference.marginals(parts, s.copy(), x), p / p.sum() @ counts),
+                    f"{name}.marginals is not how often each atom is expected where p(y) is proportional to exp(score of y), {where}.")
+            largest = np.where(counts > 0, totals[:, None], -np.inf).max(axis=0)
+            answer = np.asarray(inference.max_marginals(parts, s.copy(), x))
+            require(np.array_equal(answer == -np.inf, largest == -np.inf) and close(answer[answer > -np.inf], largest[largest > -np.inf]),
+                    f"{name}.max_marginals is not the score of the best structure with each atom {where}.")
     return None
 
 
@@ -333,7 +370,7 @@ def interrupting_keeps_what_was_learned(case):
 
 
 CHECKS = (
-    argmax_maximises, features_add_up, loss_is_zero_at_gold, augmented_argmax_maximises, inputs_are_untouched,
+    argmax_maximises, features_add_up, loss_is_zero_at_gold, augmented_argmax_maximises, further_answers_agree, inputs_are_untouched,
     predicting_changes_nothing, predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, dense_equals_csr,
     primal_equals_dual, compiled_equals_python, saving_keeps_everything, interrupting_keeps_what_was_learned,
 )  # fmt: skip

@@ -70,6 +70,51 @@ def test_add(layout, name, feature_major):
         np.testing.assert_array_equal(changed.T if feature_major else changed, expected)
 
 
+MANY = [10, 11, 12, 13, 23, 24, 25, 47, 48, 49, 50, 63, 64, 65, 97, 128, 130, 200]      # blocks: whole passes, and every kind of rest
+
+
+@pytest.mark.parametrize("feature_major", [False, True])
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_many_blocks(layout, name, feature_major):
+    """Several registers full of blocks at a time; of an update only the blocks that move, 64 looked at together."""
+    rng = np.random.default_rng(LAYOUTS.index(layout))
+    for blocks in MANY:
+        x, twin = example(rng, int(rng.integers(1, 30)), layout)
+        w = rng.normal(size=(blocks, x.n_features))
+        order = running if feature_major else twin.add_up
+        found = kernels.dots(name, x, np.ascontiguousarray(w.T if feature_major else w), feature_major)
+        np.testing.assert_array_equal(found, Row(twin.columns, twin.values, order).dots(w))
+        for moving in (0, 1, 2, blocks // 2, blocks):
+            c = np.zeros(blocks)
+            c[rng.permutation(blocks)[:moving]] = rng.normal(size=moving)
+            expected = w.copy()
+            for k in np.flatnonzero(c):
+                twin.add_to(expected[k], c[k])
+            changed = np.ascontiguousarray(w.T if feature_major else w)
+            kernels.add(name, x, changed, c, feature_major)
+            np.testing.assert_array_equal(changed.T if feature_major else changed, expected)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_max_plus(name):
+    """Of every width, with ties and with what is forbidden; the table's rows need not be a multiple of the registers."""
+    rng = np.random.default_rng(3)
+    for m in [*range(1, 70), 95, 96, 97, 128, 200, 333]:
+        for n in (1, 2, 7, m):
+            for whole in (True, False):
+                a, e, t = (rng.integers(-2, 3, size).astype(float) if whole else rng.normal(size=size) for size in (n, n, (n, m)))
+                t[rng.random(t.shape) < 0.2] = -np.inf
+                a[rng.random(n) < 0.1] = -np.inf
+                np.testing.assert_array_equal(kernels.max_plus(name, a, e, t), ((a + e)[:, None] + t).max(axis=0))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_max_plus_where_all_is_forbidden(name):
+    for m in (1, 3, 4, 9, 64):
+        assert (kernels.max_plus(name, np.full(m, -np.inf), np.zeros(m), np.zeros((m, m))) == -np.inf).all()
+
+
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_squared_norm(layout, name):

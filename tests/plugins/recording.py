@@ -19,7 +19,7 @@ class _Recording:
         margin = self.required * step.loss
         if c is not None:
             x = self.X[step.x.index]
-            self.ledger.note(step.loss, margin, margin - difference @ step.scores, abs(c).max(),
+            self.ledger.note(step.loss, margin, margin - difference @ step.scores, abs(c).max() / abs(difference).max(),
                              self.problem.phi(x, step.gold) - self.problem.phi(x, step.y))
         return c
 

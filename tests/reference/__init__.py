@@ -5,6 +5,7 @@ costs       losses as tables of costs
 enumerated  the online structured perceptron and its passive-aggressive variants over enumerated outputs
 summation   the order in which the compiled kernels add
 atoms       the same learners over atoms, operation by operation as the compiled loop does them: equal to the last bit
+chains      linear chains: all labellings, dynamic programmes, and the learners over joint features
 pranking    PRank as Crammer and Singer printed it
 projection  the quadratic programs behind a passive-aggressive step and a smallest separator
 bounds      the mistake bounds

@@ -1,0 +1,68 @@
+"""Sequence labelling: a label for every token of a sentence, by the tokens' features and the pairs of neighbouring labels."""
+
+import numpy as np
+
+from structperc import Option, hookimpl
+from structperc.readers import NamedReader
+from structperc_sequence.constraints import SCHEMES, read_constraints
+from structperc_sequence.features import ChainFeatures
+from structperc_sequence.losses import TokenLoss
+from structperc_sequence.outputs import ChainOutputs
+from structperc_sequence.solver import Viterbi
+
+citation = r"""@inproceedings{collins2002discriminative,
+  author = {Michael Collins},
+  title = {Discriminative Training Methods for Hidden {Markov} Models: Theory and Experiments with Perceptron Algorithms},
+  booktitle = {Proceedings of EMNLP},
+  pages = {1--8},
+  year = {2002}
+}"""
+
+options = {
+    "start": Option(False, (False, True), "a weight for each label that begins a sentence"),
+    "end": Option(False, (False, True), "a weight for each label that ends a sentence"),
+    "forbidden_transitions": Option((), help=f"pairs of labels [a, b]: b never follows a (null: the boundary); or {', '.join(SCHEMES)}"),
+    "required_transitions": Option((), help="pairs of labels [a, b]: after a only the b of such pairs (null: the boundary)"),
+    "n_hashed": Option(None, help="columns of signed hashing for named features; none: a vocabulary of the first data"),
+    "min_count": Option(1, help="leave out named features that are seen less often in the first data"),
+    "template": Option(None, help="window features of tokens given as columns of text, one a line, such as U1:%x[-1,0]/%x[0,0]"),
+    "columns": Option(None, help="names of these columns, for the template"),
+}
+losses = ("hamming",)
+
+
+@hookimpl
+def structperc_reader(task):
+    return NamedReader(**{name: task.options[name] for name in ("n_hashed", "min_count", "template", "columns")})
+
+
+@hookimpl
+def structperc_outputs(task):
+    given = task.options
+    return ChainOutputs(given["start"], given["end"], given["forbidden_transitions"], given["required_transitions"])
+
+
+@hookimpl
+def structperc_features(task):
+    return ChainFeatures(task.n_labels, task.n_features, task.fit_intercept, task.sparse, task.options["start"], task.options["end"])
+
+
+@hookimpl
+def structperc_argmax(task):
+    given = task.options
+    return Viterbi(task.n_labels, given["start"], given["end"],
+                   read_constraints(task.labels, given["forbidden_transitions"], given["required_transitions"]))
+
+
+@hookimpl
+def structperc_loss(task):
+    if isinstance(task.loss, np.ndarray):
+        return TokenLoss(task.loss)
+    return TokenLoss() if task.loss == "hamming" else None
+
+
+check_options = {"classes": ["a", "b", "c"], "start": True, "end": True}
+
+
+def sample(random, n_examples):
+    return [random.normal(size=(n, 2)) for n in random.integers(1, 5, n_examples)]

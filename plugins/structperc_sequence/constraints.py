@@ -1,0 +1,112 @@
+"""Which labels may follow each other, begin and end a sentence."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import OptionError
+
+SCHEMES = ("iob1", "iob2", "iobes")
+EDGE = None                     # the boundary of the sentence, as one side of a pair
+
+
+@attrs.frozen(eq=False)
+class Constraints:
+    """Truth values: `pairs[l, m]`: m may follow l, shape (L, L); `starts[l]`, `ends[l]`: l may begin, end; shape (L,)."""
+
+    pairs: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is forbidden."""
+        return not (self.pairs.all() and self.starts.all() and self.ends.all())
+
+    def violated(self, codes) -> tuple[int, str] | None:
+        """The first token of a sentence (codes 1..L) that breaks a rule, and how; or None."""
+        if len(codes) == 0:
+            return None
+        labels = np.asarray(codes) - 1
+        if not self.starts[labels[0]]:
+            return 0, "may not begin a sentence"
+        bad = np.flatnonzero(~self.pairs[labels[:-1], labels[1:]])
+        if len(bad):
+            return int(bad[0]) + 1, "may not follow the label before it"
+        return None if self.ends[labels[-1]] else (len(labels) - 1, "may not end a sentence")
+
+
+def read_constraints(labels, forbidden=(), required=()) -> Constraints:
+    """From the options.
+
+    Parameters
+    ----------
+    labels : sequence
+        All labels in order.
+    forbidden : sequence of pairs, or str
+        (a, b): b may not follow a; None stands for the boundary: (None, b), (a, None). Or a scheme: "iob1", "iob2", "iobes" forbid
+        what phrases written so never contain.
+    required : sequence of pairs
+        (a, b): after a only the b of such pairs may come (None: the end); (None, b): only these may begin.
+
+    Raises
+    ------
+    OptionError
+        For what is no pair, and labels that do not exist.
+    """
+    labels = np.asarray(labels).tolist()
+    place = {label: k for k, label in enumerate(labels)}
+    L = len(labels)
+    allowed = np.ones((L + 1, L + 1), dtype=bool)           # the boundary is number L on both sides
+    if isinstance(forbidden, str):
+        allowed = scheme(labels, forbidden)
+    else:
+        for a, b in pairs(forbidden, "forbidden_transitions", place):
+            allowed[a, b] = False
+    only = pairs(required, "required_transitions", place)
+    for a in {a for a, _ in only}:
+        allowed[a] &= np.isin(np.arange(L + 1), [b for first, b in only if first == a])
+    allowed[L, L] = True
+    return Constraints(allowed[:L, :L], allowed[L, :L], allowed[:L, L])
+
+
+def pairs(given, name, place) -> list[tuple[int, int]]:
+    """The pairs as numbers of labels."""
+    try:
+        found = [(a, b) for a, b in given]
+    except (TypeError, ValueError):
+        raise OptionError(f"{name}={given!r:.80}; expected a list of pairs of labels, None for the boundary of a sentence"
+                          f"{', or one of ' + ', '.join(map(repr, SCHEMES)) if name.startswith('forbidden') else ''}.") from None
+    for pair in found:
+        for label in pair:
+            if label is not EDGE and label not in list(place):      # a list: what cannot be hashed is no label either
+                raise OptionError(f"{name} names {label!r}, which is not one of the labels {', '.join(map(repr, list(place)[:8]))}"
+                                  f"{', ...' if len(place) > 8 else ''}.")
+    return [tuple(len(place) if label is EDGE else place[label] for label in pair) for pair in found]
+
+
+def scheme(labels, name) -> np.ndarray:
+    """What a scheme of phrases allows, (L + 1, L + 1) with the boundary last; labels are "O", or a letter, "-" and a type."""
+    if name not in SCHEMES:
+        raise OptionError(f"forbidden_transitions={name!r}; expected a list of pairs of labels, or one of {', '.join(map(repr, SCHEMES))}.")
+    letters = {"iob1": "BI", "iob2": "BI", "iobes": "BIES"}[name]
+    parts = []
+    for label in labels:
+        letter, _, kind = label.partition("-") if isinstance(label, str) else ("?", "", "")
+        if letter not in (*letters, "O") or (letter == "O") != (label == "O"):
+            raise OptionError(f"forbidden_transitions={name!r}: the label {label!r} does not belong to it; expected 'O' or one of the "
+                              f"letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'.")
+        parts.append((letter, kind))
+    parts.append(("O", ""))                                 # the boundary is as if outside
+    return np.array([[fits(name, *one, *other) for other in parts] for one in parts])
+
+
+def fits(name, letter, kind, following, its_kind) -> bool:
+    same = kind == its_kind
+    if name == "iob2":                                      # I continues a phrase of its type
+        return following != "I" or letter != "O" and same
+    if name == "iob1":                                      # B only parts two phrases of one type
+        return following != "B" or letter != "O" and same
+    inside = letter in "BI"                                 # iobes: B and I must go on, all others must not
+    return (following in "IE" and same) if inside else following in "OBS"

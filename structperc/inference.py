@@ -1,0 +1,84 @@
+"""More than the best structure: the k best and the marginals, from the solver's own method or by looking at every structure."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from structperc.core.errors import PluginError
+
+MOST_STRUCTURES = 100_000
+
+
+def k_best(parts, scores, x, k) -> list:
+    """The k structures of largest score, best first.
+
+    Parameters
+    ----------
+    parts : object with the attributes outputs and argmax
+    scores : array of shape (x.n_atoms,)
+    x : Example
+    k : int
+
+    Returns
+    -------
+    list of (structure, score)
+        The first is what the argmax finds; structures of the same atoms count once.
+    """
+    ranked = parts.argmax.k_best(scores, x, k)
+    if ranked is not None:
+        return [(plain(parts, y), float(score)) for y, score in ranked]
+    winner = best(parts, scores, x)
+    structures, counts = listed(parts, x, "the k best structures")
+    totals = counts @ scores
+    found = [(winner, parts.outputs.count(x, winner))]
+    for i in np.argsort(-totals, kind="stable"):
+        if len(found) == k:
+            break
+        if not any(np.array_equal(counts[i], count) for _, count in found):
+            found.append((structures[i], counts[i]))
+    return [(y, float(count @ scores)) for y, count in found]
+
+
+def best(parts, scores, x):
+    """The structure of largest score, an int or a tuple of ints."""
+    return plain(parts, parts.argmax.argmax(scores, x))
+
+
+def plain(parts, y):
+    """A structure as the loop sees it, also where a solver in Python answers with arrays."""
+    return int(y) if parts.outputs.width == 1 else tuple(int(a) for a in y)
+
+
+def marginals(parts, scores, x) -> np.ndarray:
+    """How often each atom is expected in y where p(y) is proportional to exp(score of y)."""
+    expected = parts.argmax.marginals(scores, x)
+    if expected is not None:
+        return expected
+    _, counts = listed(parts, x, "marginals")
+    totals = counts @ scores
+    p = np.exp(totals - totals.max())
+    return (p / p.sum()) @ counts
+
+
+def max_marginals(parts, scores, x) -> np.ndarray:
+    """The score of the best structure that contains each atom; -inf where none does."""
+    largest = parts.argmax.max_marginals(scores, x)
+    if largest is not None:
+        return largest
+    _, counts = listed(parts, x, "max-marginals")
+    return np.where(counts > 0, (counts @ scores)[:, None], -np.inf).max(axis=0, initial=-np.inf)
+
+
+def listed(parts, x, wanted):
+    """All structures of x and their atom counts, (n_structures, n_atoms)."""
+    structures = parts.outputs.enumerate(x)
+    if structures is None:
+        raise PluginError(f"{wanted} are not found by {type(parts.argmax).__name__} itself, and {type(parts.outputs).__name__} cannot "
+                          f"enumerate its structures; implement enumerate(x) there, or a method of the solver.")
+    structures = list(itertools.islice(structures, MOST_STRUCTURES + 1))
+    if len(structures) > MOST_STRUCTURES:
+        raise PluginError(f"{wanted} were looked for among all structures of example {x.index}, which are more than {MOST_STRUCTURES}; "
+                          f"give it a smaller one.")
+    return structures, np.array([parts.outputs.count(x, y) for y in structures]).reshape(len(structures), x.n_atoms)
