@@ -1,0 +1,10 @@
+"""scikit-learn's manners for the engine: Pipeline, GridSearchCV, clone and friends take these.
+
+Nothing here imports scikit-learn until scikit-learn itself asks (`__sklearn_tags__` and metadata routing); everything but its
+own tools works without it.
+"""
+
+from structperc.estimators.labels import CuSumRank, PRank, StructuredClassifier
+from structperc.estimators.sequences import SequenceTagger
+
+__all__ = ["CuSumRank", "PRank", "SequenceTagger", "StructuredClassifier"]

@@ -1,0 +1,171 @@
+"""What every estimator shares: an engine made from its parameters, and what training made known."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from structperc import data as reading
+from structperc.engine import Engine, same
+from structperc.errors import DataError, OptionError
+from structperc.estimators.parameters import Parameters, not_fitted
+
+PARAMETERS = """
+    margin : float, default 1.0
+        Passive-aggressive updates require the margin `margin * loss`.
+    C : float, default 1.0
+        Aggressiveness of "pa1" and "pa2".
+    average : bool, default True
+        Predict with the mean of the weights after each visited example.
+    decay : float in [0, 1), default 0.0
+        Each update first multiplies the weights by 1 - decay.
+    shuffle : bool, default True
+        Visit the examples in a new random order each epoch.
+    random_state : None, int, numpy Generator or RandomState, default None
+        Seed of the shuffling.
+    plugins : sequence of names, plugin objects, components or classes of these, default ()
+        Further plugins; a later one replaces single hot spots of an earlier one. Clones share the objects; of a class each
+        fit makes its own.
+    plugin_options : dict, optional
+        Options that the plugins declare."""
+
+ATTRIBUTES = """
+    engine_ : Engine
+        What was trained.
+    classes_ : ndarray
+        The labels in order.
+    n_features_in_ : int
+    n_iter_ : int
+        Epochs that were run.
+    mistakes_ : list of int
+        Examples mispredicted during each epoch, before learning from them.
+    status_ : str
+        Why training ended: "converged", "max_epochs", "early_stopped" or "interrupted"."""
+
+
+def declared(cls):
+    """An estimator: its fields are its parameters, stored as they are given.
+
+    The texts that it shares are written into its docstring, and it is known by its public address.
+    """
+    cls = attrs.define(slots=False, eq=False, repr=False, kw_only=True)(cls)
+    cls.__module__ = "structperc.estimators"
+    for name, text in cls.texts.items():
+        cls.__doc__ = cls.__doc__ and cls.__doc__.replace(f"{{{name}}}", text.strip())
+    return cls
+
+
+@attrs.define(slots=False, eq=False, repr=False, kw_only=True)
+class EngineEstimator(Parameters):
+    """An engine made from the parameters at each fit.
+
+    `texts` are the parts of docstrings that estimators share, and `labelled` is what has one label each.
+    """
+
+    texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    labelled: ClassVar[str] = "row"
+
+    loss: object = None
+    margin: float = 1.0
+    C: float = 1.0
+    average: bool = True
+    decay: float = 0.0
+    shuffle: bool = True
+    random_state: object = None
+    classes: object = None
+    plugins: object = ()
+    plugin_options: object = None
+
+    def citation(self) -> str:
+        """BibTeX of exactly the methods in use."""
+        return (vars(self).get("engine_") or self._engine()).citation()
+
+    @property
+    def n_iter_(self):
+        return len(self._trained().mistakes_)
+
+    def __getattr__(self, name):
+        """What training made known: the engine's attributes."""
+        if name.endswith("_") and not name.startswith("_"):
+            return getattr(self._trained(), name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # ---- between scikit-learn's ways and the engine's ----
+
+    def _engine(self, **changed) -> Engine:
+        """A new engine with these parameters."""
+        options = {**self.get_params(), **changed}
+        plugin_options = options.pop("plugin_options") or {}
+        for name in plugin_options:
+            if name in options:
+                raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
+        return Engine(options.pop("problem"), **options, **plugin_options)
+
+    def _train(self, engine, method, X, y, **data):
+        """Keeps the engine once it has learned something, also when it was interrupted."""
+        try:
+            getattr(engine, method)(X, y, **data)
+        except KeyboardInterrupt:
+            if hasattr(engine, "status_"):
+                self._keep(engine)
+            raise
+        if not hasattr(engine, "classes_"):
+            raise OptionError(f"{type(self).__name__} predicts one label per {self.labelled}, but the outputs of "
+                              f"problem={engine.problem!r} have no labels; use structperc.Engine({engine.problem!r}).")
+        return self._keep(engine)
+
+    def _keep(self, engine):
+        if vars(self).get("engine_") is not engine:
+            self.engine_, self._trained_with = engine, self.get_params()
+        return self
+
+    def _trained(self) -> Engine:
+        if "engine_" not in vars(self):
+            raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
+        return self.engine_
+
+    def _continued(self, classes) -> Engine:
+        """The engine for partial_fit, a new one at the first call; `classes` are those that the call names."""
+        engine = vars(self).get("engine_")
+        if engine is None:
+            return self._engine(classes=self._agreed(classes, self.classes, "the option classes"))
+        self._agreed(classes, engine.classes_, "the earlier calls")
+        self._refuse_changes()
+        return engine
+
+    def _agreed(self, classes, known, where):
+        """The classes that a call and `where` name; both must name the same."""
+        if classes is None or known is None:
+            return known if classes is None else classes
+        now, before = np.asarray(classes).tolist(), np.asarray(known).tolist()
+        if now != before:
+            raise DataError(f"classes={now} is not the same as {before}, which {where} named; name the same labels in the same order, "
+                            f"or leave classes out.")
+        return known
+
+    def _refuse_changes(self) -> None:
+        """A parameter that was changed since training began would be ignored."""
+        for name, before in self._trained_with.items():
+            if not same(getattr(self, name), before):
+                raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now; partial_fit continues "
+                                  f"with what it began, so set it back, or begin anew with fit or a clone.")
+
+    def _refuse_none(self, y) -> None:
+        if y is None:
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+
+    def _refuse_strangers(self, y) -> None:
+        """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""
+        known = self.classes_.tolist()
+        if not any(label in known for label in y):
+            raise DataError(f"y holds none of the labels {known[:5]} that this {type(self).__name__} predicts, but for instance "
+                            f"{y[0]!r}; pass labels of the same kind as in training.")
+
+
+def weighted_mean(values, sample_weight) -> float:
+    weights = reading.sample_weights(sample_weight, len(values))
+    if weights is not None and not weights.any():
+        raise DataError("all sample weights are 0, so there is nothing to average.")
+    return float(np.average(values, weights=weights))

@@ -1,0 +1,91 @@
+"""What scikit-learn expects of any estimator, without importing it: parameters, clones, metadata requests and its errors."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import sys
+from typing import ClassVar
+
+from structperc.engine import same
+from structperc.errors import NotFittedError, OptionError
+
+SHARED = ("problem", "plugins")     # parameters that clones share instead of copying
+
+
+class Parameters:
+    """get_params, set_params, repr, clone and metadata requests, all from the constructor's signature.
+
+    `routed` names the metadata that each method takes.
+    """
+
+    routed: ClassVar[dict] = {}
+
+    def get_params(self, deep: bool = True) -> dict:
+        """The constructor's parameters by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params):
+        """Sets parameters by name; they take effect with the next fit."""
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise OptionError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {sorted(known)}.")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self):
+        defaults = inspect.signature(type(self)).parameters
+        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if not same(value, defaults[name].default)]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __sklearn_clone__(self):
+        """The same parameters, untrained. Plugin objects are shared, since they are what the user named, not state."""
+        clone = type(self)(**{name: value if name in SHARED else copy.deepcopy(value) for name, value in self.get_params().items()})
+        if "_requests" in vars(self):
+            clone._requests = dict(self._requests)
+        return clone
+
+    def get_metadata_routing(self):
+        """Which metadata each method asks for, as scikit-learn's metadata routing reads it."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        asked = vars(self).get("_requests", {})
+        routing = MetadataRequest(owner=self)
+        for method, names in self.routed.items():
+            for name in names:
+                getattr(routing, method).add_request(param=name, alias=asked.get((method, name)))
+        return routing
+
+    def set_fit_request(self, **requests):
+        """Whether metadata routing passes these to fit: name=True, False, None or the name under which they are passed."""
+        return self._request("fit", requests)
+
+    def set_partial_fit_request(self, **requests):
+        """Whether metadata routing passes these to partial_fit."""
+        return self._request("partial_fit", requests)
+
+    def set_score_request(self, **requests):
+        """Whether metadata routing passes these to score."""
+        return self._request("score", requests)
+
+    def _request(self, method, requests):
+        for name in requests:
+            if name not in self.routed[method]:
+                raise TypeError(f"{method} takes no metadata {name!r}; expected {' or '.join(map(repr, self.routed[method]))}.")
+        self._requests = {**vars(self).get("_requests", {}), **{(method, name): value for name, value in requests.items()}}
+        return self
+
+
+@functools.cache
+def shared_class(ours, theirs):
+    """A NotFittedError that users of either library catch, and that can be sent between processes."""
+    return type(ours.__name__, (ours, theirs), {"__doc__": ours.__doc__, "__reduce__": lambda self: (not_fitted, self.args)})
+
+
+def not_fitted(message) -> NotFittedError:
+    """structperc's error, and scikit-learn's as well where that is in use."""
+    theirs = sys.modules.get("sklearn.exceptions")
+    return NotFittedError(message) if theirs is None else shared_class(NotFittedError, theirs.NotFittedError)(message)
