@@ -1,6 +1,9 @@
-"""How good predictions are: measures between ranks and between classes, and the ones that suit an engine."""
+"""How good predictions are: measures between ranks, classes and labels of tokens, and the ones that suit an engine."""
 
 from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
 
 import numpy as np
 
@@ -9,6 +12,8 @@ from structperc.core.errors import DataError
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.core.losses import ExampleCosts
 from structperc.extras import require
+from structperc.phrases import are_phrase_tags, phrase_scores
+from structperc.phrases import phrase_f1 as phrase_f1
 
 
 def codes(y_true, y_pred, classes=None):
@@ -206,25 +211,109 @@ def confusion_matrix(y_true, y_pred, classes=None) -> np.ndarray:
     return np.bincount((true - 1) * n_labels + predicted - 1, minlength=n_labels**2).reshape(n_labels, n_labels)
 
 
-def losses(engine, X, y, offsets=None) -> np.ndarray | None:
+def token_measures(y_true, y_pred) -> dict[str, float]:
+    """What is worth knowing of predictions with one label per token, by name; what `Outputs.measures` of such a problem answers with.
+
+    Parameters
+    ----------
+    y_true : list of lists of labels, or flat list of labels
+        The right label of each token; a flat list is parted as y_pred is.
+    y_pred : list of lists of labels
+
+    Returns
+    -------
+    dict
+        token accuracy; whole sentences right; and where the labels look like tags of phrases (B-NP, I-NP, O), phrase precision, phrase
+        recall and phrase F1.
+
+    Raises
+    ------
+    DataError
+        When the two differ in the number of sentences or of tokens in one, or hold no token.
+
+    Examples
+    --------
+    >>> token_measures([["D", "N"], ["V"]], [["D", "V"], ["V"]])
+    {'token accuracy': 0.666..., 'whole sentences right': 0.5}
+    """
+    y_true = sentences(y_true, y_pred)
+    if list(map(len, y_true)) != list(map(len, y_pred)):
+        i = next((i for i, (a, b) in enumerate(zip(y_true, y_pred, strict=False)) if len(a) != len(b)), min(len(y_true), len(y_pred)))
+        raise DataError(f"y_true and y_pred differ in their numbers of tokens, first in sentence {i}; give one label for each token.")
+    right = [[a == b for a, b in zip(*pair, strict=True)] for pair in zip(y_true, y_pred, strict=True)]
+    n_tokens = sum(map(len, right))
+    if n_tokens == 0:
+        raise DataError("y_true has no tokens; at least one is needed to measure anything.")
+    found = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
+    if are_phrase_tags(chain.from_iterable((*y_true, *y_pred))):
+        scores = phrase_scores(y_true, y_pred)
+        found.update({"phrase precision": scores.precision, "phrase recall": scores.recall, "phrase F1": scores.f1})
+    return found
+
+
+def unseen_labels(y_true, labels) -> dict:
+    """How often labels occur that a model does not know, and so never predicts.
+
+    Parameters
+    ----------
+    y_true : list of lists of labels, or flat list of labels
+    labels : sequence
+        Those that the model knows, its `classes_`.
+
+    Returns
+    -------
+    dict
+        Label to number of tokens, the most frequent first.
+
+    Examples
+    --------
+    >>> unseen_labels([["D", "N"], ["V", "X"]], ["D", "N", "V"])
+    {'X': 1}
+    """
+    counts = Counter(chain.from_iterable(y_true) if nested(y_true) else y_true)
+    known = set(labels.tolist() if hasattr(labels, "tolist") else labels)
+    return {label: count for label, count in counts.most_common() if label not in known}
+
+
+def nested(y) -> bool:
+    """Whether y has a list of labels per sentence."""
+    return isinstance(next(iter(y), None), (list, tuple, np.ndarray))
+
+
+def sentences(y, like) -> list:
+    """Labels as one list per sentence; flat ones are parted as other sentences are."""
+    if nested(y):
+        return list(y)
+    y, ends = list(y), np.cumsum([0, *map(len, like)]).tolist()
+    if len(y) != ends[-1]:
+        raise DataError(f"y_true has {len(y)} labels but y_pred has {ends[-1]}; give one prediction for each.")
+    return [y[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> np.ndarray | None:
     """The engine's own loss of its prediction for each example.
 
     Parameters
     ----------
     engine : Engine
         Trained.
-    X, y, offsets
+    X, y, offsets, lengths, groups
         As `engine.fit` takes them.
+    predicted : sequence, optional
+        What `engine.predict` answered, where it is known.
 
     Returns
     -------
     ndarray of shape (n_examples,), or None for loss="costs", which is known of the training data only
     """
-    outputs, loss = engine.parts_.outputs, engine.parts_.loss
+    parts = engine.parts_
+    outputs, loss = parts.outputs, parts.loss
     if isinstance(loss, ExampleCosts):
         return None
-    rows = reading.read(X, offsets)
-    gold, answers = outputs.encode(y, rows), outputs.encode(engine.predict(X, offsets=offsets), rows)
+    rows = parts.reader.read(X, reading.block_offsets(X, offsets, lengths, groups))
+    if predicted is None:
+        predicted = engine.predict(X, offsets=offsets, lengths=lengths, groups=groups)
+    gold, answers = outputs.encode(y, rows), outputs.encode(predicted, rows)
     if outputs.n_labels:
         pairs, where = np.unique(np.stack([gold.values, answers.values]), axis=1, return_inverse=True)
         values = np.array([loss.value(int(a), int(b)) for a, b in pairs.T])
@@ -232,38 +321,51 @@ def losses(engine, X, y, offsets=None) -> np.ndarray | None:
     return np.array([loss.value(gold[i], answers[i], rows.example(i)) for i in range(rows.n_examples)])
 
 
-def measures(engine, X, y, offsets=None) -> dict[str, float]:
+def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> dict[str, float]:
     """What is worth knowing of a trained engine on these data, by name.
 
     Parameters
     ----------
     engine : Engine
         Trained.
-    X, y, offsets
+    X, y, offsets, lengths, groups
         As `engine.fit` takes them.
+    predicted : sequence, optional
+        What `engine.predict` answered, where it is known.
 
     Returns
     -------
     dict
         Ranks: mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
-        Classes: accuracy, macro F1. All but loss="costs": the mean of the engine's loss.
+        Classes: accuracy, macro F1. Other outputs: what their method `measures(y_true, y_pred)` answers with, if they have one; labels of
+        tokens: `token_measures`. All but loss="costs": the mean of the engine's loss, unless tokens have labels that the model does not
+        know, whose loss is undefined.
     """
-    outputs, found = engine.parts_.outputs, {}
-    labels = getattr(outputs, "labels", None)
-    if labels is not None:
-        predicted = engine.predict(X, offsets=offsets)
-        if outputs.ordered:
-            found["mean absolute error"] = mean_absolute_error(y, predicted, labels)
-            found["macro mean absolute error"] = macro_mean_absolute_error(y, predicted, labels)
-            found["accuracy"] = accuracy(y, predicted)
-            found["accuracy within one rank"] = accuracy_within_one(y, predicted, labels)
-            found["quadratic weighted kappa"] = quadratic_weighted_kappa(y, predicted, labels)
-        else:
-            found["accuracy"] = accuracy(y, predicted)
-            found["macro F1"] = macro_f1(y, predicted, labels)
-    own = losses(engine, X, y, offsets)
+    outputs, labels = engine.parts_.outputs, getattr(engine, "classes_", None)
+    if predicted is None:
+        predicted = engine.predict(X, offsets=offsets, lengths=lengths, groups=groups)
+    found = own_measures(outputs, y, predicted)
+    if labels is not None and not outputs.n_labels and unseen_labels(y, labels):
+        return found
+    own = losses(engine, X, y, offsets, lengths=lengths, groups=groups, predicted=predicted)
     if own is not None:
         loss = outputs.default_loss if engine.loss is None else engine.loss
         name = loss if isinstance(loss, str) else "cost matrix"
         found[f"mean loss ({name})"] = float(own.mean())
     return found
+
+
+def own_measures(outputs, y, predicted) -> dict[str, float]:
+    """The measures of an output space, without the loss."""
+    if not outputs.n_labels:
+        return dict(outputs.measures(y, predicted)) if hasattr(outputs, "measures") else {}
+    labels = outputs.labels
+    if not outputs.ordered:
+        return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, labels)}
+    return {
+        "mean absolute error": mean_absolute_error(y, predicted, labels),
+        "macro mean absolute error": macro_mean_absolute_error(y, predicted, labels),
+        "accuracy": accuracy(y, predicted),
+        "accuracy within one rank": accuracy_within_one(y, predicted, labels),
+        "quadratic weighted kappa": quadratic_weighted_kappa(y, predicted, labels),
+    }

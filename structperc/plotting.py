@@ -108,7 +108,7 @@ def plot_thresholds(engine, X, y, ax=None):
 
 
 def plot_weights(engine, ax=None, top=15):
-    """The features with the largest weights, by name.
+    """The features with the largest weights, by name; with more than ten rows of weights, the largest single weights.
 
     Parameters
     ----------
@@ -133,27 +133,30 @@ def plot_weights(engine, ax=None, top=15):
     except AttributeError:
         raise DataError(f"{describe(engine)} has no coef_, one weight per feature; plot_learning_curve draws any engine.") from None
     rows = np.atleast_2d(weights)
-    size = np.abs(rows).max(axis=0)
-    chosen = np.argsort(-size, kind="stable")[:top]
-    names = getattr(engine, "feature_names_in_", None)
-    places = np.arange(len(chosen))
     ax = axes(ax)
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
-    if weights.ndim == 1:
-        ax.barh(places, weights[chosen], height=0.6, color="0.4")
-    else:
+    if weights.ndim == 1 or len(rows) > len(MARKERS):       # a bar for each weight
+        of_row, chosen = largest(rows, top)
+        names = [feature_name(engine, j) for j in chosen]
+        if weights.ndim > 1:
+            names = [f"{name} ({row_name(engine, k, len(rows))})" for name, k in zip(names, of_row, strict=True)]
+        places = np.arange(len(chosen))
+        ax.barh(places, rows[of_row, chosen], height=0.6, color="0.4")
+    else:                                                   # a marker for each row
+        _, chosen = largest(np.abs(rows).max(axis=0)[None], top)
+        names, places = [feature_name(engine, j) for j in chosen], np.arange(len(chosen))
         for k, row in enumerate(rows):
             if row.any():
-                ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k % len(MARKERS)], color=shade(k, len(rows)),
+                ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k], color=shade(k, len(rows)),
                         markeredgecolor="black", markeredgewidth=0.5, markersize=6, label=row_name(engine, k, len(rows)))
         if ax.get_legend_handles_labels()[0]:
             ax.legend(title="direction of", fontsize="small", title_fontsize="small")
     ax.set_axisbelow(True)
-    ax.set_yticks(places, [str(names[j]) if names is not None else f"feature {j}" for j in chosen], fontsize="small")
+    ax.set_yticks(places, names, fontsize="small", parse_math=False)       # "$" is a dollar
     ax.invert_yaxis()
     ax.grid(axis="y", alpha=0.3)
     ax.set(xlabel="weight (score per unit of the feature)",
-           title=f"{'Largest weights' if len(chosen) < len(size) else 'Weights'}, {describe(engine)}")
+           title=f"{'Largest weights' if len(chosen) < rows.shape[1] else 'Weights'}, {describe(engine)}")
     return ax
 
 
@@ -175,7 +178,22 @@ def row_name(engine, k, n_rows) -> str:
     labels = getattr(engine, "classes_", None)
     if labels is None or len(labels) != n_rows:
         return f"row {k}"
-    return f">= {labels[k]}" if engine.parts_.outputs.ordered else str(labels[k])
+    return f">= {labels[k]}" if getattr(engine.parts_.outputs, "ordered", False) else str(labels[k])
+
+
+def feature_name(engine, j) -> str:
+    """What column j is called in the data or by the reader, or its number."""
+    names = getattr(engine, "feature_names_in_", None)
+    name = engine.parts_.reader.feature_name(int(j)) if names is None else names[j]
+    return f"feature {j}" if name is None else str(name)
+
+
+def largest(rows, top):
+    """Rows and columns of the `top` largest absolute values, falling; among equals the earlier."""
+    size = np.abs(rows).ravel()
+    least = np.partition(size, -top)[-top] if top < size.size else 0
+    places = np.flatnonzero(size >= least)
+    return np.unravel_index(places[np.argsort(-size[places], kind="stable")[:top]], rows.shape)
 
 
 def shade(k, n):

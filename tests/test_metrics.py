@@ -21,6 +21,8 @@ from structperc.metrics import (
     mean_absolute_error,
     measures,
     quadratic_weighted_kappa,
+    token_measures,
+    unseen_labels,
 )
 
 TRUE = [1, 2, 2, 3, 4, 4]
@@ -194,3 +196,61 @@ def test_structures_have_their_loss_alone():
     assert measures(engine, X, right) == {"mean loss (hamming)": 0}
     assert losses(engine, X, wrong).tolist() == [2, 1]
     assert measures(engine, X, wrong) == {"mean loss (hamming)": 1.5}
+
+
+# ---- of labels of tokens ----
+
+
+def test_token_measures_worked_out_by_hand():
+    true, predicted = [["D", "N", "V"], ["V"], ["D", "N"]], [["D", "N", "N"], ["V"], ["D", "N"]]
+    assert token_measures(true, predicted) == {"token accuracy": 5 / 6, "whole sentences right": 2 / 3}
+    assert token_measures([[1, 2]], [[1, 1]]) == {"token accuracy": 0.5, "whole sentences right": 0}
+
+
+def test_phrases_are_measured_where_labels_are_their_tags():
+    true, predicted = [["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "B-NP", "O"]]
+    # true NP 0-1, VP 3; predicted NP 0-1, NP 2
+    assert token_measures(true, predicted) == {"token accuracy": 0.5, "whole sentences right": 0, "phrase precision": 0.5,
+                                               "phrase recall": 0.5, "phrase F1": 0.5}
+
+
+def test_flat_labels_are_parted_as_the_predictions_are():
+    nested, predicted = [["a", "b"], ["b"]], np.empty(2, dtype=object)
+    predicted[:] = [["a", "a"], ["b"]]
+    for flat in (["a", "b", "b"], np.array(["a", "b", "b"])):
+        assert token_measures(flat, predicted) == token_measures(nested, predicted)
+    assert token_measures(flat, predicted) == {"token accuracy": 2 / 3, "whole sentences right": 0.5}
+
+
+@pytest.mark.parametrize(("true", "predicted", "message"), [
+    ([["a"], ["b", "b"]], [["a"], ["b"]], "first in sentence 1; give one label for each token"),
+    ([["a"]], [["a"], ["b"]], "first in sentence 1"),
+    (["a", "b"], [["a"]], "y_true has 2 labels but y_pred has 1"),
+    ([[]], [[]], "y_true has no tokens"),
+])  # fmt: skip
+def test_tokens_that_do_not_match_are_answered(true, predicted, message):
+    with pytest.raises(DataError, match=message):
+        token_measures(true, predicted)
+
+
+def test_labels_that_a_model_does_not_know_are_counted():
+    assert unseen_labels([["a", "x"], ["y", "x"]], np.array(["a", "b"])) == {"x": 2, "y": 1}
+    assert list(unseen_labels(["y", "x", "x"], ["a"])) == ["x", "y"]
+    assert unseen_labels([["a"], ["b"]], ["a", "b"]) == {}
+
+
+def test_measures_of_tokens():
+    X = [np.array([[1.0], [-1.0]]), np.array([[2.0], [1.0], [-3.0]])]
+    y = [["B-X", "O"], ["B-X", "B-X", "O"]]
+    engine = Engine("sequence", epochs=5).fit(X, y)
+    predicted = engine.predict(X).tolist()
+    assert predicted == y
+    assert measures(engine, X, y) == {"token accuracy": 1, "whole sentences right": 1, "phrase precision": 1, "phrase recall": 1,
+                                      "phrase F1": 1, "mean loss (hamming)": 0}
+    other = [["O", "O"], ["B-X", "O", "B-X"]]
+    expected = {**token_measures(other, y), "mean loss (hamming)": 1.5}
+    assert measures(engine, X, other) == measures(engine, X, other, predicted=predicted) == expected
+    rows, flat = np.concatenate(X), np.concatenate(other)
+    assert measures(engine, rows, flat, lengths=[2, 3]) == measures(engine, rows, flat, groups=[0, 0, 1, 1, 1]) == expected
+    assert measures(engine, X, [["O", "B-Y"], ["B-X", "B-X", "O"]]) == {
+        "token accuracy": 3 / 5, "whole sentences right": 0.5, "phrase precision": 2 / 3, "phrase recall": 2 / 3, "phrase F1": 2 / 3}

@@ -123,6 +123,17 @@ def test_columns_without_names_are_numbered(ax, sample):
     assert sorted(tick.get_text() for tick in ax.get_yticklabels()) == [f"feature {j}" for j in range(4)]
 
 
+def test_the_largest_weights_of_many_rows_are_bars_with_names_from_the_reader(ax):
+    labels = [f"L{k}" for k in range(11)]
+    engine = Engine("sequence", epochs=3).fit([[{"word": label}] for label in labels], [[label] for label in labels])
+    plot_weights(engine, ax, top=4)
+    order = np.argsort(-np.abs(engine.coef_).ravel(), kind="stable")[:4]
+    rows, columns = np.unravel_index(order, engine.coef_.shape)
+    assert [patch.get_width() for patch in ax.patches] == engine.coef_[rows, columns].tolist()
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [
+        f"word:L{j} ({engine.classes_[k]})" for k, j in zip(rows, columns, strict=True)]
+
+
 def test_what_cannot_be_drawn_is_answered(ax, sample):
     X, y = sample
     classes = Engine("multiclass").fit(X, y)

@@ -3,43 +3,84 @@
 from __future__ import annotations
 
 import os
+from itertools import chain
 from pathlib import Path
 
-from structperc import tables
+from structperc import columns, tables
+from structperc.cli import column_files
+from structperc.cli.settings import COLUMN_FLAGS, flags_of
 from structperc.errors import OptionError
+
+TABLE_FLAGS = {"group": "--group", "weight": "--weight", "separator": "--separator"}
+
+
+def chosen_format(arguments, path, default=None) -> str:
+    """What --format, the file's name or --columns say of the data; flags of other formats are refused."""
+    given = {name for name in (*COLUMN_FLAGS, *TABLE_FLAGS) if getattr(arguments, name, None) is not None}
+    default = "conll" if given & set(COLUMN_FLAGS) else default or tables.guess_format(path)
+    chosen = arguments.format or columns.guess_format(path) or default
+    foreign = TABLE_FLAGS if chosen in columns.FORMATS else COLUMN_FLAGS
+    for name, flag in foreign.items():
+        if name in given:
+            others = tables.FORMATS if foreign is TABLE_FLAGS else columns.FORMATS
+            raise OptionError(f"{path} is read as {chosen}, for which {flag} means nothing; leave it out, or say --format "
+                              f"{' or '.join(others)}.")
+    return chosen
 
 
 def read(arguments, path, *, needs_target=True, weight=None, features=None, n_features=None, text_labels=False):
-    """A table from either format, as the flags say."""
+    """The data of `fit` from any format, as the flags say."""
+    chosen = chosen_format(arguments, path)
+    if chosen in columns.FORMATS:
+        return column_files.read(arguments, chosen == "conllu")
     target, group = (arguments.target if needs_target else None), arguments.group
     if weight is not None and group is not None:
         raise OptionError("--weight weighs single rows, but with --group an example is many rows; leave one of them out.")
-    if (arguments.format or tables.guess_format(path)) == "svmlight":
+    if chosen == "svmlight":
         if target is not None or weight is not None:
             flag = "--target" if target is not None else "--weight"
             raise OptionError(f"{path} is read as svmlight, which has no named columns; leave out {flag}, or say --format csv.")
         if group not in (None, "qid"):
             raise OptionError(f"--group {group}: {path} is read as svmlight, where the only groups are those of --group qid.")
         return tables.read_svmlight(path, n_features=n_features, grouped=group is not None)
-    separator = "\t" if arguments.separator == "tab" else arguments.separator
+    separator = {None: ",", "tab": "\t"}.get(arguments.separator, arguments.separator)
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")
     if target is None and needs_target:
-        columns = ", ".join(map(repr, tables.read_header(path, separator)))
-        raise OptionError(f"a CSV file needs --target NAME, the column of right answers; {path} has {columns}.")
+        header = ", ".join(map(repr, tables.read_header(path, separator)))
+        raise OptionError(f"a CSV file needs --target NAME, the column of right answers; {path} has {header}.")
     return tables.read_csv(path, target=target, weight=weight, group=group, features=features, text_labels=text_labels, separator=separator)
 
 
 def read_for(engine, arguments, path, needs_target=True):
-    """A table with the columns that the engine was trained with, found by name where it knows names."""
+    """Data with the columns that the engine was trained with, found by name where it knows names."""
+    of_columns = column_files.reads_columns(engine)
+    chosen = chosen_format(arguments, path, "conll" if of_columns else None)
+    if of_columns != (chosen in columns.FORMATS):
+        takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
+        raise OptionError(f"{path} is read as {chosen}, but the model was trained on {takes}; say so with --format if it is that.")
+    if of_columns:
+        return column_files.read_for(engine, arguments, path, chosen == "conllu", needs_target)
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
     return read(arguments, path, needs_target=needs_target, features=None if names is None else list(names),
                 n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()))
 
 
-def answers(table):
+def answers(engine, table):
     """What the engine is to learn or to be measured by: a label for each row, or the marked rows of each group."""
-    return table.y if table.offsets is None else tables.marked_rows(table.y, table.offsets)
+    return table.y if table.offsets is None or labels_rows(engine) else tables.marked_rows(table.y, table.offsets)
+
+
+def row_answers(engine, predicted, offsets):
+    """The inverse of `answers`: what each row is predicted to be."""
+    if offsets is None:
+        return predicted
+    return list(chain.from_iterable(predicted)) if labels_rows(engine) else tables.row_marks(predicted, offsets)
+
+
+def labels_rows(engine) -> bool:
+    """Whether each row of an example has a label of its own."""
+    return bool(flags_of(engine.plugin_options))
 
 
 def is_text(labels) -> bool:

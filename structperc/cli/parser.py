@@ -7,8 +7,9 @@ import argparse
 from structperc import __version__, registry
 from structperc.cli import plugins as about_plugins
 from structperc.cli import training, using
-from structperc.cli.settings import ENGINE_OPTIONS, describe_options
-from structperc.tables import FORMATS
+from structperc.cli.settings import ENGINE_OPTIONS, describe_options, flags_of
+from structperc.columns import FORMATS as COLUMN_FORMATS
+from structperc.tables import FORMATS as TABLE_FORMATS
 
 OVERVIEW = """\
 a first session:
@@ -17,6 +18,10 @@ a first session:
   structperc evaluate level.model test.csv --target level         errors on other data
   structperc predict level.model new.csv --output answers.csv     one column of predictions
   structperc plot level.model --output level.png                  learning curve and weights
+
+labels for the tokens of sentences, from a file with one token per line:
+  structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
+  structperc evaluate chunks.model test.txt
 
 write a problem or a part of your own:
   structperc new my-problem                                       a package with a passing test
@@ -28,8 +33,26 @@ DATA = """\
 data:
   csv       a header line; the target column holds the labels, every other column (but --weight) is a feature and must hold numbers
   svmlight  lines like "3 1:0.5 7:2" (label, then index:value); column i is what the file calls i
-  With --group an example is a run of rows, and the target marks by 1 the rows that the right answer is made of, by 0 all others.
-  Both may be compressed (.gz, .bz2). Without --format, .svm, .svmlight and .libsvm are svmlight and all others csv.
+  conll     one token per line, its cells parted by tabs or spaces, a blank line after each sentence; --columns names the cells
+  conllu    the files of Universal Dependencies; their columns are id,form,lemma,upos,xpos,feats,head,deprel,deps,misc
+  With --group an example is a run of rows. The target marks by 1 the rows that the right answer is made of, by 0 all others, or, where
+  the problem labels every row of an example, holds these labels.
+  All may be compressed (.gz, .bz2). Without --format, .svm, .svmlight and .libsvm are svmlight, .conll and .conllu what they say, and
+  all others csv, or conll where --columns is given or the model was trained on columns.
+"""
+COLUMNS = """\
+columns:
+  A file of columns has one token per line. --columns names its columns, _ for those to leave out, and the last one named is the target
+  unless --target says another. In conllu it chooses columns by their known names; without it form alone is learned from. Comments,
+  multiword tokens and empty nodes of conllu are left out.
+"""
+TEMPLATE = """\
+templates:
+  Each line of a template makes one feature of every token: a text in which %x[OFFSET,COLUMN] stands for a cell, so many tokens further
+  on. A column is named, or counted from 0 among those that are learned from. Lines that begin with # are comments.
+    U1:%x[0,word]                   the word itself
+    U2:%x[-1,word]/%x[0,word]       the word together with the one before it
+  Without --template, every column has a window of five tokens and pairs of neighbours, columns after the first also triples.
 """
 FIT = """\
 examples:
@@ -37,6 +60,9 @@ examples:
   structperc fit cusum visits.csv --target severity --classes low,middle,high --model visits.model --set epochs=50 --set average=true
   structperc fit multiclass news.svm --model news.model --set update=pa1 --set C=0.1 --set shuffle=true --set random_state=0
   structperc fit intervals talks.csv --target attended --group day --model plan.model --set epochs=20
+  structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
+  structperc fit sequence train.txt --columns word,_,chunk,_ --template windows.txt --model chunks.model
+  structperc fit sequence train.conllu --target upos --model tags.model --set epochs=5 --set average=true
 
 Ctrl-C ends training; the model trained so far is saved.
 """
@@ -45,16 +71,23 @@ examples:
   structperc predict wine.model new.csv                           to the terminal
   structperc predict wine.model new.csv --output answers.csv
   structperc predict plan.model talks.csv --group day             1 for each row that the answer is made of, else 0
+  structperc predict chunks.model new.txt                         every token with its cells and, last, its label
+  structperc predict chunks.model odd.txt --columns _,word,_,pos  where its columns stand otherwise than in training
 
 Columns are found by the names that the model was trained with; others, the target among them, may be there and are ignored.
+In a file without names they are those of the training in the same order, and the target, if it is there, after them.
 """
 EVALUATE = """\
 examples:
   structperc evaluate wine.model test.csv --target quality
+  structperc evaluate chunks.model test.txt
+  structperc evaluate tags.model test.conllu --target upos
 
 ranks:    mean absolute error and macro mean absolute error (in ranks), accuracy, accuracy within one rank, quadratic weighted kappa
 classes:  accuracy, macro F1
-all:      the mean of the loss that the model was trained with; the confusion matrix (row: right label)
+tokens:   accuracy, whole sentences right; where labels are tags of phrases such as B-NP, precision, recall and F1 of phrases as conlleval
+          counts them, in all and of each type
+all:      the mean of the loss that the model was trained with; of ranks and classes the confusion matrix (row: right label)
 """
 PLOT = """\
 examples:
@@ -114,41 +147,46 @@ def build() -> Parser:
         made.set_defaults(run=run)
         return made
 
-    def reading(made, groups=True):
-        made.add_argument("--format", choices=FORMATS, help="of the data; guessed from the file's name")
-        made.add_argument("--separator", default=",", metavar="CHAR", help="between the cells of a CSV file, default ','; 'tab' for a tab")
-        if groups:
+    def reading(made, examples=True):
+        formats = (*TABLE_FORMATS, *COLUMN_FORMATS) if examples else TABLE_FORMATS
+        made.add_argument("--format", choices=formats, help="of the data; guessed from the file's name")
+        made.add_argument("--separator", metavar="CHAR", help="between the cells of a CSV file, default ','; 'tab' for a tab")
+        if examples:
             made.add_argument("--group", metavar="COLUMN", help="neighbouring rows with the same entry are one example; svmlight: qid")
+            made.add_argument("--columns", metavar="A,B,C", help="names for the columns of a conll file, _ for those to leave out; "
+                                                                 "conllu: those to learn from")
         else:
-            made.set_defaults(group=None)
+            made.set_defaults(group=None, columns=None)
 
     plugins = command("plugins", about_plugins.plugins, "list the installed plugins, and the broken ones with reasons", PLUGINS)
     plugins.add_argument("--json", action="store_true", help="for programs")
 
     fit = command("fit", training.fit, "train a model on a file", fit_epilog)
     fit.add_argument("problem", metavar="PROBLEM", help="what to learn, listed below and by structperc plugins")
-    fit.add_argument("data", metavar="DATA", help="training data, CSV or svmlight")
-    fit.add_argument("--target", metavar="NAME", help="the column to predict; CSV only, svmlight lines begin with it")
+    fit.add_argument("data", metavar="DATA", help="training data, in one of the formats below")
+    fit.add_argument("--target", metavar="NAME", help="the column to predict; default: the last of --columns; svmlight lines begin with it")
     fit.add_argument("--model", metavar="FILE", required=True, help="where the model is written")
     fit.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="an option, listed below; may be repeated")
     fit.add_argument("--plugin", metavar="NAME", action="append", default=[], help="a further plugin, replacing parts; may be repeated")
     fit.add_argument("--classes", metavar="A,B,C", help="the labels in order, lowest first; needed when ranks are named by text")
     fit.add_argument("--weight", metavar="COLUMN", help="a column of sample weights; 0 leaves a row out")
     reading(fit)
+    fit.add_argument("--template", metavar="FILE", help="windows of columns that become features, as described below")
     bar = fit.add_mutually_exclusive_group()
     bar.add_argument("--progress", action="store_true", help="show a progress bar also where standard error is no terminal")
     bar.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
-    predict = command("predict", using.predict, "predict with a trained model", f"{PREDICT}\n{DATA}")
+    predict = command("predict", using.predict, "predict with a trained model", f"{PREDICT}\n{DATA}\n{COLUMNS}")
     predict.add_argument("model", metavar="MODEL", help="a file written by fit")
-    predict.add_argument("data", metavar="DATA", help="CSV or svmlight")
-    predict.add_argument("--output", metavar="FILE", help="a CSV file with one column, prediction; standard output without it")
+    predict.add_argument("data", metavar="DATA", help="in one of the formats below")
+    predict.add_argument("--output", metavar="FILE", help="a CSV file with one column, prediction, or a file of columns with one more; "
+                                                          "standard output without it")
     reading(predict)
 
-    evaluate = command("evaluate", using.evaluate, "measure a trained model on data with known answers", f"{EVALUATE}\n{DATA}")
+    evaluate = command("evaluate", using.evaluate, "measure a trained model on data with known answers", f"{EVALUATE}\n{DATA}\n{COLUMNS}")
     evaluate.add_argument("model", metavar="MODEL", help="a file written by fit")
-    evaluate.add_argument("data", metavar="DATA", help="CSV or svmlight")
-    evaluate.add_argument("--target", metavar="NAME", help="the column of right answers; CSV only")
+    evaluate.add_argument("data", metavar="DATA", help="in one of the formats below")
+    evaluate.add_argument("--target", metavar="NAME", help="the column of right answers; in a conll file the last without it")
     reading(evaluate)
 
     plot = command("plot", using.plot, "draw what a model has learned", f"{PLOT}\n{DATA}")
@@ -156,7 +194,7 @@ def build() -> Parser:
     plot.add_argument("--data", metavar="DATA", help="draw the thresholds on these examples, CSV or svmlight")
     plot.add_argument("--target", metavar="NAME", help="the column of right answers in DATA; CSV only")
     plot.add_argument("--output", metavar="FILE", required=True, help="the picture")
-    reading(plot, groups=False)
+    reading(plot, examples=False)
 
     new = command("new", about_plugins.new, "write a plugin package to start from", NEW)
     new.add_argument("name", metavar="NAME", help="of the plugin")
@@ -169,7 +207,8 @@ def build() -> Parser:
 
 def fit_epilog() -> str:
     """Examples, the format of data, and the options of everything that is installed."""
-    lines = [FIT, DATA, "options of every problem (--set KEY=VALUE):", *indented(describe_options(ENGINE_OPTIONS), 2), ""]
+    lines = [FIT, DATA, COLUMNS, TEMPLATE]
+    lines += ["options of every problem (--set KEY=VALUE):", *indented(describe_options(ENGINE_OPTIONS), 2), ""]
     found = [plugin for plugin in registry.installed() if not plugin.broken]
     for kind, title in (("problem", "problems"), ("part", "parts (--plugin NAME)"), ("observer", "observers (--plugin NAME)")):
         chosen = [plugin for plugin in found if about_plugins.kind(plugin) == kind]
@@ -177,7 +216,10 @@ def fit_epilog() -> str:
         if chosen:
             lines.append(f"{title}, with options of their own:")
         for plugin in chosen:
-            lines += [f"  {plugin.name:<{width}}  {plugin.summary}", *indented(describe_options(plugin.options), width + 4)]
+            flags = flags_of(plugin.options)
+            options = {name: option for name, option in plugin.options.items() if name not in flags}
+            lines += [f"  {plugin.name:<{width}}  {plugin.summary}", *indented(describe_options(options), width + 4)]
+            lines += [" " * (width + 4) + f"learns from files of columns: {' and '.join(flags.values())}"] * bool(flags)
     return "\n".join(lines)
 
 

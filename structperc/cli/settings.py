@@ -24,8 +24,9 @@ HELP = {
 }
 ENGINE_OPTIONS = {name: Option(OPTION_DEFAULTS[name], help=text) for name, text in HELP.items()}
 FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument"}
+COLUMN_FLAGS = {"template": "--template", "columns": "--columns"}
 TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-EXPECTED = {bool: "true or false", int: "a whole number", float: "a number"}
+EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list in JSON"}
 
 
 def read_settings(pairs, plugins) -> dict:
@@ -45,19 +46,25 @@ def read_settings(pairs, plugins) -> dict:
     if not pairs:
         return {}
     known = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
+    flags = FLAGS | flags_of(known)
     settings = {}
     for pair in pairs:
         key, equals, text = (part.strip() for part in pair.partition("="))
         if not equals:
             raise OptionError(f"--set {pair}: expected key=value, for instance --set epochs=10.")
-        if key in FLAGS:
-            raise OptionError(f"--set {pair}: {key} is set with {FLAGS[key]}.")
+        if key in flags:
+            raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} {' and '.join(plugins)} can be given {', '.join(known)}.")
         settings[key] = read_value(key, text, known[key])
     return settings
+
+
+def flags_of(options) -> dict[str, str]:
+    """The flags that set some of these options: those of a problem that learns from files of columns, which declares both."""
+    return COLUMN_FLAGS if set(COLUMN_FLAGS) <= set(options) else {}
 
 
 def read_value(key: str, text: str, option: Option):
@@ -73,7 +80,12 @@ def read_value(key: str, text: str, option: Option):
             return TRUTH[text.lower()]
         if kind in (int, float, str):
             return kind(text)
-        return kind(json.loads(text))
+        value = guess(text)
+        if isinstance(value, str) and value.isidentifier():     # a name that stands for such a value; the plugin knows which
+            return value
+        if not isinstance(value, (list, dict)):
+            raise TypeError
+        return kind(value)
     except (KeyError, TypeError, ValueError):
         raise OptionError(f"--set {key}={text}: expected {EXPECTED.get(kind, f'a {kind.__name__} in JSON')}.") from None
 

@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from structperc import Engine
-from structperc.cli.files import answers, check_writable, is_text, read
+from structperc.cli import column_files
+from structperc.cli.column_files import Tokens
+from structperc.cli.files import answers, check_writable, chosen_format, is_text, read
 from structperc.cli.settings import read_settings
+from structperc.columns import FORMATS
 from structperc.errors import DataError, NotFittedError
 from structperc.extras import MissingExtra
 from structperc.tables import parse_classes
@@ -24,12 +27,16 @@ def fit(arguments) -> int:
     check_writable(arguments.model)
     settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin])
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
+    chosen = chosen_format(arguments, arguments.data)
+    if chosen in FORMATS:
+        settings |= column_files.training_options(arguments, chosen == "conllu")
+        classes = None if classes is None else column_files.split(arguments.classes)
     bar = progress_bar(arguments)
     observers = [] if bar is None else [bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
     table = read(arguments, arguments.data, weight=arguments.weight, text_labels=classes is not None and is_text(classes))
     try:
-        engine.fit(table.X, answers(table), offsets=table.offsets, sample_weight=table.weights)
+        engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
     except DataError as error:
         if classes is None and "classes=" in str(error):
             raise DataError(f"{error} Here that is --classes A,B,C.") from None
@@ -70,20 +77,13 @@ def save_interrupted(engine, path) -> str:
 
 def summary(engine, arguments, table) -> str:
     """What was learned from what, where it is, and what to try next."""
-    n_rows, n_columns = table.X.shape
-    n_examples = n_rows if table.offsets is None else len(table.offsets) - 1
-    names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
-    facts = {"rows": f"{n_rows}", "columns": f"{n_columns}"}
-    if table.offsets is not None:
-        facts["rows"] += f" in {n_examples} examples"
-    if table.weights is not None:
-        facts["rows"] += f", {np.count_nonzero(table.weights)} of them with weight"
-    if names is not None:
-        facts["columns"] += f": {shorten(names)}"
+    labels = getattr(engine, "classes_", None)
+    facts = data_facts(engine, arguments, table)
     if labels is not None:
         facts["labels"] = shorten(labels, " < " if is_ordered(engine) else ", ")
+    kind = "sentences" if isinstance(table, Tokens) else "examples"
     facts["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
-    facts["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / n_examples:.1%} of the examples"
+    facts["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / n_examples(table):.1%} of the {kind}"
     facts["model"] = arguments.model
     return "\n".join([
         f"{engine.problem} trained on {arguments.data}", *(f"  {key:<8}  {value}" for key, value in facts.items()),
@@ -91,14 +91,39 @@ def summary(engine, arguments, table) -> str:
     ])  # fmt: skip
 
 
+def data_facts(engine, arguments, table) -> dict:
+    """How much there was to learn from, by name."""
+    if isinstance(table, Tokens):
+        names = ", ".join(engine.plugin_options["columns"])
+        template = "the default template" if arguments.template is None else f"the template {arguments.template}"
+        return {"data": f"{table}", "columns": f"{names}; {engine.n_features_in_} features by {template}"}
+    (n_rows, n_columns), names = table.X.shape, getattr(engine, "feature_names_in_", None)
+    facts = {"rows": f"{n_rows}", "columns": f"{n_columns}"}
+    if table.offsets is not None:
+        facts["rows"] += f" in {n_examples(table)} examples"
+    if table.weights is not None:
+        facts["rows"] += f", {np.count_nonzero(table.weights)} of them with weight"
+    if names is not None:
+        facts["columns"] += f": {shorten(names)}"
+    return facts
+
+
+def n_examples(table) -> int:
+    if isinstance(table, Tokens):
+        return len(table.X)
+    return table.X.shape[0] if table.offsets is None else len(table.offsets) - 1
+
+
 def next_steps(engine, arguments, table) -> list[str]:
     """Commands and options to try."""
     model, data = shlex.quote(arguments.model), shlex.quote(arguments.data)
-    flags = {"--target": arguments.target, "--group": arguments.group}
-    target = "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
+    flags = {"--format": arguments.format, "--separator": arguments.separator}
+    if not (isinstance(table, Tokens) and table.plain):
+        flags |= {"--columns": arguments.columns, "--target": arguments.target, "--group": arguments.group}
+    same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
-    steps = [f"structperc evaluate {model} OTHER_DATA{target}",
-             f"structperc plot {model}{f' --data {data}{target}' if is_ordered(engine) else ''} --output {picture}"]
+    steps = [f"structperc evaluate {model} OTHER_DATA{same}",
+             f"structperc plot {model}{f' --data {data}{same}' if is_ordered(engine) else ''} --output {picture}"]
     if engine.status_ == "max_epochs":
         switches = [f"--set {name}=true" for name in ("shuffle", "average") if not getattr(engine, name)]
         steps.append(f"it did not converge: add {' '.join([f'--set epochs={max(20, 2 * engine.epochs)}', *switches])}")

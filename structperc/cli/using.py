@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 
 from structperc import Engine, metrics
-from structperc.cli.files import answers, check_writable, read_for
-from structperc.errors import DataError
+from structperc.cli.column_files import Tokens
+from structperc.cli.files import answers, check_writable, read_for, row_answers
+from structperc.columns import write_columns
+from structperc.errors import DataError, OptionError
 from structperc.extras import require
-from structperc.tables import row_marks, write_predictions
+from structperc.tables import write_predictions
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
+SHOWN_UNSEEN = 5            # labels that a line has room for
 PANEL = (5.6, 4.6)          # inches
 DOTS_PER_INCH = 150
 
@@ -23,36 +27,60 @@ def predict(arguments) -> int:
     engine = Engine.load(arguments.model)
     table = read_for(engine, arguments, arguments.data, needs_target=False)
     predicted = engine.predict(table.X, offsets=table.offsets)
-    if table.offsets is not None:
-        predicted = row_marks(predicted, table.offsets)
-    if arguments.output:
-        with open(arguments.output, "w", encoding="utf-8", newline="") as file:
-            write_predictions(file, predicted)
-    else:
-        write_predictions(sys.stdout, predicted)
+    with open(arguments.output, "w", encoding="utf-8", newline="") if arguments.output else nullcontext(sys.stdout) as file:
+        if isinstance(table, Tokens):
+            write_columns(file, table.file.sentences, predicted, table.file.separator)
+        else:
+            write_predictions(file, row_answers(engine, predicted, table.offsets))
     return 0
 
 
 def evaluate(arguments) -> int:
     engine = Engine.load(arguments.model)
     table = read_for(engine, arguments, arguments.data)
-    found = metrics.measures(engine, table.X, answers(table), table.offsets)
+    predicted = engine.predict(table.X, offsets=table.offsets)
+    found = metrics.measures(engine, table.X, answers(engine, table), table.offsets, predicted=predicted)
     width = max(map(len, found), default=0)
-    print(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table.X.shape[0]} rows")
+    size = table if isinstance(table, Tokens) else f"{table.X.shape[0]} rows"
+    print(f"{arguments.model} ({engine.problem}) on {arguments.data}, {size}")
     for name, value in found.items():
         print(f"  {name:<{width}}  {value:.4f}")
     labels = getattr(engine, "classes_", None)
-    if labels is not None and len(labels) <= SHOWN_LABELS:
-        print(confusion(metrics.confusion_matrix(table.y, engine.predict(table.X), labels), labels))
+    if labels is not None and not engine.parts_.outputs.n_labels:
+        unseen = metrics.unseen_labels(table.y, labels)
+        if unseen:
+            print(f"  the model does not know the labels {shown(unseen)}; they count as wrong, and there is no mean loss")
+        if "phrase F1" in found:
+            print(phrase_table(metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted)))
+    elif labels is not None and len(labels) <= SHOWN_LABELS:
+        print(confusion(metrics.confusion_matrix(table.y, predicted, labels), labels))
     return 0
+
+
+def shown(counts) -> str:
+    """The most frequent labels with their numbers of tokens."""
+    texts = [f"{label} ({count} token{'s' * (count != 1)})" for label, count in counts.items()]
+    return ", ".join(texts if len(texts) <= SHOWN_UNSEEN else [*texts[:SHOWN_UNSEEN], "..."])
+
+
+def phrase_table(scores) -> str:
+    """How well the phrases of each type are found, as aligned text."""
+    rows = [["phrases", "in data", "predicted", "right", "precision", "recall", "F1"]]
+    for name, one in (("all", scores), *scores.types.items()):
+        rows.append([name, *map(str, (one.true, one.predicted, one.correct)), *(f"{v:.4f}" for v in (one.precision, one.recall, one.f1))])
+    return aligned(rows)
 
 
 def confusion(matrix, labels) -> str:
     """The confusion matrix as aligned text."""
     names = [str(label) for label in labels]
-    cells = [["right \\ predicted", *names], *([name, *map(str, row)] for name, row in zip(names, matrix.tolist(), strict=True))]
-    widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
-    return "\n".join("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+    return aligned([["right \\ predicted", *names], *([name, *map(str, row)] for name, row in zip(names, matrix.tolist(), strict=True))])
+
+
+def aligned(rows) -> str:
+    """Cells under each other."""
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    return "\n".join("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
 def plot(arguments) -> int:
@@ -63,6 +91,8 @@ def plot(arguments) -> int:
     engine = Engine.load(arguments.model)
     panels = [plotting.plot_learning_curve] if engine.mistakes_ else []
     if arguments.data:
+        if not getattr(engine.parts_.outputs, "ordered", False):
+            raise OptionError(f"--data draws the thresholds between ranks, but {engine.problem} predicts no ranks; leave it out.")
         table = read_for(engine, arguments, arguments.data)
         panels.append(lambda engine, ax: plotting.plot_thresholds(engine, table.X, table.y, ax))
     if hasattr(engine, "coef_"):

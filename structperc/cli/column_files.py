@@ -1,0 +1,174 @@
+"""Files of columns for the commands: one token per line, windows of columns as features, one column as the right answer."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from itertools import chain
+
+import attrs
+
+from structperc import registry
+from structperc.cli.settings import flags_of
+from structperc.columns import CONLLU, SKIPPED, ColumnFile, read_file
+from structperc.errors import DataError, OptionError
+from structperc.options import plugin_defaults
+from structperc.readers import default_template
+
+CONLLU_DEFAULT = ["form"]               # what is learned from in CoNLL-U where nothing else is said
+
+
+@attrs.frozen(eq=False)
+class Tokens:
+    """What a command needs of a file of columns, with the names that `structperc.tables.Table` has.
+
+    Attributes
+    ----------
+    file : ColumnFile
+    X : list of list of tuple of str
+        Sentences of tokens, with the columns alone that are learned from.
+    y : list of list of str or None
+        The column of right answers.
+    plain : bool
+        Whether the file has just these columns, the right answers last, so that no other command needs their names.
+    """
+
+    file: ColumnFile
+    X: list
+    y: list | None = None
+    plain: bool = False
+    weights: None = None
+    offsets: None = None
+
+    def __str__(self):
+        return ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in ((len(self.X), "sentence"), (self.file.n_tokens, "token")))
+
+
+# ---- fit ----
+
+
+def training_options(arguments, conllu) -> dict:
+    """What the engine is told of the columns: the template and the names, without the target."""
+    if not flags_of(plugin_defaults([registry.load(name) for name in (arguments.problem, *arguments.plugin)])):
+        able = [plugin.name for plugin in registry.installed() if not plugin.broken and flags_of(plugin.options)]
+        raise OptionError(f"{arguments.problem} does not learn from files of columns, having no options template and columns; "
+                          f"{'these do: ' + ', '.join(able) if able else 'no installed plugin does'}.")
+    _, used, _ = training_names(arguments, conllu)
+    template = default_template(len(used)) if arguments.template is None else read_template(arguments.template)
+    return {"template": template, "columns": used}
+
+
+def training_names(arguments, conllu) -> tuple[list, list, str]:
+    """The names of all columns, of those to learn from, and of the target: the last, unless --target says another."""
+    names, target = given_names(arguments, conllu), arguments.target
+    if names is None and not conllu:
+        raise OptionError(f"a file of columns needs --columns, a name for each of them, such as --columns word,pos,chunk; "
+                          f"{arguments.data} has {read_file(arguments.data).layout}.")
+    if names is None:
+        if target is None:
+            raise OptionError(f"{arguments.data} is CoNLL-U; name the column to predict with --target, one of {', '.join(CONLLU)}, and "
+                              f"--columns for others than {', '.join(CONLLU_DEFAULT)} to learn from.")
+        names = [*CONLLU_DEFAULT, target]
+    kept = [name for name in names if name not in SKIPPED]
+    if target is not None:
+        check_known(target, kept, "--target", f"--columns names {', '.join(kept)}")
+    elif kept:
+        target = kept[-1]
+    used = [name for name in kept if name != target]
+    if not used:
+        raise OptionError(f"there is no column to learn from, only the target {target!r}; name one at least with --columns.")
+    return names, used, target
+
+
+def read(arguments, conllu) -> Tokens:
+    """The training data."""
+    names, used, target = training_names(arguments, conllu)
+    file = read_file(arguments.data, conllu)
+    places = file.places(names)
+    plain = not conllu and list(places.values()) == [*range(file.width)] and places[target] == file.width - 1
+    return Tokens(file, file.choose(places[name] for name in used), file.column(places[target]), plain)
+
+
+def read_template(path) -> str:
+    """The text of a template file."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return file.read()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is no template in UTF-8 ({error.reason}); expected lines such as U01:%x[-1,0]/%x[0,0].") from None
+
+
+# ---- predict and evaluate ----
+
+
+def reads_columns(engine) -> bool:
+    """Whether a trained engine reads files of columns."""
+    return bool(flags_of(engine.plugin_options)) and engine.plugin_options["template"] is not None
+
+
+def read_for(engine, arguments, path, conllu, needs_target=True) -> Tokens:
+    """The columns that the engine learned from, and the target where it is needed."""
+    used, target = engine.plugin_options["columns"], getattr(arguments, "target", None)
+    file, names = read_file(path, conllu), given_names(arguments, conllu)
+    if used is None and names is None:
+        raise OptionError(f"the model does not know the names of its columns; name those of {path} with --columns.")
+    names = names or (CONLLU if conllu else plain_names(engine, file, list(used), target))
+    places = file.places(names)
+    if used is None:
+        used = [name for name in places if name != target]
+    for name in used:
+        check_known(name, places, "the model reads the column", f"the columns of {path} are {', '.join(names)}; --columns names them")
+    X = file.choose(places[name] for name in used)
+    if not needs_target:
+        return Tokens(file, X)
+    if target is None and not (conllu and arguments.columns is None):
+        target = next((name for name in reversed(places) if name not in used), None)
+    if target is None:
+        raise OptionError(f"{path} has the columns {', '.join(places)}; name the one that holds the right answers with --target.")
+    check_known(target, places, "--target", f"the columns of {path} are {', '.join(names)}")
+    y = file.column(places[target])
+    if share_of_labels(y, engine.classes_) == 0:
+        raise OptionError(f"the column {target!r} of {path} begins with {y[0][0]!r:.60} and holds no label that the model knows; name the "
+                          f"columns of the file with --columns, or the right one with --target.")
+    return Tokens(file, X, y)
+
+
+def plain_names(engine, file, used, target) -> list:
+    """The names of columns that nobody names: those that the model was trained with, and the right answers after them."""
+    if file.width == len(used):
+        return used
+    if file.width == len(used) + 1 and share_of_labels(file.column(-1), engine.classes_) > 0.5:
+        return [*used, target or "target"]
+    raise OptionError(f"{file.path} has {file.layout}, but the model reads the columns {', '.join(used)}, after which one of labels "
+                      f"that it knows may stand; name all columns of the file with --columns, _ for those to leave out.")
+
+
+def share_of_labels(column, labels) -> float:
+    """The share of these cells that are labels which the model knows."""
+    known, cells = set(labels.tolist()), list(chain.from_iterable(column))
+    return sum(cell in known for cell in cells) / len(cells)
+
+
+# ---- both ----
+
+
+def given_names(arguments, conllu) -> list | None:
+    """The names in --columns; in CoNLL-U, whose columns are known, --target may add one."""
+    if arguments.columns is None:
+        return None
+    names = split(arguments.columns)
+    target = getattr(arguments, "target", None)
+    return [*names, target] if conllu and target in CONLLU and target not in names and set(names) <= set(CONLLU) else names
+
+
+def split(text) -> list[str]:
+    """Names parted by commas."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def check_known(name, known, what, knowledge) -> None:
+    """Refuses a column that nobody has named."""
+    if name not in known:
+        near = difflib.get_close_matches(str(name), known, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise OptionError(f"{what} {name!r}: there is no such column; {knowledge}.{hint}")

@@ -1,0 +1,247 @@
+"""Phrases in sequences of tags such as B-NP, I-NP, O, and how well predicted ones agree with the right ones, as conlleval counts.
+
+A tag is a letter and, after the first "-", a type. Letters: O and "." stand outside of phrases, I and M go on with one (or begin one,
+where none of their type is open), B begins one, E and L end one, S, U, "[" and "]" are one by themselves. So IOB1, IOB2, IOE1, IOE2, IOBES,
+BMES and BILOU are all read without being told which it is, with types or without.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+
+import attrs
+
+from structperc.core.errors import DataError
+
+OUTSIDE = frozenset("O.")
+ALONE = frozenset("SU[]")
+BEGINS = ALONE | {"B"}
+ENDS = ALONE | {"E", "L"}
+LETTERS = BEGINS | ENDS | {"I", "M"}
+MARKING = ({"B", "I"}, {"I", "O"}, {"B", "E"})      # tags without types are taken for phrases where two of these meet
+
+
+@attrs.frozen
+class PhraseCounts:
+    """How many phrases there are, were predicted, and are right: same first token, same last token, same type.
+
+    Attributes
+    ----------
+    true, predicted, correct : int
+    precision : float
+        correct / predicted; 0 where nothing was predicted.
+    recall : float
+        correct / true; 0 where there is nothing to find.
+    f1 : float
+        2 correct / (true + predicted), their harmonic mean; 0 where there is no phrase at all.
+    """
+
+    true: int
+    predicted: int
+    correct: int
+
+    @property
+    def precision(self) -> float:
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.correct / self.true if self.true else 0.0
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.correct / (self.true + self.predicted) if self.true + self.predicted else 0.0
+
+
+@attrs.frozen
+class PhraseScores(PhraseCounts):
+    """The counts of all phrases, and of each type.
+
+    Attributes
+    ----------
+    true, predicted, correct, precision, recall, f1
+        As in `PhraseCounts`.
+    types : dict from str to PhraseCounts
+        Of every type that occurs, in alphabetical order.
+    tokens, correct_tokens : int
+    token_accuracy : float
+        The share of tokens whose whole tag is right.
+    """
+
+    types: dict[str, PhraseCounts]
+    tokens: int
+    correct_tokens: int
+
+    @property
+    def token_accuracy(self) -> float:
+        return self.correct_tokens / self.tokens
+
+
+def phrases(labels) -> list[tuple[int, int, str]]:
+    """The phrases of one sentence.
+
+    A phrase ends before a token that stands outside, begins a phrase, or has another type; and after a token that ends one. Every other
+    token that stands inside belongs to the open phrase, or begins one. So I-X begins a phrase after O and after a token of another type.
+    conlleval decides so for the letters that it knows (B, I, E, O, ".", "[", "]"), but is not made for schemes that use both B and E.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        One tag per token.
+
+    Returns
+    -------
+    list of (start, end, type)
+        Tokens start to end - 1, in order; the type is empty where tags have none. Linear time.
+
+    Raises
+    ------
+    DataError
+        When a label is no text.
+
+    Examples
+    --------
+    >>> phrases(["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-PP"])
+    [(0, 2, 'NP'), (2, 3, 'NP'), (4, 5, 'VP'), (5, 6, 'PP')]
+    """
+    check(labels, "labels")
+    return find(labels)
+
+
+def phrase_scores(y_true, y_pred) -> PhraseScores:
+    """Counts right, predicted and true phrases, in all and of each type.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of sentences
+        A sentence is a sequence of tags.
+
+    Returns
+    -------
+    PhraseScores
+
+    Raises
+    ------
+    DataError
+        When the two differ in the number of sentences or of tokens in one, hold no token, or something that is no text.
+
+    Examples
+    --------
+    >>> scores = phrase_scores([["B-NP", "I-NP", "B-VP"]], [["B-NP", "I-NP", "I-NP"]])
+    >>> scores.precision, scores.recall, scores.types["NP"]
+    (0.0, 0.0, PhraseCounts(true=1, predicted=1, correct=0))
+    """
+    tokens, correct_tokens = check_pairs(y_true, y_pred)
+    true, predicted, correct = Counter(), Counter(), Counter()
+    for right, answer in zip(y_true, y_pred, strict=True):
+        right, answer = find(right), find(answer)
+        true.update(kind for _, _, kind in right)
+        predicted.update(kind for _, _, kind in answer)
+        correct.update(kind for _, _, kind in set(right).intersection(answer))
+    types = {kind: PhraseCounts(true[kind], predicted[kind], correct[kind]) for kind in sorted(true | predicted)}
+    return PhraseScores(true.total(), predicted.total(), correct.total(), types, tokens, correct_tokens)
+
+
+def phrase_f1(y_true, y_pred) -> float:
+    """The F1 of all phrases, from 0 to 1, as CoNLL shared tasks report it (in percent); 0 where there is no phrase at all.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        As in `phrase_scores`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> phrase_f1([["B-NP", "I-NP", "B-VP"]], [["B-NP", "I-NP", "O"]])
+    0.666...
+    """
+    return phrase_scores(y_true, y_pred).f1
+
+
+def are_phrase_tags(labels) -> bool:
+    """Whether a set of labels looks like tags of phrases, so that phrases in it mean something.
+
+    Parameters
+    ----------
+    labels : iterable
+        All labels.
+
+    Returns
+    -------
+    bool
+        True when every label is O or a known letter with a type, some with; or bare letters, B or O with I, or B with E among them.
+
+    Examples
+    --------
+    >>> are_phrase_tags(["B-NP", "I-NP", "O"]), are_phrase_tags(["NOUN", "VERB", "X"])
+    (True, False)
+    """
+    labels = set(labels)
+    if not all(isinstance(label, str) for label in labels):
+        return False
+    parts = {label: label.partition("-") for label in labels}
+    if not all(letter in LETTERS | OUTSIDE and bool(dash) == bool(kind) for letter, dash, kind in parts.values()):
+        return False
+    return any(kind for _, _, kind in parts.values()) or any(pair <= labels for pair in MARKING)
+
+
+@functools.lru_cache(maxsize=4096)
+def parse(label: str) -> tuple[bool, bool, bool, str]:
+    """Whether a tag is inside a phrase, begins one and ends one; and the type."""
+    letter, _, kind = label.partition("-")
+    inside = letter not in OUTSIDE and (letter in LETTERS or kind != "")
+    return inside, letter in BEGINS, letter in ENDS, kind
+
+
+def find(labels) -> list[tuple[int, int, str]]:
+    """The phrases of a sentence that has been checked."""
+    found, start, open_kind = [], -1, ""
+    for i, label in enumerate(labels):
+        inside, begins, ends, kind = parse(label)
+        if start >= 0 and (begins or not inside or kind != open_kind):
+            found.append((start, i, open_kind))
+            start = -1
+        if inside and start < 0:
+            start, open_kind = i, kind
+        if ends:
+            found.append((start, i + 1, kind))
+            start = -1
+    if start >= 0:
+        found.append((start, len(labels), open_kind))
+    return found
+
+
+def check(labels, name) -> None:
+    """Refuses what is no sequence of texts."""
+    if isinstance(labels, str) or not hasattr(labels, "__len__"):
+        raise DataError(f"{name} is {labels!r:.60}; expected the tags of one sentence, such as ['B-NP', 'I-NP', 'O'].")
+    for j, label in enumerate(labels):
+        if not isinstance(label, str):
+            raise DataError(f"{name}[{j}] is {label!r:.60}; expected a tag, such as B-NP or O.")
+
+
+def check_pairs(y_true, y_pred) -> tuple[int, int]:
+    """Refuses sentences that do not match; the number of tokens, and of those whose tags are equal."""
+    for y, name in ((y_true, "y_true"), (y_pred, "y_pred")):
+        if isinstance(y, str) or not hasattr(y, "__len__"):
+            raise DataError(f"{name} is {y!r:.60}; expected a list of sentences, each a list of tags.")
+    if len(y_true) != len(y_pred):
+        raise DataError(f"y_true has {len(y_true)} sentences but y_pred has {len(y_pred)}; give one prediction for each.")
+    tokens = correct = 0
+    for i, (right, answer) in enumerate(zip(y_true, y_pred, strict=True)):
+        for labels, name in ((right, "y_true"), (answer, "y_pred")):
+            if isinstance(labels, str):
+                raise DataError(f"{name}[{i}] is {labels!r:.60}; expected sentences, each a list of tags; pass one alone as [sentence].")
+            check(labels, f"{name}[{i}]")
+        if len(right) != len(answer):
+            raise DataError(f"y_true[{i}] has {len(right)} tags but y_pred[{i}] has {len(answer)}; give one for each token.")
+        tokens += len(right)
+        correct += sum(map(str.__eq__, right, answer))
+    if tokens == 0:
+        raise DataError("y_true has no tokens; at least one is needed to measure anything.")
+    return tokens, correct
