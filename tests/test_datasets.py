@@ -1,0 +1,296 @@
+"""Data sets: read where they lie, fetched once where they do not, and nothing kept that is not what it should be."""
+
+import gzip
+import hashlib
+import http.server
+import io
+import os
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import attrs
+import pytest
+
+from structperc import datasets
+from structperc.datasets import SOURCES, MissingData, data_home, load_conll2000, load_ud_english_ewt, locate
+from structperc.errors import DataError, StructPercError
+from structperc.extras import MissingExtra
+
+CHUNKED = b"He PRP B-NP\nreckons VBZ B-VP\n\nRockwell NNP B-NP\n\n"
+CONLLU = "\n".join([
+    "# text = I don't",
+    *("\t".join([number, form, form, tag, *"______"]) for number, form, tag in
+      [("1", "I", "PRON"), ("2-3", "don't", "_"), ("2", "do", "AUX"), ("3", "n't", "PART"), ("3.1", "know", "VERB")]),
+    "", "",
+]).encode()
+
+
+# ---- a server with the files, and sources with the checksums of these small ones ----
+
+
+def archive(**members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as opened:
+        for name, content in members.items():
+            opened.writestr(f"conll2000/{name}.txt", content)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """Answers with what its dict `files` holds by path, in place of the real server; keeps the paths asked for in `asked`."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            path = self.path.lstrip("/")
+            self.server.asked.append(path)
+            content = self.server.files.get(path)
+            self.send_response(404 if content is None else 200)
+            self.send_header("Content-Length", str(len(content or b"")))
+            self.end_headers()
+            self.wfile.write(content or b"")
+
+        def log_message(self, *arguments):
+            """Quiet."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        running.files, running.asked = {}, []
+        thread = threading.Thread(target=running.serve_forever, args=[0.01])
+        thread.start()
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        monkeypatch.setattr(datasets, "BASE_URL", f"http://127.0.0.1:{running.server_port}")
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Sources whose checksums are those of small files."""
+    for name, content in {"conll2000": CHUNKED, "ud_english_ewt": CONLLU}.items():
+        files = tuple(attrs.evolve(file, sha256=hashlib.sha256(content).hexdigest()) for file in SOURCES[name].files)
+        monkeypatch.setitem(SOURCES, name, attrs.evolve(SOURCES[name], files=files))
+
+
+def fill(home, name, content, compressed=True):
+    folder = home / name
+    folder.mkdir()
+    for file in SOURCES[name].files:
+        if compressed:
+            (folder / f"{file.name}.gz").write_bytes(gzip.compress(content))
+        else:
+            (folder / file.name).write_bytes(content)
+
+
+def everything_in(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+# ---- where ----
+
+
+def test_the_environment_names_the_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("STRUCTPERC_DATA", str(tmp_path))
+    assert data_home() == tmp_path
+    monkeypatch.setenv("STRUCTPERC_DATA", "~/data")
+    assert data_home() == Path.home() / "data"
+
+
+@pytest.mark.parametrize("platform, variable, below", [("linux", "XDG_CACHE_HOME", ".cache"), ("win32", "LOCALAPPDATA", "AppData/Local"),
+                                                       ("darwin", None, "Library/Caches")])
+@pytest.mark.parametrize("unset", ["absent", "empty"])
+def test_else_it_is_the_users_cache(monkeypatch, tmp_path, platform, variable, below, unset):
+    if unset == "absent":
+        monkeypatch.delenv("STRUCTPERC_DATA", raising=False)
+    else:
+        monkeypatch.setenv("STRUCTPERC_DATA", "")
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.delenv(variable or "XDG_CACHE_HOME", raising=False)
+    assert data_home() == Path.home() / below / "structperc"
+    if variable:
+        monkeypatch.setenv(variable, str(tmp_path))
+        assert data_home() == tmp_path / "structperc"
+
+
+# ---- files that are there ----
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_files_that_are_there_are_read(tmp_path, compressed, server):
+    fill(tmp_path, "conll2000", CHUNKED, compressed)
+    fill(tmp_path, "ud_english_ewt", CONLLU, compressed)
+
+    chunked = load_conll2000(home=tmp_path)
+    assert chunked.name == "CoNLL-2000"
+    assert chunked.columns == ("word", "pos", "chunk")
+    assert chunked.train == chunked.test == [[("He", "PRP", "B-NP"), ("reckons", "VBZ", "B-VP")], [("Rockwell", "NNP", "B-NP")]]
+    assert chunked.dev == []
+
+    tagged = load_ud_english_ewt(home=tmp_path)
+    assert tagged.name == "UD English EWT"
+    assert tagged.columns == ("form", "upos")
+    assert tagged.train == tagged.dev == tagged.test == [[("I", "PRON"), ("do", "AUX"), ("n't", "PART")]]
+    assert server.asked == []
+
+
+def test_the_environment_is_asked_when_no_folder_is_given(tmp_path, monkeypatch):
+    fill(tmp_path, "conll2000", CHUNKED)
+    monkeypatch.setenv("STRUCTPERC_DATA", str(tmp_path))
+    assert locate("conll2000", download=False) == [tmp_path / "conll2000" / "train.txt.gz", tmp_path / "conll2000" / "test.txt.gz"]
+
+
+def test_reading_files_that_are_there_needs_no_pooch(tmp_path, monkeypatch):
+    fill(tmp_path, "conll2000", CHUNKED)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    assert len(load_conll2000(home=tmp_path).train) == 2
+
+
+def test_a_file_with_too_few_columns(tmp_path):
+    fill(tmp_path, "conll2000", b"He PRP\n\n", compressed=False)
+    with pytest.raises(DataError, match=r"train\.txt has 2 cells .*word, pos, chunk"):
+        load_conll2000(home=tmp_path)
+
+
+def test_nothing_is_fetched_against_the_users_will(tmp_path, server):
+    with pytest.raises(MissingData) as caught:
+        load_conll2000(download=False, home=tmp_path)
+    assert isinstance(caught.value, StructPercError) and isinstance(caught.value, OSError)
+    for said in ("CoNLL-2000", str(tmp_path / "conll2000"), "train.txt.gz", "test.txt.gz", "STRUCTPERC_DATA", "download=False"):
+        assert said in str(caught.value)
+    assert server.asked == [] and everything_in(tmp_path) == []
+
+
+# ---- files that are fetched ----
+
+
+def test_fetched_once_checked_and_kept(tmp_path, server, small, capfd):
+    server.files[datasets.CONLL2000_ZIP] = archive(train=CHUNKED, test=CHUNKED)
+    home = tmp_path / "not" / "there"
+
+    first = load_conll2000(home=home)
+    assert first.test == [[("He", "PRP", "B-NP"), ("reckons", "VBZ", "B-VP")], [("Rockwell", "NNP", "B-NP")]]
+    assert everything_in(home) == ["conll2000", "conll2000/test.txt.gz", "conll2000/train.txt.gz"]
+    assert gzip.decompress((home / "conll2000" / "train.txt.gz").read_bytes()) == CHUNKED
+    assert load_conll2000(home=home) == first
+    assert server.asked == [datasets.CONLL2000_ZIP]      # one archive for both files, and only once
+    assert capfd.readouterr() == ("", "")
+
+
+def test_files_without_an_archive(tmp_path, server, small):
+    for file in SOURCES["ud_english_ewt"].files:
+        server.files[file.path] = CONLLU
+    assert load_ud_english_ewt(home=tmp_path).dev == [[("I", "PRON"), ("do", "AUX"), ("n't", "PART")]]
+    assert len(everything_in(tmp_path)) == 4
+
+
+def test_only_what_is_missing_is_fetched(tmp_path, server, small):
+    fill(tmp_path, "ud_english_ewt", CONLLU, compressed=False)
+    wanted = SOURCES["ud_english_ewt"].files[1]
+    (tmp_path / "ud_english_ewt" / wanted.name).unlink()
+    server.files[wanted.path] = CONLLU
+    load_ud_english_ewt(home=tmp_path)
+    assert server.asked == [wanted.path]
+
+
+WHOLE = archive(train=CHUNKED, test=CHUNKED)
+
+
+@pytest.mark.parametrize("content", [archive(train=CHUNKED, test=b"something else\n"), archive(train=CHUNKED), WHOLE[:-30], b"", None])
+def test_what_is_wrong_leaves_nothing_behind(tmp_path, server, small, content):
+    server.files[datasets.CONLL2000_ZIP] = content
+    home = tmp_path / "home"
+    with pytest.raises(MissingData) as caught:
+        load_conll2000(home=home)
+    for said in (datasets.BASE_URL, str(home / "conll2000"), "train.txt.gz", "STRUCTPERC_DATA"):
+        assert said in str(caught.value)
+    assert not home.exists()
+
+
+def test_no_damage_to_an_archive_goes_unnoticed(tmp_path, server, small):
+    noticed = 0
+    for at in range(0, len(WHOLE), 3):
+        server.files[datasets.CONLL2000_ZIP] = WHOLE[:at] + bytes([WHOLE[at] ^ 255]) + WHOLE[at + 1:]
+        home = tmp_path / str(at)
+        try:
+            assert len(load_conll2000(home=home).train) == 2        # a byte that means nothing, such as a date
+        except MissingData:
+            assert not home.exists()
+            noticed += 1
+    assert noticed > 50
+
+
+def test_a_wrong_checksum_says_both(tmp_path, server, small):
+    for file in SOURCES["ud_english_ewt"].files:
+        server.files[file.path] = CONLLU
+    changed = CONLLU.replace(b"PRON", b"NOUN")
+    server.files[SOURCES["ud_english_ewt"].files[2].path] = changed
+    with pytest.raises(MissingData, match="en_ewt-ud-test.conllu has the SHA-256 checksum") as caught:
+        load_ud_english_ewt(home=tmp_path)
+    for content in (CONLLU, changed):
+        assert hashlib.sha256(content).hexdigest() in str(caught.value)
+    assert everything_in(tmp_path) == []
+
+
+def test_a_server_that_does_not_answer(tmp_path, server):
+    port = server.server_port
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(MissingData, match=f"could not be fetched from http://127.0.0.1:{port}.*Put train.txt.gz, test.txt.gz there"):
+        load_conll2000(home=tmp_path)
+    assert everything_in(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, server, small):
+    server.files[datasets.CONLL2000_ZIP] = archive(train=CHUNKED, test=CHUNKED)
+    (tmp_path / "home").write_text("a file where the folder should be")
+    with pytest.raises(MissingData, match="was fetched but could not be written there"):
+        load_conll2000(home=tmp_path / "home")
+    assert everything_in(tmp_path) == ["home"]
+
+
+def test_without_pooch_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(MissingExtra, match=r"CoNLL-2000 is not in .*; fetching it needs pooch; install structperc\[data\]"):
+        load_conll2000(home=tmp_path)
+
+
+# ---- the real files, where they are ----
+
+
+def real(name):
+    """The paths of a data set, or a skipped test: tests fetch nothing."""
+    if not os.environ.get("STRUCTPERC_DATA"):
+        pytest.skip("STRUCTPERC_DATA names no folder with data sets")
+    try:
+        return locate(name, download=False)
+    except MissingData as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_checksums_are_those_of_the_real_files(name):
+    for path, file in zip(real(name), SOURCES[name].files, strict=True):
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        assert hashlib.sha256(content).hexdigest() == file.sha256
+
+
+def size(sentences):
+    return len(sentences), sum(map(len, sentences))
+
+
+def test_conll2000_is_whole():
+    real("conll2000")
+    data = load_conll2000(download=False)
+    assert (size(data.train), size(data.dev), size(data.test)) == ((8936, 211727), (0, 0), (2012, 47377))
+    assert len({tag for sentence in data.train for _, _, tag in sentence}) == 22
+    assert data.train[0][:2] == [("Confidence", "NN", "B-NP"), ("in", "IN", "B-PP")]
+
+
+def test_ud_english_ewt_is_whole():
+    real("ud_english_ewt")
+    data = load_ud_english_ewt(download=False)
+    assert (size(data.train), size(data.dev), size(data.test)) == ((12544, 204577), (2001, 25147), (2077, 25094))
+    assert len({tag for sentence in data.train for _, tag in sentence}) == 17
+    assert data.dev[0][:2] == [("From", "ADP"), ("the", "DET")]
