@@ -87,3 +87,24 @@ def curve(path, x, y, xlabel, ylabel, title):
     axes.set_ylim(0, 1.15 * max(y))
     axes.set_title(title, loc="left")
     figure.savefig(path)
+
+
+def panels(path, panels):
+    """Lines with points, in panels beside each other, each with its own axes and legend.
+
+    Parameters
+    ----------
+    panels : list of dict
+        `lines`: dict of label to (list of x, list of y); `title`; further settings of the axes, such as `xlabel` and `xscale`.
+    """
+    figure, axes = new(1 + 5.5 * len(panels), 4.2, len(panels))
+    for one, panel in zip(np.atleast_1d(axes), panels, strict=True):
+        settings = dict(panel)
+        title, lines = settings.pop("title"), settings.pop("lines")
+        for i, (label, (x, y)) in enumerate(lines.items()):
+            one.plot(x, y, STYLES[i % len(STYLES)], color=str(0.1 + 0.12 * (i % 5)), marker=MARKERS[i], markersize=5, label=label)
+        one.set(**settings)
+        one.grid(axis="both", color="0.88", linewidth=0.6)
+        one.set_title(title, loc="left")
+        one.legend(frameon=False)
+    figure.savefig(path)

@@ -1,5 +1,8 @@
 """How everything here is measured: CPU time of one thread, contenders taking turns, medians with their range."""
 
+import contextlib
+import ctypes
+import gc
 import os
 import platform
 import statistics
@@ -9,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-PACKAGES = ("structperc", "numpy", "scipy", "scikit-learn", "mord", "skordinal")
+PACKAGES = ("structperc", "numpy", "scipy", "scikit-learn", "mord", "skordinal", "python-crfsuite")
 ROUNDS = 5
 
 
@@ -97,6 +100,20 @@ def status(key):
     except OSError:
         return None
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{key}:")), None)
+
+
+def peak_growth(function):
+    """What a call returns, and how many MiB the process rises above its size before it (None where the system does not tell)."""
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)                    # glibc: give back what was freed, or it is filled again unseen
+    try:
+        Path("/proc/self/clear_refs").write_text("5")       # forget the highest size so far
+    except OSError:
+        return function(), None
+    before = status("VmRSS")
+    result = function()
+    return result, max(0.0, status("VmHWM") - before)
 
 
 def machine():
