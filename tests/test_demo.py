@@ -64,10 +64,13 @@ def test_what_to_try_next_works(printed, folder):
 
 
 def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder):
+    for name in ("train.txt", "test.txt"):
+        (folder / name).write_text("the DT B-NP\ndog NN I-NP\nsleeps VB B-VP\n. . O\n\nit PRP B-NP\nbarks VB B-VP\n\n")
     commands = re.findall(r"^    (structperc .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    answers = [run(shlex.split(command), folder) for command in commands]
+    answers = [run(shlex.split(command, comments=True), folder) for command in commands]
 
-    assert len(commands) == 5
+    assert len(commands) == 7
+    assert re.search(r"phrase F1 +1\.0000", answers[6])
     assert "cusum  (problem" in answers[0]
     assert (folder / "answers.csv").read_text().split()[0] == "prediction"
     assert (folder / "level.png").stat().st_size > 10_000
