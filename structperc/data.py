@@ -180,6 +180,16 @@ def block_offsets(X, offsets=None, lengths=None, groups=None):
         How many rows each example has.
     groups : sequence, optional
         An entry for each row; neighbouring rows with the same entry are one example.
+
+    Returns
+    -------
+    array of int, shape (n_examples + 1,), or None
+        As `read` takes them; `offsets` itself is checked there.
+
+    Raises
+    ------
+    DataError
+        For two ways at a time, and for lengths or groups that do not fit the rows of X.
     """
     given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
     if len(given) > 1:

@@ -114,6 +114,10 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
     home : path, optional
         Where data sets lie; `data_home()`.
 
+    Returns
+    -------
+    TaggedSentences
+
     Raises
     ------
     MissingData
@@ -156,19 +160,17 @@ def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
 
     Parameters
     ----------
-    download : bool, default True
-        Fetch files that are not there.
-    home : path, optional
-        Where data sets lie; `data_home()`.
+    download, home
+        As in `load_conll2000`.
+
+    Returns
+    -------
+    TaggedSentences
 
     Raises
     ------
-    MissingData
-        When a file is neither there nor can be fetched, or has another content than expected after fetching.
-    MissingExtra
-        When files must be fetched and pooch is not installed.
-    DataError
-        When a file is damaged or no CoNLL-U; names the line.
+    MissingData, MissingExtra, DataError
+        As in `load_conll2000`; DataError also for what is no CoNLL-U.
 
     References
     ----------
@@ -224,10 +226,12 @@ def locate(name, *, download=True, home=None) -> list[Path]:
     ----------
     name : str
         One of `SOURCES`.
-    download : bool, default True
-        Fetch files that are not there.
-    home : path, optional
-        Where data sets lie; `data_home()`.
+    download, home
+        As in `load_conll2000`.
+
+    Returns
+    -------
+    list of Path
 
     Raises
     ------

@@ -32,13 +32,13 @@ class Engine:
     Parameters
     ----------
     problem : str or plugin object
-        The plugin that defines the problem: "cusum", "prank", "multiclass", or a stranger's.
+        The plugin that defines the problem: "cusum", "prank", "multiclass", "sequence", or a stranger's.
     update : str, default "perceptron"
         The update rule: "perceptron", "pa", "pa1", "pa2", or a plugin's.
     loss : str, (r, r) array or None, default None
         What a wrong prediction costs: "absolute", "squared", "zero-one", "hamming", a matrix of costs (row: right label,
         column: predicted label), or "costs" for each example's own (`fit(..., costs=)`). None: the problem's own (absolute
-        for ranks, zero-one for classes, hamming for sets of atoms).
+        for ranks, zero-one for classes, hamming for sequences and sets of atoms).
     margin : float, default 1.0
         Passive-aggressive updates require the margin `margin * loss`.
     augment : float, default 0.0
@@ -122,7 +122,7 @@ class Engine:
 
         Parameters
         ----------
-        X : array-like (n_rows, n_features), sparse matrix, data frame, or list of blocks or objects
+        X : array-like (n_rows, n_features), sparse matrix, data frame, list of blocks or objects, or what else the reader takes
             C-ordered float32/float64 and CSR are read in place.
         y : sequence
             One output per example, as the problem's outputs take them.

@@ -66,8 +66,9 @@ def explain(engine, x, against=None) -> Explanation:
     ------
     PluginError
         The weights are not primal, or nothing finds the runner-up.
+    DataError
+        x is not one example, has no other structure, or `against` is none of its structures.
     """
-
     fitted = engine._ready()
     parts, task = fitted.parts, fitted.task
     if not parts.weights.primal:

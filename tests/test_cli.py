@@ -17,9 +17,9 @@ import pytest
 from structperc import Engine, Option, registry
 from structperc.cli import main
 from structperc.cli.settings import ENGINE_OPTIONS, describe_options, read_settings, read_value
-from structperc.engine import OPTION_DEFAULTS
 from structperc.errors import OptionError
 from structperc.metrics import measures
+from structperc.options import OPTION_DEFAULTS
 
 LEVELS = ["low", "middle", "high"]
 

@@ -6,8 +6,8 @@ import difflib
 import json
 
 from structperc import Option, registry
-from structperc.engine import OPTION_DEFAULTS, plugin_defaults
 from structperc.errors import OptionError
+from structperc.options import OPTION_DEFAULTS, plugin_defaults
 
 HELP = {
     "update": "update rule: perceptron, pa, pa1, pa2, or a plugin's",

@@ -8,9 +8,10 @@ import attrs
 import numpy as np
 
 from structperc import data as reading
-from structperc.engine import Engine, same
+from structperc.engine import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters, not_fitted
+from structperc.options import same
 
 PARAMETERS = """
     margin : float, default 1.0
