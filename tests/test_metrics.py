@@ -223,9 +223,9 @@ def test_flat_labels_are_parted_as_the_predictions_are():
 
 
 @pytest.mark.parametrize(("true", "predicted", "message"), [
-    ([["a"], ["b", "b"]], [["a"], ["b"]], "first in sentence 1; give one label for each token"),
-    ([["a"]], [["a"], ["b"]], "first in sentence 1"),
-    (["a", "b"], [["a"]], "y_true has 2 labels but y_pred has 1"),
+    ([["a"], ["b", "b"]], [["a"], ["b"]], r"y_true\[1\] has 2 labels but sentence 1 of y_pred has 1 tokens; give one label per token"),
+    ([["a"]], [["a"], ["b"]], "y_true has 1 sentences but y_pred has 2"),
+    (["a", "b"], [["a"]], "y_true has 2 labels but y_pred has 1 tokens"),
     ([[]], [[]], "y_true has no tokens"),
 ])  # fmt: skip
 def test_tokens_that_do_not_match_are_answered(true, predicted, message):

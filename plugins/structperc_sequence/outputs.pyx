@@ -6,16 +6,10 @@ import numpy as np
 from structperc.core.components cimport Outputs
 from structperc.core.errors import DataError, PluginError
 from structperc.core.gold import Gold, encode_nested
-from structperc.core.labels import LabelCodes, find_labels, is_missing
-from structperc.metrics import token_measures
+from structperc.core.labels import LabelCodes, find_labels, is_missing, is_nested
 from structperc.core.rows cimport Example
+from structperc.metrics import token_measures
 from structperc_sequence.constraints import read_constraints
-
-
-def nested(y):
-    """Whether y has a list of labels per sentence, rather than one label per row of X."""
-    first = next((labels for labels in y if labels is not None), "")
-    return not isinstance(first, (str, bytes)) and hasattr(first, "__len__")
 
 
 cdef class ChainOutputs(Outputs):
@@ -57,7 +51,7 @@ cdef class ChainOutputs(Outputs):
         offsets = np.zeros(rows.n_examples + 1, dtype=np.int64)
         np.cumsum(sizes, out=offsets[1:])
         refuse_no_list(y)
-        if not nested(y) and not (len(y) == 0 and rows.n_rows):
+        if not is_nested(y) and not (len(y) == 0 and rows.n_rows):
             return Gold(self.codes.encode(y, rows.n_rows), offsets)
         y = list(y)
         if len(y) != rows.n_examples:
@@ -199,7 +193,7 @@ cdef class ChainOutputs(Outputs):
 def all_labels(y):
     """The distinct labels of y, nested or flat."""
     refuse_no_list(y)
-    if not nested(y):
+    if not is_nested(y):
         return y
     y = list(y)
     try:
@@ -220,6 +214,7 @@ def refuse_no_list(y):
 
 def hashable(labels):
     try:
-        return bool(set(labels)) or True
+        set(labels)
     except TypeError:
         return False
+    return True

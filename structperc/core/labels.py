@@ -76,6 +76,12 @@ def refuse_missing(values, name="y"):
         raise DataError(f"{name}[{position}] is {plain(values[position])!r}, which is no label; drop or fill that row.")
 
 
+def is_nested(y) -> bool:
+    """Whether y has a list of labels per example, rather than one label per row of X."""
+    first = next((labels for labels in y if labels is not None), "")
+    return not isinstance(first, (str, bytes)) and hasattr(first, "__len__")
+
+
 def ordered_categories(y):
     """The categories of an ordered categorical (pandas or alike) in their order, else None."""
     holder = getattr(y, "cat", y)

@@ -12,6 +12,7 @@ import numpy as np
 from structperc import data as reading
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared, weighted_mean
+from structperc.metrics import sentences
 
 WHERE = ("lengths", "groups", "allowed")
 
@@ -227,14 +228,13 @@ class SequenceTagger(EngineEstimator):
         """
         self._refuse_none(y)
         predicted = self._trained().predict(X, lengths=lengths, groups=groups, allowed=allowed)
-        sizes = [len(labels) for labels in predicted]
-        true = in_one_list(y, sizes)
+        true = list(itertools.chain.from_iterable(sentences(y, predicted, "y", "X")))
         if not true:
             raise DataError("X has no tokens, so there is nothing to score.")
         self._refuse_strangers(true)
-        weights = reading.sample_weights(sample_weight, len(sizes))
+        weights = reading.sample_weights(sample_weight, len(predicted))
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
-        return weighted_mean(right, None if weights is None else np.repeat(weights, sizes))
+        return weighted_mean(right, None if weights is None else np.repeat(weights, list(map(len, predicted))))
 
     def explain(self, sentence, token=None):
         """Why one sentence, or one of its tokens, got its labels.
@@ -339,21 +339,6 @@ class SequenceTagger(EngineEstimator):
     def _flat(self, sentences):
         """All labels in one array."""
         return np.fromiter(itertools.chain.from_iterable(sentences), dtype=self.classes_.dtype, count=sum(map(len, sentences)))
-
-
-def in_one_list(y, sizes) -> list:
-    """The labels of all tokens, from nested lists or flat labels; `sizes` are the tokens of each sentence."""
-    y = list(y)
-    if not y or isinstance(y[0], (str, bytes)) or not hasattr(y[0], "__len__"):
-        if len(y) != sum(sizes):
-            raise DataError(f"y has {len(y)} labels but X has {sum(sizes)} tokens; give one label per token.")
-        return y
-    if len(y) != len(sizes):
-        raise DataError(f"y has {len(y)} sentences but X has {len(sizes)}; give one list of labels per sentence.")
-    for i, (labels, size) in enumerate(zip(y, sizes, strict=True)):
-        if len(labels) != size:
-            raise DataError(f"y[{i}] has {len(labels)} labels but sentence {i} of X has {size} tokens; give one label per token.")
-    return list(itertools.chain.from_iterable(y))
 
 
 def as_only(sentence) -> list:

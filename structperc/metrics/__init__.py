@@ -1,0 +1,21 @@
+"""How good predictions are: measures between ranks, classes and labels of tokens, and the ones that suit an engine."""
+
+from structperc.metrics.engines import losses, measures
+from structperc.metrics.labels import (
+    accuracy,
+    accuracy_within_one,
+    codes,
+    confusion_matrix,
+    macro_f1,
+    macro_mean_absolute_error,
+    mean_absolute_error,
+    quadratic_weighted_kappa,
+)
+from structperc.metrics.tokens import sentences, token_measures, unseen_labels
+from structperc.phrases import phrase_f1, phrase_scores
+
+__all__ = [
+    "accuracy", "accuracy_within_one", "codes", "confusion_matrix", "losses", "macro_f1", "macro_mean_absolute_error",
+    "mean_absolute_error", "measures", "phrase_f1", "phrase_scores", "quadratic_weighted_kappa", "sentences", "token_measures",
+    "unseen_labels",
+]  # fmt: skip

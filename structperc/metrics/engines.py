@@ -1,0 +1,98 @@
+"""The measures that suit an engine, and its own loss."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc import data as reading
+from structperc.core.losses import ExampleCosts
+from structperc.metrics.labels import (
+    accuracy,
+    accuracy_within_one,
+    macro_f1,
+    macro_mean_absolute_error,
+    mean_absolute_error,
+    quadratic_weighted_kappa,
+)
+from structperc.metrics.tokens import unseen_labels
+
+
+def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> np.ndarray | None:
+    """The engine's own loss of its prediction for each example.
+
+    Parameters
+    ----------
+    engine : Engine
+        Trained.
+    X, y, offsets, lengths, groups
+        As `engine.fit` takes them.
+    predicted : sequence, optional
+        What `engine.predict` answered, where it is known.
+
+    Returns
+    -------
+    ndarray of shape (n_examples,), or None for loss="costs", which is known of the training data only
+    """
+    parts = engine.parts_
+    outputs, loss = parts.outputs, parts.loss
+    if isinstance(loss, ExampleCosts):
+        return None
+    rows = parts.reader.read(X, reading.block_offsets(X, offsets, lengths, groups))
+    if predicted is None:
+        predicted = engine.predict(X, offsets=offsets, lengths=lengths, groups=groups)
+    gold, answers = outputs.encode(y, rows), outputs.encode(predicted, rows)
+    if outputs.n_labels:
+        pairs, where = np.unique(np.stack([gold.values, answers.values]), axis=1, return_inverse=True)
+        values = np.array([loss.value(int(a), int(b)) for a, b in pairs.T])
+        return values[where.reshape(-1)]
+    return np.array([loss.value(gold[i], answers[i], rows.example(i)) for i in range(rows.n_examples)])
+
+
+def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> dict[str, float]:
+    """What is worth knowing of a trained engine on these data, by name.
+
+    Parameters
+    ----------
+    engine : Engine
+        Trained.
+    X, y, offsets, lengths, groups
+        As `engine.fit` takes them.
+    predicted : sequence, optional
+        What `engine.predict` answered, where it is known.
+
+    Returns
+    -------
+    dict
+        Ranks: mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
+        Classes: accuracy, macro F1. Other outputs: what their method `measures(y_true, y_pred)` answers with; labels of tokens:
+        `token_measures`. All but loss="costs": the mean of the engine's loss, unless tokens have labels that the model does not
+        know, whose loss is undefined.
+    """
+    outputs, labels = engine.parts_.outputs, getattr(engine, "classes_", None)
+    if predicted is None:
+        predicted = engine.predict(X, offsets=offsets, lengths=lengths, groups=groups)
+    found = own_measures(outputs, y, predicted)
+    if labels is not None and not outputs.n_labels and unseen_labels(y, labels):
+        return found
+    own = losses(engine, X, y, offsets, lengths=lengths, groups=groups, predicted=predicted)
+    if own is not None:
+        loss = outputs.default_loss if engine.loss is None else engine.loss
+        name = loss if isinstance(loss, str) else "cost matrix"
+        found[f"mean loss ({name})"] = float(own.mean())
+    return found
+
+
+def own_measures(outputs, y, predicted) -> dict[str, float]:
+    """The measures of an output space, without the loss."""
+    if not outputs.n_labels:
+        return dict(outputs.measures(y, predicted))
+    labels = outputs.labels
+    if not outputs.ordered:
+        return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, labels)}
+    return {
+        "mean absolute error": mean_absolute_error(y, predicted, labels),
+        "macro mean absolute error": macro_mean_absolute_error(y, predicted, labels),
+        "accuracy": accuracy(y, predicted),
+        "accuracy within one rank": accuracy_within_one(y, predicted, labels),
+        "quadratic weighted kappa": quadratic_weighted_kappa(y, predicted, labels),
+    }

@@ -1,0 +1,204 @@
+"""Measures of one label per example: between ranks, and between classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.core.labels import LabelCodes, find_labels
+from structperc.extras import require
+
+
+def codes(y_true, y_pred, classes=None):
+    """Both lists of labels as ranks 1..r, and r.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of labels
+    classes : sequence, optional
+        All labels, lowest first. Without it, the numbers that occur, in their order.
+
+    Returns
+    -------
+    true, predicted : int32 arrays
+    n_labels : int
+
+    Raises
+    ------
+    DataError
+        When the lists differ in length, are empty, hold a label that `classes` does not name, or text without `classes`.
+    """
+    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+    if len(y_true) != len(y_pred):
+        raise DataError(f"y_true has {len(y_true)} labels but y_pred has {len(y_pred)}; give one prediction for each.")
+    if len(y_true) == 0:
+        raise DataError("y_true is empty; at least one example is needed to measure anything.")
+    if classes is None:
+        both = np.concatenate([y_true, y_pred])
+        if len(np.unique(both)) == 1:
+            return np.ones(len(y_true), dtype=np.intc), np.ones(len(y_true), dtype=np.intc), 1
+        classes = find_labels(both, None, ordered=True)
+    encoder = LabelCodes(np.asarray(classes))
+    return encoder.encode(y_true, len(y_true)), encoder.encode(y_pred, len(y_pred)), len(classes)
+
+
+def mean_absolute_error(y_true, y_pred, classes=None) -> float:
+    """How many ranks a prediction is off, on average.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of labels
+    classes : sequence, optional
+        All labels, lowest first; needed when they are text.
+
+    Returns
+    -------
+    float
+        From 0 (all right) to r - 1. The distance is counted in ranks: labels 1, 2 and 10 are one rank apart.
+
+    Examples
+    --------
+    >>> mean_absolute_error([1, 2, 10], [1, 10, 1])
+    1.0
+    """
+    true, predicted, _ = codes(y_true, y_pred, classes)
+    return float(np.abs(true - predicted).mean())
+
+
+def macro_mean_absolute_error(y_true, y_pred, classes=None) -> float:
+    """The mean absolute error of each true rank, averaged over the ranks that occur, so that rare ranks weigh as much as common ones.
+
+    Parameters
+    ----------
+    y_true, y_pred, classes
+        As in `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> macro_mean_absolute_error([1, 1, 1, 3], [1, 1, 1, 1], classes=[1, 2, 3])
+    1.0
+    """
+    true, predicted, n_labels = codes(y_true, y_pred, classes)
+    count = np.bincount(true, minlength=n_labels + 1)
+    error = np.bincount(true, weights=np.abs(true - predicted), minlength=n_labels + 1)
+    present = count > 0
+    return float((error[present] / count[present]).mean())
+
+
+def accuracy(y_true, y_pred) -> float:
+    """The share of predictions that are right.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of labels
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> accuracy(["low", "high"], ["low", "low"])
+    0.5
+    """
+    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+    if y_true.shape != y_pred.shape or y_true.size == 0:
+        raise DataError(f"y_true has shape {y_true.shape} and y_pred has {y_pred.shape}; expected the same number of labels, at least one.")
+    return float((y_true == y_pred).mean())
+
+
+def accuracy_within_one(y_true, y_pred, classes=None) -> float:
+    """The share of predictions that are at most one rank off.
+
+    Parameters
+    ----------
+    y_true, y_pred, classes
+        As in `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> accuracy_within_one([1, 2, 3, 4], [1, 3, 1, 4])
+    0.75
+    """
+    true, predicted, _ = codes(y_true, y_pred, classes)
+    return float((np.abs(true - predicted) <= 1).mean())
+
+
+def quadratic_weighted_kappa(y_true, y_pred, classes=None) -> float:
+    """Cohen's kappa with squared rank distances: agreement beyond what the two distributions of ranks give by chance.
+
+    Parameters
+    ----------
+    y_true, y_pred, classes
+        As in `mean_absolute_error`.
+
+    Returns
+    -------
+    float
+        1: all right, 0: as by chance, negative: worse; NaN when both hold one and the same rank only.
+
+    Examples
+    --------
+    >>> quadratic_weighted_kappa([1, 2, 3], [1, 2, 3])
+    1.0
+    """
+    true, predicted, n_labels = codes(y_true, y_pred, classes)
+    if (true == true[0]).all() and (predicted == true[0]).all():
+        return float("nan")
+    kappa = require("sklearn.metrics", "quadratic_weighted_kappa", "sklearn").cohen_kappa_score
+    return float(kappa(true, predicted, labels=np.arange(1, n_labels + 1), weights="quadratic"))
+
+
+def macro_f1(y_true, y_pred, classes=None) -> float:
+    """The F1 of each class that occurs, averaged; 0 for a class that is never predicted right.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence of labels
+    classes : sequence, optional
+        All labels.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> macro_f1([1, 1, 2, 2], [1, 1, 1, 2])
+    0.733...
+    """
+    true, predicted, _ = codes(y_true, y_pred, classes)
+    f1 = require("sklearn.metrics", "macro_f1", "sklearn").f1_score
+    return float(f1(true, predicted, average="macro", zero_division=0))
+
+
+def confusion_matrix(y_true, y_pred, classes=None) -> np.ndarray:
+    """How often each label (row) was predicted as each (column).
+
+    Parameters
+    ----------
+    y_true, y_pred, classes
+        As in `mean_absolute_error`.
+
+    Returns
+    -------
+    ndarray of int, shape (r, r)
+
+    Examples
+    --------
+    >>> confusion_matrix([1, 2, 2], [1, 1, 2]).tolist()
+    [[1, 0], [1, 1]]
+    """
+    true, predicted, n_labels = codes(y_true, y_pred, classes)
+    return np.bincount((true - 1) * n_labels + predicted - 1, minlength=n_labels**2).reshape(n_labels, n_labels)
