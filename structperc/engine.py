@@ -447,6 +447,10 @@ class Engine:
     def n_features_in_(self):
         return self._ready().task.n_features
 
+    def feature_name(self, j) -> str:
+        """The name of column j, as `explain` shows it: that of X, the one that the reader gave it, or x[j]."""
+        return self._ready().feature_name(j)
+
     @property
     def online_predictions_(self):
         fitted = self._ready()

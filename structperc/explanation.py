@@ -103,16 +103,8 @@ def explain(engine, x, against=None) -> Explanation:
         features = parts.features.feature_of(where)
         atoms[names[a]] = float(coefficients[a] * scores[a])
         for feature in np.unique(features):
-            value = float(terms[where[features == feature]].sum())
-            contributions.append(Contribution(names[a], _feature_name(parts.reader, task, int(feature)), value))
+            name = "(constant)" if feature < 0 else fitted.feature_name(int(feature))
+            contributions.append(Contribution(names[a], name, float(terms[where[features == feature]].sum())))
     contributions.sort(key=lambda c: -abs(c.value))
     decode = parts.outputs.decode
     return Explanation(decode(winner), decode(runner_up), float(coefficients @ scores), atoms, contributions)
-
-
-def _feature_name(reader, task, feature: int) -> str:
-    if feature < 0:
-        return "(constant)"
-    if task.feature_names is not None:
-        return task.feature_names[feature]
-    return reader.feature_name(feature) or f"x[{feature}]"

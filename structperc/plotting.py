@@ -137,14 +137,14 @@ def plot_weights(engine, ax=None, top=15):
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     if weights.ndim == 1 or len(rows) > len(MARKERS):       # a bar for each weight
         of_row, chosen = largest(rows, top)
-        names = [feature_name(engine, j) for j in chosen]
+        names = [engine.feature_name(int(j)) for j in chosen]
         if weights.ndim > 1:
             names = [f"{name} ({row_name(engine, k, len(rows))})" for name, k in zip(names, of_row, strict=True)]
         places = np.arange(len(chosen))
         ax.barh(places, rows[of_row, chosen], height=0.6, color="0.4")
     else:                                                   # a marker for each row
         _, chosen = largest(np.abs(rows).max(axis=0)[None], top)
-        names, places = [feature_name(engine, j) for j in chosen], np.arange(len(chosen))
+        names, places = [engine.feature_name(int(j)) for j in chosen], np.arange(len(chosen))
         for k, row in enumerate(rows):
             if row.any():
                 ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k], color=shade(k, len(rows)),
@@ -179,13 +179,6 @@ def row_name(engine, k, n_rows) -> str:
     if labels is None or len(labels) != n_rows:
         return f"row {k}"
     return f">= {labels[k]}" if getattr(engine.parts_.outputs, "ordered", False) else str(labels[k])
-
-
-def feature_name(engine, j) -> str:
-    """What column j is called in the data or by the reader, or its number."""
-    names = getattr(engine, "feature_names_in_", None)
-    name = engine.parts_.reader.feature_name(int(j)) if names is None else names[j]
-    return f"feature {j}" if name is None else str(name)
 
 
 def largest(rows, top):

@@ -42,6 +42,12 @@ class Fitted:
     weighted: bool = False          # whether sample weights were ever given
     streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
 
+    def feature_name(self, j) -> str:
+        """What column j is called: by X, by the reader, or x[j]."""
+        known = self.task.feature_names
+        name = self.parts.reader.feature_name(j) if known is None else known[j]
+        return f"x[{j}]" if name is None else name
+
 
 def make_room(fitted, rows) -> None:
     """Prepares the loop for examples like these."""

@@ -120,7 +120,7 @@ def test_weights_of_every_direction_have_a_marker(ax, sample):
 def test_columns_without_names_are_numbered(ax, sample):
     X, y = sample
     plot_weights(Engine("multiclass").fit(X.to_numpy(), y), ax)
-    assert sorted(tick.get_text() for tick in ax.get_yticklabels()) == [f"feature {j}" for j in range(4)]
+    assert sorted(tick.get_text() for tick in ax.get_yticklabels()) == [f"x[{j}]" for j in range(4)]
 
 
 def test_the_largest_weights_of_many_rows_are_bars_with_names_from_the_reader(ax):

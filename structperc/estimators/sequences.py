@@ -296,8 +296,8 @@ class SequenceTagger(EngineEstimator):
         labels = self.classes_.tolist()
         if label not in labels:
             raise DataError(f"label={label!r} is not one of the labels {labels[:8]} that this {type(self).__name__} predicts.")
-        weights = self.coef_[labels.index(label)]
-        return [(self._feature_name(j), float(weights[j])) for j in largest(weights, n).tolist()]
+        weights, name_of = self.coef_[labels.index(label)], self._trained().feature_name
+        return [(name_of(j), float(weights[j])) for j in largest(weights, n).tolist()]
 
     def top_transitions(self, n=10):
         """The pairs of neighbouring labels that count most.
@@ -328,13 +328,6 @@ class SequenceTagger(EngineEstimator):
 
     def _engine(self, **changed):
         return super()._engine(problem="sequence", **changed)
-
-    def _feature_name(self, column):
-        """As the columns of X or the vocabulary name it."""
-        engine = self._trained()
-        if hasattr(engine, "feature_names_in_"):
-            return engine.feature_names_in_[column]
-        return engine.parts_.reader.feature_name(column) or f"x[{column}]"
 
     def _flat(self, sentences):
         """All labels in one array."""
