@@ -1,6 +1,43 @@
-"""Settings that all tests share: hypothesis draws the same examples every time and has no clock."""
+"""Settings and fixtures that tests share; hypothesis draws the same examples every time and has no clock."""
 
+import textwrap
+
+import pytest
 from hypothesis import settings
+
+from structperc import registry
+from structperc.cli import main
 
 settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("reproducible")
+
+
+@pytest.fixture
+def run(capsys):
+    """Calls the command line and returns (exit code, standard output, standard error)."""
+
+    def run(*arguments):
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a plugin module as a distribution of its own would."""
+
+    def install(name, source):
+        site = tmp_path / "site"
+        info = site / f"acme_{name}-1.2.dist-info"
+        info.mkdir(parents=True)
+        (site / f"acme_{name}.py").write_text(textwrap.dedent(source))
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: acme-{name}\nVersion: 1.2\n")
+        (info / "entry_points.txt").write_text(f"[structperc]\n{name} = acme_{name}\n")
+        monkeypatch.syspath_prepend(str(site))
+        registry.discover(refresh=True)
+
+    yield install
+    monkeypatch.undo()
+    registry.discover(refresh=True)

@@ -7,15 +7,13 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import textwrap
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from structperc import Engine, Option, registry
-from structperc.cli import main
+from structperc import Engine, Option
 from structperc.cli.settings import ENGINE_OPTIONS, describe_options, read_settings, read_value
 from structperc.errors import OptionError
 from structperc.metrics import measures
@@ -48,41 +46,10 @@ def data(folder):
 
 
 @pytest.fixture
-def run(capsys):
-    """Calls main and returns (exit code, standard output, standard error)."""
-
-    def run(*arguments):
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
 def fitted(data, run):
     code, _, err = run("fit", "cusum", "train.csv", "--target", "level", "--model", "my.model", "--set", "epochs=5")
     assert (code, err) == (0, "")
     return Engine.load("my.model")
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Installs a plugin module as a distribution of its own would."""
-
-    def install(name, source):
-        site = tmp_path / "site"
-        info = site / f"acme_{name}-1.2.dist-info"
-        info.mkdir(parents=True)
-        (site / f"acme_{name}.py").write_text(textwrap.dedent(source))
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: acme-{name}\nVersion: 1.2\n")
-        (info / "entry_points.txt").write_text(f"[structperc]\n{name} = acme_{name}\n")
-        monkeypatch.syspath_prepend(str(site))
-        registry.discover(refresh=True)
-
-    yield install
-    monkeypatch.undo()
-    registry.discover(refresh=True)
 
 
 def one_line(text):

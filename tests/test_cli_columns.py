@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from structperc import Engine, metrics, registry
-from structperc.cli import main
+from structperc import Engine, metrics
 from structperc.columns import read_columns
 from structperc.readers import default_template
 
@@ -52,7 +51,7 @@ NAMED = ("train.txt", "--columns", "word,pos,chunk")
 LEARN = ("--set", "epochs=20", "--set", "average=true")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """A current folder with train.txt, test.txt and train.conllu."""
     monkeypatch.chdir(tmp_path)
@@ -62,41 +61,10 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(folder, capsys):
-    """Calls main and returns (exit code, standard output, standard error)."""
-
-    def run(*arguments):
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
 def fitted(run):
     code, _, err = run("fit", "sequence", *NAMED, "--model", "m", *LEARN)
     assert (code, err) == (0, "")
     return Engine.load("m")
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Installs a plugin module as a distribution of its own would."""
-
-    def install(name, source):
-        site = tmp_path / "site"
-        info = site / f"acme_{name}-1.2.dist-info"
-        info.mkdir(parents=True)
-        (site / f"acme_{name}.py").write_text(source)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: acme-{name}\nVersion: 1.2\n")
-        (info / "entry_points.txt").write_text(f"[structperc]\n{name} = acme_{name}\n")
-        monkeypatch.syspath_prepend(str(site))
-        registry.discover(refresh=True)
-
-    yield install
-    monkeypatch.undo()
-    registry.discover(refresh=True)
 
 
 def one_line(text):
