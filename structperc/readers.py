@@ -7,9 +7,10 @@ import numpy as np
 from structperc import data
 from structperc.core.components import Component
 from structperc.core.errors import DataError, OptionError
+from structperc.core.row_builder import RowBuilder
 from structperc.core.rows import Rows
 from structperc.core.templates import Template, default_template
-from structperc.core.tokens import RowBuilder, encode_tokens
+from structperc.core.tokens import encode_tokens
 from structperc.core.vocabulary import Vocabulary
 
 __all__ = ["NamedReader", "Reader", "default_template"]

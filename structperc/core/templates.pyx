@@ -12,8 +12,8 @@ from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, OptionError
+from structperc.core.row_builder cimport RowBuilder
 from structperc.core.tokens import tokens_of
-from structperc.core.tokens cimport RowBuilder
 from structperc.core.vocabulary cimport (PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, Text)
 
 cdef extern from "Python.h":

@@ -2,7 +2,7 @@
 
 Typical sizes: 10^4..10^7 names of 5..30 bytes. A slot takes 16 bytes and at most three of four are used, a name its UTF-8
 bytes and 8 more: about 50 bytes per name of 15. Finding a name costs 10 ns in the cache, adding one 30 ns; a whole token's
-names are found together (see tokens.pyx), so that the memory is asked for all of them at once.
+names are found together (see row_builder.pyx), so that the memory is asked for all of them at once.
 """
 import numpy as np
 

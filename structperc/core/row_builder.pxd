@@ -1,4 +1,4 @@
-# Rows of named features under construction, for the modules that compose names: see tokens.pyx.
+# Rows of named features under construction, for the modules that compose names: see row_builder.pyx.
 from libc.stdint cimport int64_t, uint64_t
 from structperc.core.vocabulary cimport SP_FETCH, Slot, Text, Vocabulary, sp_hash
 
