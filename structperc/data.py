@@ -191,13 +191,16 @@ def block_offsets(X, offsets=None, lengths=None, groups=None):
     DataError
         For two ways at a time, and for lengths or groups that do not fit the rows of X.
     """
+    if lengths is None and groups is None:
+        return offsets
     given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
     if len(given) > 1:
         raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
-    if not given or given == ["offsets"]:
-        return offsets
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X) if isinstance(X, (list, tuple)) and len(X) and is_row(X[0]) else None
-    if n_rows is None:
+    if hasattr(X, "shape"):
+        n_rows = X.shape[0]
+    elif isinstance(X, (list, tuple)) and len(X) and is_row(X[0]):
+        n_rows = len(X)
+    else:
         raise DataError(f"{given[0]} was given, but X is a {type(X).__name__} with one example per entry already; pass one or the other.")
     if lengths is not None:
         sizes = np.asarray(lengths)

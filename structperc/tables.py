@@ -40,6 +40,13 @@ class Table:
     weights: np.ndarray | None = None
     offsets: np.ndarray | None = None
 
+    @property
+    def n_examples(self) -> int:
+        return self.X.shape[0] if self.offsets is None else len(self.offsets) - 1
+
+    def __str__(self):
+        return f"{self.X.shape[0]} rows"
+
 
 def guess_format(path) -> str:
     """"svmlight" for .svm, .svmlight and .libsvm, compressed or not, else "csv"."""

@@ -40,8 +40,12 @@ class Tokens:
     weights: None = None
     offsets: None = None
 
+    @property
+    def n_examples(self) -> int:
+        return len(self.X)
+
     def __str__(self):
-        return ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in ((len(self.X), "sentence"), (self.file.n_tokens, "token")))
+        return ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in ((self.n_examples, "sentence"), (self.file.n_tokens, "token")))
 
 
 # ---- fit ----

@@ -83,7 +83,7 @@ def summary(engine, arguments, table) -> str:
         facts["labels"] = shorten(labels, " < " if is_ordered(engine) else ", ")
     kind = "sentences" if isinstance(table, Tokens) else "examples"
     facts["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
-    facts["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / n_examples(table):.1%} of the {kind}"
+    facts["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / table.n_examples:.1%} of the {kind}"
     facts["model"] = arguments.model
     return "\n".join([
         f"{engine.problem} trained on {arguments.data}", *(f"  {key:<8}  {value}" for key, value in facts.items()),
@@ -100,18 +100,12 @@ def data_facts(engine, arguments, table) -> dict:
     (n_rows, n_columns), names = table.X.shape, getattr(engine, "feature_names_in_", None)
     facts = {"rows": f"{n_rows}", "columns": f"{n_columns}"}
     if table.offsets is not None:
-        facts["rows"] += f" in {n_examples(table)} examples"
+        facts["rows"] += f" in {table.n_examples} examples"
     if table.weights is not None:
         facts["rows"] += f", {np.count_nonzero(table.weights)} of them with weight"
     if names is not None:
         facts["columns"] += f": {shorten(names)}"
     return facts
-
-
-def n_examples(table) -> int:
-    if isinstance(table, Tokens):
-        return len(table.X)
-    return table.X.shape[0] if table.offsets is None else len(table.offsets) - 1
 
 
 def next_steps(engine, arguments, table) -> list[str]:

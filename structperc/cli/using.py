@@ -41,8 +41,7 @@ def evaluate(arguments) -> int:
     predicted = engine.predict(table.X, offsets=table.offsets)
     found = metrics.measures(engine, table.X, answers(engine, table), table.offsets, predicted=predicted)
     width = max(map(len, found), default=0)
-    size = table if isinstance(table, Tokens) else f"{table.X.shape[0]} rows"
-    print(f"{arguments.model} ({engine.problem}) on {arguments.data}, {size}")
+    print(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
     for name, value in found.items():
         print(f"  {name:<{width}}  {value:.4f}")
     labels = getattr(engine, "classes_", None)
