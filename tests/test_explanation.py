@@ -11,7 +11,7 @@ from reference.layouts import LAYOUTS, stored
 
 from structperc import Engine, hookimpl
 from structperc.components import Argmax, Outputs, RankOutputs, RowFeatures, VectorFeatures
-from structperc.errors import DataError, PluginError
+from structperc.errors import DataError, NotFittedError, PluginError
 from structperc.testing import DualWeights
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
@@ -284,3 +284,15 @@ def test_feature_maps_and_outputs_of_ones_own_are_explained_in_their_terms():
         assert set(found.atoms) <= {"above poor", "above fair", "above good"}
         assert sum(c.value for c in found.contributions) == pytest.approx(found.margin, abs=1e-12)
         assert {c.feature for c in found.contributions} <= {f"x[{j}]" for j in range(5)}
+
+
+# ---- names of columns ----
+
+
+def test_columns_are_called_as_x_or_the_reader_calls_them():
+    frame, sentences = pd.DataFrame([[0.0, 1.0], [1.0, 0.0]], columns=["age", "bmi"]), [[["the"], ["cat"]]]
+    assert Engine("multiclass").fit(frame, [1, 2]).feature_name(1) == "bmi"
+    assert Engine("multiclass").fit(frame.to_numpy(), [1, 2]).feature_name(1) == "x[1]"
+    assert Engine("sequence").fit(sentences, [["D", "N"]]).feature_name(1) == "cat"
+    with pytest.raises(NotFittedError):
+        Engine("sequence").feature_name(1)

@@ -1,6 +1,7 @@
 """Sequence labelling: a label for every token of a sentence, by the tokens' features and the pairs of neighbouring labels."""
 
 import numpy as np
+from structperc.core.updates import COLLINS
 
 from structperc import Option, hookimpl
 from structperc.readers import NamedReader
@@ -10,13 +11,7 @@ from structperc_sequence.losses import TokenLoss
 from structperc_sequence.outputs import ChainOutputs
 from structperc_sequence.solver import Viterbi
 
-citation = r"""@inproceedings{collins2002discriminative,
-  author = {Michael Collins},
-  title = {Discriminative Training Methods for Hidden {Markov} Models: Theory and Experiments with Perceptron Algorithms},
-  booktitle = {Proceedings of EMNLP},
-  pages = {1--8},
-  year = {2002}
-}"""
+citation = COLLINS
 
 options = {
     "start": Option(False, (False, True), "a weight for each label that begins a sentence"),
