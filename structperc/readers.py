@@ -118,7 +118,8 @@ class NamedReader(Reader):
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit, from which the vocabulary is learned; a failure changes nothing."""
-        if not self._is_named(X):
+        X = as_list(X)
+        if not self._is_named(X) and not (isinstance(X, (list, tuple)) and is_blank(X)):
             self._refuse_idle_options(X)
             rows = data.read(X, offsets)
             self.forget()
@@ -142,6 +143,7 @@ class NamedReader(Reader):
         """The rows of later data, of the kind that was learned from; features without a column are dropped."""
         if self.named is None:
             raise DataError("this reader has learned from no data yet; call learn first.")
+        X = as_list(X)
         named = self._is_named(X) or (self.named and isinstance(X, (list, tuple)) and is_blank(X))
         if named != self.named:
             now, then = (TOKENS, NUMBERS) if named else (NUMBERS, TOKENS)
@@ -217,6 +219,16 @@ def whole(name, value, most):
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
         raise OptionError(f"{name} is {value!r}; expected a whole number from 1 to {most}.")
     return int(value)
+
+
+def as_list(X):
+    """X itself, or as a list where it is an array or series of sentences, as numpy and pandas hold them; no generator."""
+    if hasattr(X, "__next__"):
+        raise DataError(f"X is a {type(X).__name__}, which can be read only once; pass list(X).")
+    if getattr(getattr(X, "dtype", None), "kind", None) != "O":
+        return X
+    first = next(iter(np.asarray(X).flat), None)
+    return X.tolist() if isinstance(first, (list, tuple, dict, set, frozenset)) or data.is_block(first) else X
 
 
 def is_named(X):

@@ -404,9 +404,9 @@ def test_a_rival_is_known_without_listing_all():
 
 @pytest.mark.parametrize(("problem", "x", "against", "sentence"), [
     ("multiclass", [1.0, 2.0], "huge", "'huge', which is not one of the labels"),
-    ("sequence", [[1.0, 2.0], [1.0, 2.0]], ["low"], r"has 1 labels but sentence 0 of X has 2 tokens"),
+    ("sequence", [[1.0, 2.0], [1.0, 2.0]], ["low"], r"has 1 label but sentence 0 of X has 2 tokens"),
     ("sequence", [[1.0, 2.0]], ["huge"], "'huge', which is not one of the labels"),
-    ("sequence", [[1.0, 2.0], [1.0, 2.0]], ["low", "low"], "may not follow the label before it"),
+    ("sequence", [[1.0, 2.0], [1.0, 2.0]], ["low", "low"], "may not follow 'low'"),
 ])
 def test_a_rival_that_is_no_output_is_refused(problem, x, against, sentence):
     options = {"forbidden_transitions": [("low", "low")]} if problem == "sequence" else {}

@@ -309,7 +309,7 @@ def test_fresh_pickled_saved_and_restored(options):
     ({}, {"n_features": np.array(5)}, "has 5 columns; expected 2"),
     ({}, {"ends": np.array([1, 1])}, "end"),
     ({"n_hashed": 9}, {"n_features": np.array(8)}, "has 8 columns; expected 9"),
-    ({"template": "%x[0,1]"}, {"n_columns": np.array(1)}, "tokens have 1 columns, but line 1"),
+    ({"template": "%x[0,1]"}, {"n_columns": np.array(1)}, "tokens have 1 column, but line 1"),
 ])  # fmt: skip
 def test_damaged_states(options, change, message):
     reader = NamedReader(**options)
@@ -375,6 +375,21 @@ def test_matrices_after_names():
             reader.read(X)
 
 
+def test_arrays_of_sentences():
+    """As numpy makes them of equally long sentences, and pandas of a column of lists."""
+    ragged = np.empty(2, dtype=object)
+    ragged[:] = WORDS
+    reader, rows = learned(WORDS)
+    assert learned(ragged)[1] == rows == named.rows_of(reader.read(ragged).X)
+    square = [[{"a": 1}, {"b": 1}], [{"c": 1}, {"a": 1}]]
+    assert learned(np.array(square, dtype=object))[1] == learned(square)[1]
+    blocks = np.empty(2, dtype=object)
+    blocks[:] = [np.ones((2, 3)), np.zeros((1, 3))]
+    assert NamedReader().learn(blocks).offsets.tolist() == [0, 2, 3]
+    numbers = NamedReader().learn(np.ones((2, 3)).astype(object))
+    assert numbers.X.tolist() == np.ones((2, 3)).tolist() and numbers.offsets is None
+
+
 def test_options_without_effect_on_matrices():
     with pytest.raises(OptionError, match=r"n_hashed=5 has no effect, as X \(ndarray\) holds no tokens with named features"):
         NamedReader(n_hashed=5).learn(np.ones((2, 2)))
@@ -410,12 +425,12 @@ class Wrong:
     ([[{"a", 1}]], "a feature is named 1 of type int"),
     ([[[["a"]]]], r"a feature is named \['a'\] of type list"),
     ([[["a"], "the"]], r"^X\[0\]\[1\]: the token is 'the' of type str; expected a dict of features, or a list, tuple, set or"),
-    ([["the", "dog"]], r"^X\[0\]\[0\]: the token is 'the' of type str"),
+    ([["the", "dog"]], r"^X\[0\]\[0\]: the token is 'the' of type str; expected .* of strings, such as \['the'\]\.$"),
     ([[["a"], 5]], r"X\[0\]\[1\]: the token is 5 of type int"),
     ([[["a"], None]], "the token is None"),
     ([[["a"]], "the dog"], r"^X\[1\]: the sentence is 'the dog' of type str; expected a list of tokens"),
     (["the dog"], r"^X\[0\]: the sentence is 'the dog'"),
-    ([{"a": 1}], r"^X\[0\]: the sentence is {'a': 1} of type dict"),
+    ([{"a": 1}], r"^X\[0\]: the sentence is {'a': 1} of type dict; .* so pass \[X\] for one alone\.$"),
     ([[["a"]], None], r"^X\[1\]: the sentence is None"),
     ([[["a"]], [["\ud800x"]]], r"^X\[1\]\[0\]: the text '\\ud800x' holds half of a surrogate pair \(0xd800\)"),
     ([[{"a": "\udfff"}]], r"half of a surrogate pair \(0xdfff\)"),
@@ -485,8 +500,12 @@ def test_other_refusals():
     for call in (reader.learn, reader.read):
         with pytest.raises(DataError, match="offsets was given, but X is a list of sentences already; pass one or the other"):
             call(WORDS, offsets=[0, 5])
-    with pytest.raises(DataError, match="X is empty; expected at least one sentence"):
-        reader.read([])
+        with pytest.raises(DataError, match="X is empty; expected at least one sentence"):
+            call([])
+        with pytest.raises(DataError, match=r"X is a generator, which can be read only once; pass list\(X\)"):
+            call(sentence for sentence in WORDS)
+    with pytest.raises(DataError, match="no token of X has a feature"):
+        NamedReader().learn([[], [[]]])
 
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -499,7 +518,7 @@ def test_other_refusals():
     ({"min_count": None}, "min_count is None"),
     ({"n_hashed": 5, "min_count": 2}, "min_count=2 has no effect with n_hashed=5"),
     ({"columns": ["a"]}, r"columns=\['a'\] has no effect without a template"),
-    ({"template": "U:%x[0,1]", "columns": ["a"]}, "reads column 1, which does not exist"),
+    ({"template": "U:%x[0,1]", "columns": ["a"]}, "reads column 1, which does not exist; columns are counted from 0, and there are 1"),
 ])  # fmt: skip
 def test_options_that_cannot_be(options, message):
     with pytest.raises(OptionError, match=message):

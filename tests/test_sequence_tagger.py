@@ -295,6 +295,21 @@ def test_a_row_alone_is_a_sentence(noisy):
     assert model.predict(rows[:9]) == [[label] for label in model.predict(rows[:9], lengths=[1] * 9)]
 
 
+def test_data_frames_of_sentences(corpus):
+    """A column of lists, as grouping the tokens of a table by sentence makes it."""
+    X, y = corpus
+    frame = pd.DataFrame({"tokens": X, "tags": y}, index=range(5, 5 + len(X)))
+    model = made().fit(frame.tokens, frame.tags)
+    assert model.predict(frame.tokens) == made().fit(X, y).predict(X)
+    assert model.score(frame.tokens, frame.tags) == model.score(X, y)
+
+
+@pytest.mark.parametrize("X", [[[[1, 2], [3, 4]], [[5, 6]]], [iter([["a"], ["b"]]), iter([["a"]])]], ids=["numbers", "generators"])
+def test_sentences_that_are_no_lists_of_tokens_are_refused(X):
+    with pytest.raises(DataError, match=r"X is a list of objects, .*; pass an array \(tokens, features\) for each sentence, or a list"):
+        made().fit(X, [["B", "I"], ["O"]])
+
+
 # ---- constraints ----
 
 
@@ -470,6 +485,8 @@ def test_reasons_need_a_token_and_another_label(noisy):
     for token in (-1, 99, 1.0, "first"):
         with pytest.raises(DataError, match=f"token={token!r}; expected the position of one of the sentence's {len(X[0])} tokens"):
             model.explain(X[0], token=token)
+    with pytest.raises(DataError, match="token=0, but the sentence has no tokens"):
+        model.explain(np.zeros((0, 4)), token=0)
     two = made(classes=["a", "b"], required_transitions=[("a", "b")], forbidden_transitions=[("b", "b"), (None, "b")])
     two.fit([np.eye(2), np.eye(2)[::-1]], [["a", "b"], ["a", "b"]])
     with pytest.raises(DataError, match="token 0 can have no label but 'a': the constraints forbid all others"):

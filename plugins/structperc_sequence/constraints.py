@@ -24,8 +24,8 @@ class Constraints:
         """Whether anything is forbidden."""
         return not (self.pairs.all() and self.starts.all() and self.ends.all())
 
-    def violated(self, codes) -> tuple[int, str] | None:
-        """The first token of a sentence (codes 1..L) that breaks a rule, and how; or None."""
+    def violated(self, codes, names) -> tuple[int, str] | None:
+        """The first token of a sentence (codes 1..L of these names) that breaks a rule, and how; or None."""
         if len(codes) == 0:
             return None
         labels = np.asarray(codes) - 1
@@ -33,7 +33,7 @@ class Constraints:
             return 0, "may not begin a sentence"
         bad = np.flatnonzero(~self.pairs[labels[:-1], labels[1:]])
         if len(bad):
-            return int(bad[0]) + 1, "may not follow the label before it"
+            return int(bad[0]) + 1, f"may not follow {names[labels[bad[0]]]!r}"
         return None if self.ends[labels[-1]] else (len(labels) - 1, "may not end a sentence")
 
 

@@ -51,6 +51,9 @@ cdef class ChainFeatures(BlockFeatures):
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_features, intercept=True, feature_major=False, start=False, end=False):
         cdef Py_ssize_t rows
+        if n_features < 1:
+            raise DataError(f"X is a list of objects, but {type(self).__name__} describes rows of numbers; pass an array (tokens, "
+                            f"features) for each sentence, or a list of tokens, each a dict or a list of feature names.")
         BlockFeatures.__init__(self, n_labels, n_features, intercept, feature_major)
         self.start, self.end, self.prefetches = start, end, False
         rows = n_labels + self.start + self.end

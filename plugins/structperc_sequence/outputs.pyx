@@ -52,15 +52,20 @@ cdef class ChainOutputs(Outputs):
         np.cumsum(sizes, out=offsets[1:])
         refuse_no_list(y)
         if not is_nested(y) and not (len(y) == 0 and rows.n_rows):
+            if len(y) != rows.n_rows:
+                raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens; give one label per token, or a list of labels per "
+                                f"sentence.")
             return Gold(self.codes.encode(y, rows.n_rows), offsets)
         y = list(y)
         if len(y) != rows.n_examples:
-            raise DataError(f"y has the labels of {len(y)} sentences but X has {rows.n_examples} sentences; give one list per sentence.")
+            raise DataError(f"y has the labels of {len(y)} sentence{'s' * (len(y) != 1)} but X has {rows.n_examples}; give one list "
+                            f"per sentence.")
         for i, labels in enumerate(y):
             if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
                 raise DataError(f"y[{i}] is {labels!r:.60}; expected a list of labels, one for each token of sentence {i}.")
             if len(labels) != sizes[i]:
-                raise DataError(f"y[{i}] has {len(labels)} labels but sentence {i} of X has {sizes[i]} tokens; give one label per token.")
+                raise DataError(f"y[{i}] has {len(labels)} label{'s' * (len(labels) != 1)} but sentence {i} of X has {sizes[i]} token"
+                                f"{'s' * int(sizes[i] != 1)}; give one label per token.")
         codes = np.zeros(int(sizes.sum()), dtype=np.intc)
         unknown = encode_nested(self.codes.code_of, y, codes)
         if unknown is not None:
@@ -74,7 +79,7 @@ cdef class ChainOutputs(Outputs):
             return
         for i in range(rows.n_examples):
             codes = gold.values[gold.offsets[i]:gold.offsets[i + 1]]
-            wrong = self.constraints.violated(codes)
+            wrong = self.constraints.violated(codes, self.names)
             if wrong is not None:
                 t, rule = wrong
                 raise DataError(f"y[{i}][{t}] is {self.names[codes[t] - 1]!r}, which {rule} under the constraints; "
@@ -90,7 +95,7 @@ cdef class ChainOutputs(Outputs):
         n = self.n_tokens(x)
         if not isinstance(y, tuple) or len(y) != n or not all(isinstance(k, int) and 1 <= k <= self.size for k in y):
             raise PluginError(f"{y!r} is no labelling of sentence {x.index}: expected {n} ints from 1 to {self.size}.")
-        wrong = self.constraints.violated(y)
+        wrong = self.constraints.violated(y, self.names)
         if wrong is not None:
             raise PluginError(f"{y!r} breaks the constraints of sentence {x.index}: at token {wrong[0]} the label {wrong[1]}.")
 
@@ -159,7 +164,7 @@ cdef class ChainOutputs(Outputs):
         allowed = x.source.allowed
         if allowed is not None:
             ways = [[k for k in way if allowed[x.first_row + t, k - 1]] for t, way in enumerate(ways)]
-        return (y for y in itertools.product(*ways) if self.constraints.violated(y) is None)
+        return (y for y in itertools.product(*ways) if self.constraints.violated(y, self.names) is None)
 
     def atom_names(self, Example x):
         names = [str(name) for name in self.names]

@@ -76,7 +76,7 @@ cdef class RowBuilder:
     def located(self, error):
         """The same error with the place where the walk was."""
         place = f"X[{self.sentence}]" if self.token < 0 else f"X[{self.sentence}][{self.token}]"
-        return type(error)(f"{place}: {error}")
+        return type(error)(f"{place}: {error}.")
 
     def drop_rare(self, Py_ssize_t min_count):
         """Leaves only the names that are in at least so many rows, numbered anew in the same order."""

@@ -106,7 +106,8 @@ cdef class Template:
     def check_columns(self, Py_ssize_t n):
         """Refuses tokens of so few columns that a macro would find nothing."""
         if n < self.n_columns:
-            raise DataError(f"tokens have {n} columns, but {self.widest} reads column {self.n_columns - 1}; columns are counted from 0.")
+            raise DataError(f"tokens have {n} column{'s' * (n != 1)}, but {self.widest} reads column {self.n_columns - 1}; columns are "
+                            f"counted from 0.")
 
     def encode(self, X, RowBuilder builder, Py_ssize_t n_columns):
         """Writes the rows of all tokens of a list of sentences; returns where sentences begin, an int64 array."""
@@ -196,7 +197,8 @@ cdef class Template:
             return self.columns.index(text)
         column = int(text)
         if column >= (FARTHEST if self.columns is None else len(self.columns)):
-            raise OptionError(f"{where} reads column {text}, which does not exist; columns are counted from 0.")
+            known = f"columns are counted from 0{f', and there are {len(self.columns)}' if self.columns else ''}"
+            raise OptionError(f"{where} reads column {text}, which does not exist; {known}.")
         return column
 
     cdef Py_ssize_t collect(self, object sentence, Py_ssize_t n_columns, RowBuilder builder) except -1:
@@ -227,8 +229,10 @@ cdef class Template:
 
     cdef object no_token(self, object token, Py_ssize_t n_columns):
         names = f" ({', '.join(self.columns)})" if self.columns else ""
-        came = f"has {len(token)} columns" if isinstance(token, (list, tuple)) else f"is of type {type(token).__name__}"
-        return DataError(f"the token {token!r:.60} {came}; expected a tuple of {n_columns} strings{names}")
+        came = f"is of type {type(token).__name__}"
+        if isinstance(token, (list, tuple)):
+            came = f"has {len(token)} column{'s' * (len(token) != 1)}"
+        return DataError(f"the token {token!r:.60} {came}; expected a tuple of {n_columns} string{'s' * (n_columns != 1)}{names}")
 
     cdef int expand(self, Py_ssize_t t, Py_ssize_t n_tokens, Py_ssize_t n_columns, RowBuilder builder) except -1:
         """Pushes the features of token t."""

@@ -54,7 +54,8 @@ def encode_tokens(X, RowBuilder builder):
 def tokens_of(sentence):
     """The tokens of a sentence, or a DataError."""
     if not isinstance(sentence, (list, tuple)):
-        raise DataError(f"the sentence is {sentence!r:.60} of type {type(sentence).__name__}; expected a list of tokens")
+        hint = "; X is a list of sentences, so pass [X] for one alone" if isinstance(sentence, (dict, set, frozenset)) else ""
+        raise DataError(f"the sentence is {sentence!r:.60} of type {type(sentence).__name__}; expected a list of tokens{hint}")
     return sentence
 
 
@@ -94,7 +95,8 @@ cdef int add_token(RowBuilder builder, object token) except -1:
     elif isinstance(token, (set, frozenset)):
         push_prefixed(builder, in_order(token), 0, 0)
     else:
-        raise DataError(f"the token is {token!r:.60} of type {type(token).__name__}; expected {TOKENS}")
+        hint = f", such as [{token!r:.60}]" if isinstance(token, str) else ""
+        raise DataError(f"the token is {token!r:.60} of type {type(token).__name__}; expected {TOKENS}{hint}")
     builder.end_row(False)
     return builder.flush()
 

@@ -345,8 +345,10 @@ def as_position(token, size) -> int:
         at = operator.index(token)
     except TypeError:
         at = -1
+    if size == 0:
+        raise DataError(f"token={token!r}, but the sentence has no tokens, so there is nothing to explain.")
     if not 0 <= at < size:
-        raise DataError(f"token={token!r}; expected the position of one of the sentence's {size} tokens, from 0 to {size - 1}.")
+        raise DataError(f"token={token!r}; expected the position of one of the sentence's {size} token{'s' * (size != 1)}, counted from 0.")
     return at
 
 

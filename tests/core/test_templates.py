@@ -189,17 +189,17 @@ TWO = [("the", "DT"), ("dog", "NN")]
 
 
 @pytest.mark.parametrize(("sentences", "columns", "message"), [
-    ([TWO, [("a", "b"), ("a",)]], None, r"^X\[1\]\[1\]: the token \('a',\) has 1 columns; expected a tuple of 2 strings$"),
+    ([TWO, [("a", "b"), ("a",)]], None, r"^X\[1\]\[1\]: the token \('a',\) has 1 column; expected a tuple of 2 strings\.$"),
     ([TWO, [], [("a", "b", "c")]], None, r"^X\[2\]\[0\]: the token .* has 3 columns; expected a tuple of 2 strings"),
-    ([TWO], ["word", "tag", "chunk"], r"^X\[0\]\[0\]: the token .* has 2 columns; expected a tuple of 3 strings \(word, tag, chunk\)$"),
-    ([TWO, [("a", 3)]], None, r"^X\[1\]\[0\]: the token holds 3; expected strings only$"),
+    ([TWO], ["word", "tag", "chunk"], r"^X\[0\]\[0\]: the token .* has 2 columns; expected a tuple of 3 strings \(word, tag, chunk\)\.$"),
+    ([TWO, [("a", 3)]], None, r"^X\[1\]\[0\]: the token holds 3; expected strings only\.$"),
     ([TWO, [("a", None)]], None, "holds None"),
     ([TWO, [("a", b"b")]], None, "holds b'b'"),
     ([TWO, ["ab"]], None, r"X\[1\]\[0\]: the token 'ab' is of type str; expected a tuple of 2 strings"),
     ([TWO, [{"a": "b"}]], None, r"X\[1\]\[0\]: the token .* is of type dict; expected a tuple of 2 strings"),
     ([TWO, "ab"], None, r"X\[1\]: the sentence is 'ab' of type str; expected a list of tokens"),
     ([TWO, [("a", "\ud800")]], None, r"X\[1\]\[0\]: the text '\\ud800' holds half of a surrogate pair"),
-    ([[("a",), ("b",)]], None, r"tokens have 1 columns, but line 2 of the template, '2:%x\[0,1\]', reads column 1; columns are"),
+    ([[("a",), ("b",)]], None, r"tokens have 1 column, but line 2 of the template, '2:%x\[0,1\]', reads column 1; columns are"),
     ([["a", "b"]], None, "is of type str; expected a tuple of 2 strings"),
 ])  # fmt: skip
 def test_tokens_that_do_not_fit(sentences, columns, message):
@@ -210,7 +210,7 @@ def test_tokens_that_do_not_fit(sentences, columns, message):
 def test_later_tokens_have_as_many_columns():
     reader = NamedReader(template="%x[0,0]")
     reader.learn([TWO])
-    with pytest.raises(DataError, match=r"X\[0\]\[0\]: the token \('the',\) has 1 columns; expected a tuple of 2"):
+    with pytest.raises(DataError, match=r"X\[0\]\[0\]: the token \('the',\) has 1 column; expected a tuple of 2"):
         reader.read([[("the",)]])
 
 

@@ -254,7 +254,7 @@ def test_rules_that_no_sentence_of_a_length_can_keep():
 
 
 @pytest.mark.parametrize(("rule", "labels", "reason"), [
-    ({"forbidden_transitions": [("a", "b")]}, ["c", "a", "b"], r"y\[1\]\[2\] is 'b', which may not follow the label before it"),
+    ({"forbidden_transitions": [("a", "b")]}, ["c", "a", "b"], r"y\[1\]\[2\] is 'b', which may not follow 'a' under the constraints"),
     ({"forbidden_transitions": [(EDGE, "c")]}, ["c", "a", "a"], r"y\[1\]\[0\] is 'c', which may not begin a sentence"),
     ({"required_transitions": [("b", "c")]}, ["a", "a", "b"], r"y\[1\]\[2\] is 'b', which may not end a sentence"),
 ])
