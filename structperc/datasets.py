@@ -80,6 +80,11 @@ SOURCES = {
 }
 
 
+def size(sentences) -> str:
+    """What `repr` has room for."""
+    return f"<{len(sentences)} sentences>"
+
+
 @attrs.frozen
 class TaggedSentences:
     """Sentences with an answer for each token.
@@ -95,9 +100,9 @@ class TaggedSentences:
 
     name: str
     columns: tuple[str, ...]
-    train: list
-    dev: list
-    test: list
+    train: list = attrs.field(repr=size)
+    dev: list = attrs.field(repr=size)
+    test: list = attrs.field(repr=size)
 
 
 def load_conll2000(*, download=True, home=None) -> TaggedSentences:

@@ -513,7 +513,7 @@ class Engine:
     def __repr__(self):
         shown = {name: getattr(self, name) for name, default in OPTION_DEFAULTS.items()
                  if not same(getattr(self, name), default)}
-        shown.update({k: v for k, v in self.plugin_options.items() if v != plugin_defaults(self._plugins)[k].default})
+        shown.update({k: v for k, v in self.plugin_options.items() if not same(v, plugin_defaults(self._plugins)[k].default)})
         return f"Engine({', '.join([repr(self.problem), *(f'{k}={v!r}' for k, v in shown.items())])})"
 
 
@@ -530,6 +530,7 @@ def unanswered(plugins, hook, task) -> PluginError:
         if hook == f"structperc_{kind}":
             value = getattr(task, kind)
             known = [v for p in plugins for v in getattr(p.plugin, f"{kind}s" if kind == "update" else "losses", ())]
+            known = list(dict.fromkeys(known))
             near = difflib.get_close_matches(str(value), known, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             return PluginError(f"{kind}={value!r} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")

@@ -9,6 +9,8 @@ from structperc import inference
 from structperc.checks import check_same, not_finite
 from structperc.core.errors import DataError, PluginError
 
+SHOWN = 8                   # entries that a heading has room for
+
 
 @attrs.frozen(eq=False)
 class Contribution:
@@ -42,13 +44,23 @@ class Explanation:
     contributions: list
 
     def __str__(self):
-        lines = [f"{self.winner!s} beats {self.runner_up!s} by {self.margin:.6g}"]
+        winner, runner_up = headings(self.winner, self.runner_up)
+        lines = [f"{winner} beats {runner_up} by {self.margin:.6g}"]
         for atom, value in sorted(self.atoms.items(), key=lambda item: -abs(item[1])):
             if value == 0:
                 continue
             lines.append(f"  {value:+.6g}  {atom}")
             lines += [f"      {c.value:+.6g}  {c.feature}" for c in self.contributions if c.atom == atom][:10]
         return "\n".join(lines)
+
+
+def headings(one, other) -> tuple[str, str]:
+    """Two structures as text; of long lists only the entries that differ, with their positions from 0."""
+    if not (isinstance(one, list) and isinstance(other, list) and len(one) == len(other) > SHOWN and one != other):
+        return str(one), str(other)
+    differing = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    more = ", ..." if len(differing) > SHOWN else ""
+    return tuple(f"[{', '.join(f'{i}: {labels[i]!r}' for i in differing[:SHOWN])}{more}]" for labels in (one, other))
 
 
 def explain(engine, x, against=None) -> Explanation:

@@ -69,7 +69,9 @@ def check_plugin_options(plugins, given) -> dict:
         choices = declared[name].choices
         if choices is not None and value not in choices:
             raise OptionError(f"{name}={value!r}; expected one of {', '.join(map(repr, choices))}.")
-    return {name: given.get(name, option.default) for name, option in declared.items()}
+    settings = {name: given.get(name, option.default) for name, option in declared.items()}
+    return {name: tuple(value) if isinstance(value, list) and isinstance(declared[name].default, tuple) else value
+            for name, value in settings.items()}
 
 
 def generator(random_state) -> np.random.Generator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import DataError
+from structperc.engine import Engine
 from structperc.extras import require
 
 DASHES = ("-", "--", "-.", ":")
@@ -17,7 +18,7 @@ def plot_learning_curve(engine, ax=None):
 
     Parameters
     ----------
-    engine : Engine
+    engine : Engine or estimator
         Trained by `fit`, or read from a file.
     ax : matplotlib Axes, optional
         Drawn into; without it, a new figure.
@@ -26,6 +27,7 @@ def plot_learning_curve(engine, ax=None):
     -------
     matplotlib Axes
     """
+    engine = engine_of(engine)
     mistakes = engine.mistakes_
     if not mistakes:
         raise DataError("the engine has finished no epoch, so there is no learning curve; train it longer.")
@@ -50,7 +52,7 @@ def plot_thresholds(engine, X, y, ax=None):
 
     Parameters
     ----------
-    engine : Engine
+    engine : Engine or estimator
         Trained on ranks.
     X, y
         Examples and their ranks, as `fit` takes them.
@@ -66,6 +68,7 @@ def plot_thresholds(engine, X, y, ax=None):
     DataError
         When the outputs are no ranks.
     """
+    engine = engine_of(engine)
     outputs = engine.parts_.outputs
     if not getattr(outputs, "ordered", False):
         raise DataError(f"{describe(engine)} predicts no ranks, so it has no thresholds to draw; plot_learning_curve draws any engine.")
@@ -112,7 +115,7 @@ def plot_weights(engine, ax=None, top=15):
 
     Parameters
     ----------
-    engine : Engine
+    engine : Engine or estimator
         Trained, with `coef_`.
     ax : matplotlib Axes, optional
         Drawn into; without it, a new figure.
@@ -128,6 +131,7 @@ def plot_weights(engine, ax=None, top=15):
     DataError
         When the engine keeps no weight per feature.
     """
+    engine = engine_of(engine)
     try:
         weights = np.asarray(engine.coef_)
     except AttributeError:
@@ -165,6 +169,11 @@ def axes(ax):
     if ax is not None:
         return ax
     return require("matplotlib.pyplot", "a picture", "plot").subplots(layout="constrained")[1]
+
+
+def engine_of(model):
+    """The engine that an estimator has trained, or the engine itself."""
+    return model if isinstance(model, Engine) else model.engine_
 
 
 def describe(engine) -> str:

@@ -144,7 +144,9 @@ def test_the_environment_is_asked_when_no_folder_is_given(tmp_path, monkeypatch)
 def test_reading_files_that_are_there_needs_no_pooch(tmp_path, monkeypatch):
     fill(tmp_path, "conll2000", CHUNKED)
     monkeypatch.setitem(sys.modules, "pooch", None)
-    assert len(load_conll2000(home=tmp_path).train) == 2
+    found = load_conll2000(home=tmp_path)
+    assert len(found.train) == 2
+    assert repr(found).endswith("train=<2 sentences>, dev=<0 sentences>, test=<2 sentences>)")
 
 
 def test_a_file_with_too_few_columns(tmp_path):

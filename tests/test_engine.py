@@ -660,6 +660,7 @@ def test_repr_is_what_one_would_type(made):
 def test_repr_shows_objects():
     shown = repr(Engine("cusum", plugins=[PythonArgmax(4)], loss=np.zeros((2, 2))))
     assert "PythonArgmax" in shown and "loss=array" in shown
+    assert "forbidden_transitions=array" in repr(Engine("sequence", forbidden_transitions=np.array([["a", "b"]])))
 
 
 # ---- citations ----

@@ -111,6 +111,19 @@ def test_whole_numbers_tie_often_and_the_winner_is_still_the_prediction():
         assert all(e.margin >= 0 and e.winner != e.runner_up for e in found)
 
 
+@pytest.mark.parametrize(("other", "heading"), [
+    ({9: "b"}, "[9: 'a'] beats [9: 'b'] by"),
+    ({0: "b", 11: "b"}, "[0: 'a', 11: 'a'] beats [0: 'b', 11: 'b'] by"),
+    ({t: "b" for t in range(9)}, "7: 'a', ...] beats [0: 'b'"),
+    ({}, "'a', 'a'] beats ['a', 'a', "),
+])
+def test_headings_of_long_structures_show_where_they_differ(other, heading):
+    X = [np.ones((12, 1)), np.ones((2, 1))]
+    engine = Engine("sequence", classes=["a", "b"]).fit(X, [["a"] * 12, ["a"] * 2])
+    assert heading in str(engine.explain(X[0], against=[other.get(t, "a") for t in range(12)]))
+    assert str(engine.explain(X[1])).startswith("['a', 'a'] beats ['b', 'a'] by 0")
+
+
 # ---- names and forms of x ----
 
 

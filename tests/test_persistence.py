@@ -90,6 +90,8 @@ def test_options_come_back():
     assert {name: getattr(again, name) for name in options} == options
     assert repr(again) == repr(Engine("multiclass", **options))
     assert loaded(saved(Engine("prank", variant="original").fit(X, y))).plugin_options == {"variant": "original"}
+    tagger = Engine("sequence", epochs=2).fit(list(X[:, None, :]), y)
+    assert repr(loaded(saved(tagger))) == "Engine('sequence', epochs=2)"
     matrix = 1.0 - np.eye(4)
     assert np.array_equal(loaded(saved(Engine("cusum", loss=matrix).fit(X, y))).loss, matrix)
     for random_state in (np.int64(7), np.random.default_rng(7)):

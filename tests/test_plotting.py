@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from structperc import Engine
 from structperc.errors import DataError, NotFittedError
+from structperc.estimators import CuSumRank
 from structperc.extras import MissingExtra
 from structperc.plotting import density, plot_learning_curve, plot_thresholds, plot_weights
 
@@ -29,6 +30,18 @@ def sample():
 
 def vertical_lines(ax):
     return [line.get_xdata()[0] for line in ax.lines if len(set(line.get_xdata())) == 1]
+
+
+@pytest.mark.parametrize("draw", [plot_learning_curve, plot_weights, plot_thresholds])
+def test_estimators_are_drawn_as_their_engines_are(draw, ax, sample):
+    X, y = sample
+    model = CuSumRank(random_state=0).fit(X, y)
+    data = (X, y) if draw is plot_thresholds else ()
+    drawn, expected = draw(model, *data, ax=ax), draw(model.engine_, *data, ax=Figure().subplots())
+    assert drawn.get_title() == expected.get_title()
+    assert [line.get_xydata().tolist() for line in drawn.lines] == [line.get_xydata().tolist() for line in expected.lines]
+    with pytest.raises(NotFittedError):
+        draw(CuSumRank(), *data)
 
 
 def test_learning_curve_shows_mistakes_per_epoch(ax, sample):

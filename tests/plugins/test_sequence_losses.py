@@ -121,5 +121,6 @@ def test_losses_of_single_labels_are_refused(loss):
 
 
 def test_unknown_losses_are_named():
-    with pytest.raises(PluginError, match="loss='haming' is unknown to the plugins sequence. Did you mean 'hamming'"):
+    with pytest.raises(PluginError, match="loss='haming' is unknown to the plugins sequence. Did you mean 'hamming'.* They know "
+                       "absolute, squared, zero-one, hamming, costs\\.$"):
         Engine("sequence", classes=LABELS, loss="haming").fit([np.ones((1, 1))], [["a"]])
