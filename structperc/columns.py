@@ -67,8 +67,8 @@ class ColumnFile:
             return {name: CONLLU.index(name) for name in names}
         if len(names) != self.width:
             hint = f" Or choose some of those of CoNLL-U by name: {', '.join(CONLLU)}." if self.conllu else ""
-            raise DataError(f"{self.path} has {self.layout}, but {len(names)} columns are named: {', '.join(names)}; name each one, "
-                            f"with _ for those to leave out.{hint}")
+            raise DataError(f"{self.path} has {self.layout}, but {len(names)} column{' is' if len(names) == 1 else 's are'} named: "
+                            f"{', '.join(names)}; name each one, with _ for those to leave out.{hint}")
         return {name: i for i, name in enumerate(names) if name not in SKIPPED}
 
     def choose(self, places) -> list[list[tuple]]:

@@ -233,6 +233,12 @@ def read_header(path, separator) -> list[str]:
     return header
 
 
+def tokens_hint(header) -> str:
+    """What to do where the header of a table looks like the first line of a file of columns."""
+    seems = len(header) == 1 and len(header[0].split()) > 1
+    return " If it has one token in each line, name its columns with --columns." if seems else ""
+
+
 def missing_column(path, name, header, separator) -> DataError:
     near = difflib.get_close_matches(name, header, 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -243,7 +249,7 @@ def missing_column(path, name, header, separator) -> DataError:
         hint = f" If cells are parted by {other!r}, say --separator {'tab' if other == chr(9) else repr(other)}."
     elif all(is_number(cell) for cell in header):
         hint = " The first line looks like data; put a line with column names above it."
-    return DataError(f"{path} has no column {name!r}; its columns are {shown}.{hint}")
+    return DataError(f"{path} has no column {name!r}; its columns are {shown}.{hint}{tokens_hint(header)}")
 
 
 def ragged(path, line, cells, header) -> DataError:

@@ -132,6 +132,7 @@ def test_what_is_no_conllu_is_named_with_its_line(saved, text, message):
     (CHUNKS, ["-", "_", "-"], "expected names, and _ for those to leave out"),
     (CHUNKS, [], "named not at all"),
     (CHUNKS, ["word", "", "chunk"], "named 'word', '', 'chunk'; expected names"),
+    (CHUNKS, ["word"], "but 1 column is named: word; name each one"),
     (CONLLU, ["form", "tag"], "2 columns are named: form, tag; .* choose some of those of CoNLL-U by name: id, form"),
     (CONLLU, ["form", "-", "upos"], "3 columns are named: form, -, upos"),
 ])  # fmt: skip

@@ -72,6 +72,7 @@ def training_names(arguments, conllu) -> tuple[list, list, str]:
         if target is None:
             raise OptionError(f"{arguments.data} is CoNLL-U; name the column to predict with --target, one of {', '.join(CONLLU)}, and "
                               f"--columns for others than {', '.join(CONLLU_DEFAULT)} to learn from.")
+        check_known(target, CONLLU, "--target", f"the columns of CoNLL-U are {', '.join(CONLLU)}")
         names = [*CONLLU_DEFAULT, target]
     kept = [name for name in names if name not in SKIPPED]
     if target is not None:
@@ -80,7 +81,8 @@ def training_names(arguments, conllu) -> tuple[list, list, str]:
         target = kept[-1]
     used = [name for name in kept if name != target]
     if not used:
-        raise OptionError(f"there is no column to learn from, only the target {target!r}; name one at least with --columns.")
+        only = f", only the target {target!r}" if kept else ""
+        raise OptionError(f"there is no column to learn from{only}; name one at least with --columns.")
     return names, used, target
 
 
@@ -113,6 +115,9 @@ def reads_columns(engine) -> bool:
 def read_for(engine, arguments, path, conllu, needs_target=True) -> Tokens:
     """The columns that the engine learned from, and the target where it is needed."""
     used, target = engine.plugin_options["columns"], getattr(arguments, "target", None)
+    if target in (used or ()):
+        raise OptionError(f"--target {target!r}: the model learned from this column to predict another; name the column of right answers, "
+                          f"or leave --target out.")
     file, names = read_file(path, conllu), given_names(arguments, conllu)
     if used is None and names is None:
         raise OptionError(f"the model does not know the names of its columns; name those of {path} with --columns.")

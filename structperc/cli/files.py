@@ -47,8 +47,9 @@ def read(arguments, path, *, needs_target=True, weight=None, features=None, n_fe
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")
     if target is None and needs_target:
-        header = ", ".join(map(repr, tables.read_header(path, separator)))
-        raise OptionError(f"a CSV file needs --target NAME, the column of right answers; {path} has {header}.")
+        header = tables.read_header(path, separator)
+        raise OptionError(f"a CSV file needs --target NAME, the column of right answers; {path} has {', '.join(map(repr, header))}."
+                          f"{tables.tokens_hint(header)}")
     return tables.read_csv(path, target=target, weight=weight, group=group, features=features, text_labels=text_labels, separator=separator)
 
 

@@ -37,7 +37,7 @@ data:
   conllu    the files of Universal Dependencies; their columns are id,form,lemma,upos,xpos,feats,head,deprel,deps,misc
   With --group an example is a run of rows. The target marks by 1 the rows that the right answer is made of, by 0 all others, or, where
   the problem labels every row of an example, holds these labels.
-  All may be compressed (.gz, .bz2). Without --format, .svm, .svmlight and .libsvm are svmlight, .conll and .conllu what they say, and
+  All may be compressed (.gz, .bz2, .xz). Without --format, .svm, .svmlight and .libsvm are svmlight, .conll and .conllu what they say, and
   all others csv, or conll where --columns is given or the model was trained on columns.
 """
 COLUMNS = """\
