@@ -79,10 +79,16 @@ cdef class LargestFew(Semiring):
     """Lists of the `size` largest, falling; among equals the one of the lowest label before, then the one ranked first there."""
 
     cdef int[:, ::1] origins            # (n_tokens, n_labels * size): label * size + rank of the message before
+    cdef double[::1] heads              # of each list that is merged, the largest that is left
+    cdef int[::1] ranks                 # and its place there
+
+    def __cinit__(self, *args):
+        self.origins = self.heads = self.ranks = None
 
     def __init__(self, Py_ssize_t size, Py_ssize_t n_tokens, Py_ssize_t n_labels):
         self.size = size
         self.origins = np.zeros((n_tokens, n_labels * size), dtype=np.intc)
+        self.heads, self.ranks = np.zeros(n_labels), np.zeros(n_labels, dtype=np.intc)
 
     cdef void begin(self, const Chain *chain, double *message) noexcept nogil:
         cdef Py_ssize_t i
@@ -94,29 +100,35 @@ cdef class LargestFew(Semiring):
     cdef void step(self, const double *message, Py_ssize_t t, const Chain *chain, double *following) noexcept nogil:
         cdef Py_ssize_t j, n = chain.n_labels
         for j in range(n):
-            largest_few(message, chain.tokens + t * n, chain.transitions + j, n, n, self.size, following + j * self.size,
-                        &self.origins[t + 1, j * self.size])
+            self.merge(message, chain.tokens + t * n, chain.transitions + j, n, n, following + j * self.size,
+                       &self.origins[t + 1, j * self.size])
 
-
-cdef void largest_few(const double *message, const double *e, const double *a, Py_ssize_t pitch, Py_ssize_t n, Py_ssize_t size,
-                      double *largest, int *origins) noexcept nogil:
-    """The largest of (message[i, r] + e[i]) + a[i * pitch]; a may be NULL. Stable: an equal that comes later stays behind."""
-    cdef Py_ssize_t i, r, at
-    cdef double value
-    for r in range(size):
-        largest[r], origins[r] = -INFINITY, 0
-    for i in range(n):
-        for r in range(size):
-            value = message[i * size + r] + e[i]
+    cdef void merge(self, const double *message, const double *e, const double *a, Py_ssize_t pitch, Py_ssize_t n, double *largest,
+                    int *origins) noexcept nogil:
+        """The largest of (message[i, r] + e[i]) + a[i * pitch], all of whose rows i fall; a may be NULL."""
+        cdef Py_ssize_t i, r, best, size = self.size
+        cdef double top
+        cdef double *heads = &self.heads[0]
+        cdef int *ranks = &self.ranks[0]
+        for i in range(n):
+            heads[i], ranks[i] = message[i * size] + e[i], 0
             if a != NULL:
-                value += a[i * pitch]
-            if not value > largest[size - 1]:
-                break                   # the list falls
-            at = size - 1
-            while at > 0 and value > largest[at - 1]:
-                largest[at], origins[at] = largest[at - 1], origins[at - 1]
-                at -= 1
-            largest[at], origins[at] = value, <int> (i * size + r)
+                heads[i] += a[i * pitch]
+        for r in range(size):
+            best, top = 0, heads[0]
+            for i in range(1, n):
+                if heads[i] > top:
+                    best, top = i, heads[i]
+            largest[r], origins[r] = top, <int> (best * size + ranks[best])
+            if top == -INFINITY:                # nothing is left, here and from now on
+                origins[r] = 0
+                continue
+            ranks[best] += 1
+            heads[best] = -INFINITY
+            if ranks[best] < size:
+                heads[best] = message[best * size + ranks[best]] + e[best]
+                if a != NULL:
+                    heads[best] += a[best * pitch]
 
 
 cdef void forward(Semiring semiring, const Chain *chain, double *messages) noexcept nogil:
@@ -244,7 +256,7 @@ cdef class Viterbi(Argmax):
             return [((), 0.0)][:k]
         few = LargestFew(size, T, L)
         messages = problem.messages(few)
-        largest_few(&messages[T - 1, 0], problem.chain.tokens + (T - 1) * L, problem.chain.end, 1, L, size, &totals[0], &last[0])
+        few.merge(&messages[T - 1, 0], problem.chain.tokens + (T - 1) * L, problem.chain.end, 1, L, &totals[0], &last[0])
         found = []
         for i in range(size):
             if totals[i] == -INFINITY:
