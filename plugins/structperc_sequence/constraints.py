@@ -55,7 +55,7 @@ def read_constraints(labels, forbidden=(), required=()) -> Constraints:
     OptionError
         For what is no pair, and labels that do not exist.
     """
-    labels = np.asarray(labels).tolist()
+    labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     place = {label: k for k, label in enumerate(labels)}
     L = len(labels)
     allowed = np.ones((L + 1, L + 1), dtype=bool)           # the boundary is number L on both sides

@@ -13,7 +13,8 @@ LARGEST = np.iinfo(np.intp).max
 def as_label_array(y, name="y"):
     """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
     if y is None or isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-        raise DataError(f"{name} is {y!r:.60}; expected one label per example, such as a list or an array.")
+        expected = "the labels in order" if name == "classes" else "one label per example"
+        raise DataError(f"{name} is {y!r:.60}; expected {expected}, such as a list or an array.")
     refuse_masked(y, name)
     try:
         values = np.asarray(y)
@@ -104,6 +105,8 @@ def distinct(values):
         return np.unique(values)
     except TypeError:
         kinds = sorted({type(v).__name__ for v in values.tolist()})
+        if len(kinds) == 1:
+            raise DataError(f"y holds labels of the type {kinds[0]}, which have no order; name them in order with classes=[...].") from None
         raise DataError(f"y mixes labels of the types {', '.join(kinds)}, which have no common order; "
                         f"make them one type or name them in order with classes=[...].") from None
 
