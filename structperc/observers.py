@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from structperc import metrics
-from structperc.core.errors import OptionError
+from structperc.core.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.hookspecs import hookimpl
 from structperc.training import EpochRecord
@@ -108,7 +108,10 @@ class EarlyStopping:
     def structperc_epoch_end(self, engine, record):
         if record.epoch == 1:
             self.losses = []
-        held_out = metrics.losses(engine, self.X, self.y)
+        try:
+            held_out = metrics.losses(engine, self.X, self.y)
+        except DataError as error:
+            raise DataError(f"the held-out data of EarlyStopping do not fit: {error}") from None
         if held_out is None:
             raise OptionError("EarlyStopping cannot measure loss='costs' on held-out examples; use a named loss or a cost matrix.")
         self.losses.append(float(held_out.mean()))

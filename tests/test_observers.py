@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from structperc import Engine, hookimpl
-from structperc.errors import OptionError
+from structperc.errors import DataError, OptionError
 from structperc.extras import MissingExtra
 from structperc.observers import EarlyStopping, History, Progress
 
@@ -91,6 +91,14 @@ def test_early_stopping_does_not_change_what_is_learned(noise):
 def test_early_stopping_refuses_odd_patience(noise, patience):
     with pytest.raises(OptionError, match="patience=.* at least 1"):
         EarlyStopping(*noise, patience=patience)
+
+
+def test_held_out_data_that_do_not_fit_are_told_from_those_of_fit():
+    X, y = [[["a"], ["b"]], [["b"]]], [["A", "B"], ["B"]]
+    engine = Engine("sequence", epochs=3, plugins=[EarlyStopping([[["a"]]], [["C"]])])
+    with pytest.raises(DataError, match=r"the held-out data of EarlyStopping do not fit: y\[0\]\[0\] is 'C', which is not one of"):
+        engine.fit(X, y)
+    assert not hasattr(engine, "mistakes_")
 
 
 def test_early_stopping_refuses_costs_of_single_examples(noise):

@@ -34,7 +34,7 @@ PARAMETERS = """
 
 ATTRIBUTES = """
     engine_ : Engine
-        What was trained.
+        What was trained; `engine_.save(path)` writes it without pickle, `Engine.load(path)` reads it.
     classes_ : ndarray
         The labels in order.
     n_features_in_ : int
