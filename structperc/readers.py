@@ -194,11 +194,11 @@ class NamedReader(Reader):
         return self.template is not None or is_named(X)
 
     def _encode(self, X, offsets, builder, n_columns):
-        if offsets is not None:
-            raise DataError("offsets was given, but X is a list of sentences already; pass one or the other.")
         if not isinstance(X, (list, tuple)):
             raise DataError(f"X is of type {type(X).__name__}; with a template it must be a list of sentences, each a list of tokens, "
                             f"each a tuple of strings.")
+        if offsets is not None:
+            raise DataError("offsets was given, but X is a list of sentences already; pass one or the other.")
         if len(X) == 0:
             raise DataError("X is empty; expected at least one sentence, a list of tokens.")
         return encode_tokens(X, builder) if self.template is None else self.template.encode(X, builder, n_columns)
