@@ -370,6 +370,14 @@ def test_models_of_tables_take_no_columns(run):
     assert code == 2 and "train.txt is read as conll, but the model was trained on csv or svmlight" in err and one_line(err)
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_models_of_named_features_take_no_files(command, run):
+    X, y = data("train.txt", ["word", "pos"], "chunk")
+    Engine("sequence").fit([[list(token) for token in sentence] for sentence in X], y).save("m")
+    code, out, err = run(command, "m", "train.txt", "--columns", "word,pos,chunk")
+    assert (code, out) == (2, "") and "the model was trained in Python on tokens with named features" in err and one_line(err)
+
+
 def test_a_model_that_knows_no_names_takes_those_that_are_given(run):
     X, y = data("train.txt", ["word", "pos"], "chunk")
     Engine("sequence", epochs=20, template=default_template(2)).fit(X, y).save("m")

@@ -56,6 +56,9 @@ def read(arguments, path, *, needs_target=True, weight=None, features=None, n_fe
 def read_for(engine, arguments, path, needs_target=True):
     """Data with the columns that the engine was trained with, found by name where it knows names."""
     of_columns = column_files.reads_columns(engine)
+    if not of_columns and getattr(engine.parts_.reader, "named", False):
+        raise OptionError(f"the model was trained in Python on tokens with named features, which {path} cannot hold; use Engine.load "
+                          f"there, or train one on files of columns.")
     chosen = chosen_format(arguments, path, "conll" if of_columns else None)
     if of_columns != (chosen in columns.FORMATS):
         takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
