@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import PluginError
+from structperc.core.exact import ExactUpdate
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss
 from structperc.core.updates import PassiveAggressiveUpdate, PerceptronUpdate
 from structperc.core.weights import PrimalWeights
@@ -14,7 +15,8 @@ from structperc.training import OnlineTrainer
 
 LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneLoss, "hamming": HammingLoss, "costs": ExampleCosts}
 ON_LABELS = ("absolute", "squared", "costs")
-UPDATES = ("perceptron", "pa", "pa1", "pa2")
+EXACT = ("exact-pa", "exact-pa1", "exact-pa2")
+UPDATES = ("perceptron", "pa", "pa1", "pa2", *EXACT)
 
 
 class Defaults:
@@ -45,6 +47,8 @@ class Defaults:
     def structperc_update(self, task):
         if task.update == "perceptron":
             return PerceptronUpdate()
+        if task.update in EXACT:
+            return ExactUpdate(task.update, task.margin, task.C)
         return PassiveAggressiveUpdate(task.update, task.margin, task.C) if task.update in UPDATES else None
 
     @hookimpl

@@ -2,9 +2,10 @@
 
 from structperc.core.argmax import ThresholdArgmax
 from structperc.core.outputs import RankOutputs
+from structperc.core.threshold_features import ThresholdFeatures
 
 from structperc import Option, hookimpl
-from structperc_prank.thresholds import OriginalUpdate, ThresholdFeatures
+from structperc_prank.original import OriginalUpdate
 
 citation = r"""@inproceedings{crammer2001pranking,
   author = {Koby Crammer and Yoram Singer},

@@ -40,6 +40,7 @@ cdef class ChainFeatures(BlockFeatures):
     """
 
     single_row = False
+    uniform_gram = False
     adds_repeated = True
     cdef readonly bint start, end
     cdef Py_ssize_t first               # row (dense X: place) of the first transition

@@ -207,12 +207,13 @@ cdef class PythonWeights(Weights):
 
 cdef class PythonOutputs(Outputs):
     cdef Outputs target
-    cdef bint has_count, has_agrees, has_complete
+    cdef bint has_count, has_signs, has_agrees, has_complete
 
     def __init__(self, Outputs target, python):
         self.target = target
         self.width, self.partial, self.n_labels = target.width, target.partial, target.n_labels
-        self.has_count, self.has_agrees, self.has_complete = "count" in python, "agrees" in python, "complete" in python
+        self.has_count, self.has_signs = "count" in python, "signs" in python
+        self.has_agrees, self.has_complete = "agrees" in python, "complete" in python
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         if not self.has_count:
@@ -221,6 +222,17 @@ cdef class PythonOutputs(Outputs):
             try:
                 counts = np.asarray(self.target.count(x, structure(y, n, self.width)), dtype=float)
                 return fill(c, copied(c, x.n_atoms) + sign * counts, x, self.target, "count")
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil:
+        if not self.has_signs:
+            return Outputs.signs_c(self, x, gold, n_gold, c) if self.has_count and not self.partial \
+                else self.target.signs_c(x, gold, n_gold, c)
+        with gil:
+            try:
+                return fill(c, self.target.signs(x, structure(gold, n_gold, gold_width(self))), x, self.target, "signs")
             except BaseException as error:
                 self.error = error
                 return -1
@@ -308,7 +320,7 @@ cdef class PythonUpdate(Update):
     cdef Update target
 
     def __init__(self, Update target, python):
-        self.target = target
+        self.target, self.every_trial = target, target.every_trial
 
     cdef int step_c(self, Step step) noexcept nogil:
         cdef Py_ssize_t a
@@ -334,7 +346,7 @@ cdef class PythonUpdate(Update):
 ADAPTERS = (
     (Features, PythonFeatures, ("n_atoms", "scores", "add", "norm", "inner")),
     (Weights, PythonWeights, ("scores", "update")),
-    (Outputs, PythonOutputs, ("count", "agrees", "complete")),
+    (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),
     (Argmax, PythonArgmax, ("argmax",)),
     (Loss, PythonLoss, ("value", "augment")),
     (Update, PythonUpdate, ("step",)),

@@ -35,6 +35,7 @@ cdef class Features(Component):
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil
     cdef double norm_c(self, Example x, const double *c) noexcept nogil
     cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil
+    cdef double own_c(self, Example x, double *shared) noexcept nogil
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil
     cdef double *write_vector(self, Example x, const double *c, int place) noexcept nogil
 
@@ -56,6 +57,7 @@ cdef class Outputs(Component):
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil
     cdef int difference_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n, double *c) noexcept nogil
+    cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil
     cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil
@@ -87,19 +89,22 @@ cdef class Step(Component):
     cdef Outputs outputs
     cdef const double *s                        # atom scores, without the loss
     cdef const int *gold_code                   # gold structure (completed)
+    cdef const int *given_code                  # gold output as it was given, perhaps partial
     cdef const int *y_code                      # the structure found by the search
-    cdef Py_ssize_t n_gold, n_y
+    cdef Py_ssize_t n_gold, n_given, n_y
     cdef readonly Py_ssize_t n_atoms
     cdef readonly double loss, weight
     cdef double *c                              # coefficients over atoms, all to be written by the rule
     cdef double[::1] coefficient_buffer
 
     cdef int difference_c(self) noexcept nogil
+    cdef int signs_c(self) noexcept nogil
     cdef double difference_score_c(self) noexcept nogil
     cdef double norm_c(self) noexcept nogil
 
 
 cdef class Update(Component):
+    cdef public bint every_trial                # whether it sees right predictions too
     cdef int step_c(self, Step step) noexcept nogil
 
 

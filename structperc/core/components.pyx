@@ -109,12 +109,15 @@ cdef class Features(Component):
         Atoms of every example, or -1 when they differ (then `n_atoms(x)` tells).
     single_row : bool
         Whether every example must be exactly one row of X.
+    uniform_gram : bool
+        Whether phi(x, a) . phi(x, b) is one number for a = b and another for all a != b; then `own_c` gives them.
     adds_repeated : bool
         Whether norms are right also where a sparse row names a feature twice; otherwise the engine adds these up first, in a copy.
     """
 
     single_row = False
     adds_repeated = False
+    uniform_gram = False
 
     def __cinit__(self, *args, **kwargs):
         self.kernels = best_kernels(0)
@@ -182,6 +185,11 @@ cdef class Features(Component):
         for j in range(self.n_weight_rows * self.row_width):
             total += u[j] * v[j]
         return total
+
+    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+        """phi(x, a) . phi(x, b) = shared + [a = b] own, of maps with a uniform Gram; negative on an error."""
+        shared[0] = self.inner_c(x, 0, x, 1) if x.n_atoms > 1 else 0
+        return self.inner_c(x, 0, x, 0) - shared[0]
 
     cdef double *write_vector(self, Example x, const double *c, int place) noexcept nogil:
         """sum_a c[a] phi(x, a) in the scratch space; NULL on an error."""
@@ -461,6 +469,21 @@ cdef class Outputs(Component):
             return -1
         return self.count_c(x, y, n, -1.0, c)
 
+    cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil:
+        """c = 1 for atoms of every structure that agrees with gold, -1 for atoms of none, else 0."""
+        cdef Py_ssize_t a
+        if self.partial:
+            with gil:
+                self.error = self.missing("signs")
+            return -1
+        for a in range(x.n_atoms):
+            c[a] = 0
+        if self.count_c(x, gold, n_gold, 1.0, c) < 0:
+            return -1
+        for a in range(x.n_atoms):
+            c[a] = 1 if c[a] > 0 else -1
+        return 0
+
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         """Whether a prediction is right: here, the same integers in any order."""
         cdef Py_ssize_t i, j
@@ -489,6 +512,15 @@ cdef class Outputs(Component):
         with gil:
             self.error = self.missing("complete")
         return -1
+
+    def signs(self, Example x, gold):
+        """1 for atoms of every structure that agrees with this gold output, -1 for atoms of none, else 0; an array over atoms."""
+        cdef int[::1] code = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
+        if self.signs_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], &c[0]) < 0:
+            error, self.error = self.error, None
+            raise error
+        return np.asarray(c)[:x.n_atoms]
 
     def count(self, Example x, y):
         """How often each atom occurs in y, array of length n_atoms."""
@@ -718,6 +750,10 @@ cdef class Step(Component):
         """c = n_gold - n_y; -1 on an error."""
         return self.outputs.difference_c(self.x, self.gold_code, self.n_gold, self.y_code, self.n_y, self.c)
 
+    cdef int signs_c(self) noexcept nogil:
+        """c = 1 for atoms that are surely in the right answer, -1 for those that surely are not; -1 on an error."""
+        return self.outputs.signs_c(self.x, self.given_code, self.n_given, self.c)
+
     cdef double difference_score_c(self) noexcept nogil:
         """w . sum_a c[a] phi(x, a)"""
         cdef Py_ssize_t a
@@ -749,6 +785,13 @@ cdef class Step(Component):
             raise error
         return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
 
+    def signs(self):
+        """1 for atoms that are surely in the right answer, -1 for those that surely are not, else 0; an array over atoms."""
+        if self.signs_c() < 0:
+            error, self.outputs.error = self.outputs.error, None
+            raise error
+        return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
+
     def norm(self, c):
         """||sum_a c[a] phi(x, a)||^2"""
         return self.features.norm(self.x, c)
@@ -767,6 +810,10 @@ cdef class Update(Component):
         Whether its coefficients are whole numbers when sample weights are.
     weighs : bool
         Whether it can honour sample weights other than 0 and 1.
+    keeps_order : bool
+        Whether it keeps thresholds in order that are so before.
+    every_trial : bool
+        Whether it sees right predictions too, since their margins may be short; set in the constructor.
     norms : bool
         Whether it asks for norms or inner products; then sparse rows must name every feature once.
     uses : tuple of str or None
@@ -774,6 +821,7 @@ cdef class Update(Component):
     """
 
     integral = False
+    keeps_order = False
     weighs = True
     norms = True
     uses = None

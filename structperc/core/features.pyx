@@ -31,6 +31,7 @@ cdef class BlockFeatures(Features):
     """
 
     single_row = True
+    uniform_gram = True
 
     def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
         require_rows(self, n_features)
@@ -68,6 +69,11 @@ cdef class BlockFeatures(Features):
         if a != b:
             return 0
         return self.kernels.row_dot(&x.block, 0, &z.block, 0) + self.intercept
+
+    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+        """||x||^2 + 1, and 0: blocks are orthogonal"""
+        shared[0] = 0
+        return self.kernels.norm[x.block.layout](&x.block, 0) + self.intercept
 
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         cdef sp_blocks b = blocks_of(self, p)

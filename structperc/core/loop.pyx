@@ -301,7 +301,7 @@ cdef class Loop:
                     if loss < 0:
                         return FAILED
 
-            if not same:
+            if not same or self.update.every_trial:
                 target, n_target = gold, n_gold
                 if self.outputs.partial:
                     n_target = self.outputs.complete_c(x, gold, n_gold, s, &self.completed[0])
@@ -310,6 +310,7 @@ cdef class Loop:
                     target = &self.completed[0]
                 # w += sum_a c[a] phi(x, a)
                 step.s, step.gold_code, step.n_gold, step.y_code, step.n_y = s, target, n_target, y, n_y
+                step.given_code, step.n_given = gold, n_gold
                 step.n_atoms, step.loss = n_atoms, loss
                 step.weight = 1 if sample_weight == NULL else sample_weight[i]
                 made = self.update.step_c(step)

@@ -124,6 +124,9 @@ def labels_of(outputs, what):
     if outputs.n_labels == 0:
         raise PluginError(f"{what} needs outputs of one label per example, but {type(outputs).__name__} has structures; "
                           f"use loss='hamming' or 'zero-one', or a plugin's own.")
+    if outputs.partial:
+        raise PluginError(f"{what} compares single labels, but a gold output of {type(outputs).__name__} may leave several open; use "
+                          f"'zero-one', or a loss of the plugin that makes these outputs.")
     return outputs.n_labels
 
 

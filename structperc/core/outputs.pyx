@@ -31,6 +31,12 @@ cdef class RankOutputs(LabelOutputs):
             c[k] = (k + 1 < gold[0]) - (k + 1 < y[0])
         return 0
 
+    cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil:
+        cdef int k
+        for k in range(<int> self.n_labels - 1):
+            c[k] = 1 if k + 1 < gold[0] else -1
+        return 0
+
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
         """s[k] += scale * (cost of the rank above - cost of the rank below)"""
         cdef Py_ssize_t k

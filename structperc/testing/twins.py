@@ -100,6 +100,7 @@ class CalledFeatures(Called, Features):
     def __init__(self, target):
         super().__init__(target)
         self.shape(target.n_weights, fixed_atoms=target.fixed_atoms)
+        self.uniform_gram, self.adds_repeated = target.uniform_gram, target.adds_repeated
 
     def n_atoms(self, x):
         return self.target.n_atoms(x)
@@ -148,7 +149,8 @@ class CalledUpdate(Called, Update):
 
     def __init__(self, target):
         super().__init__(target)
-        self.integral, self.weighs = target.integral, target.weighs
+        self.integral, self.keeps_order, self.weighs = target.integral, target.keeps_order, target.weighs
+        self.every_trial = target.every_trial
 
     def step(self, step):
         return self.target.step(step)

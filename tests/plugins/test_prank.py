@@ -111,9 +111,11 @@ def test_a_prediction_counts_the_thresholds_reached():
     assert engine.predict(X).tolist() == (1 + (f[:, None] >= engine.thresholds_).sum(axis=1)).tolist()
 
 
-@pytest.mark.parametrize("options", [{"update": "pa"}, {"update": "pa1"}, {"update": "pa2"}, {"decay": 0.1}])
-def test_steps_that_would_disorder_thresholds_are_refused(options):
-    with pytest.raises(PluginError, match="exact-pa"):
+@pytest.mark.parametrize(("options", "sentence"), [
+    ({"update": "pa"}, "exact-pa"), ({"update": "pa1"}, "exact-pa"), ({"update": "pa2"}, "exact-pa"), ({"decay": 0.1}, "prank with decay"),
+])
+def test_steps_that_would_disorder_thresholds_are_refused(options, sentence):
+    with pytest.raises(PluginError, match=sentence):
         prank(3, **options).fit([[1.0], [2.0]], [1, 3])
 
 

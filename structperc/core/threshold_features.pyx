@@ -1,15 +1,15 @@
-"""PRank's feature map, a shared direction with a threshold per boundary, and its original update.
+"""A feature map of one direction for all ranks, with a threshold for every boundary between two.
 
 Typical sizes: 10..1000 features, 4 thresholds. Cost: one dot product, then O(K).
 """
 import numpy as np
 
-from structperc.core.components cimport Features, Parameter, Step, Update
+from structperc.core.components cimport Features, Parameter
 from structperc.core.errors import DataError, PluginError
 from structperc.core.kernels cimport best_kernels, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
 
-INSTEAD = ("The exact interval updates 'exact-pa', 'exact-pa1' and 'exact-pa2' (plugin interval-pa) keep the thresholds ordered.")
+INSTEAD = "The updates 'exact-pa', 'exact-pa1' and 'exact-pa2' keep them ordered."
 
 
 cdef inline sp_blocks direction(ThresholdFeatures f, const Parameter *p) noexcept nogil:
@@ -24,32 +24,41 @@ cdef class ThresholdFeatures(Features):
     """Atom "rank > k" has phi(z, k) = (z, -e_k), so its score is u . z - b_k (eqs 12-14 of the CuSum paper).
 
     The weights are u (n_features) and then the thresholds b (n_thresholds). Steps of one whole size keep the
-    thresholds ordered (a moved block is bordered by a gap of at least that size); others are refused.
+    thresholds ordered (a moved block is bordered by a gap of at least that size), and so do exact projections, up to rounding;
+    others are refused.
 
     Parameters
     ----------
     n_thresholds, n_features : int
     feature_major : bool
         Interleave weights and their averages for sparse X.
+    problem : str
+        What messages call it.
     """
 
     single_row = True
+    uniform_gram = True
     cdef readonly Py_ssize_t n_thresholds, n_features
+    cdef object problem
     cdef readonly double step_size              # of every step so far; 0: not known yet
 
-    def __init__(self, Py_ssize_t n_thresholds, Py_ssize_t n_features, feature_major=False):
+    def __init__(self, Py_ssize_t n_thresholds, Py_ssize_t n_features, feature_major=False, problem="prank"):
         n = n_features + n_thresholds
+        self.problem = problem
         self.n_thresholds, self.n_features = n_thresholds, n_features
         self.kernels = best_kernels(n_features)
         self.prefetches = feature_major
         self.shape(n, n if feature_major else 1, fixed_atoms=n_thresholds)
 
     def check(self, task, parts, sample_weight=None):
-        if not parts.update.integral:
-            raise PluginError(f"prank with update={task.update!r}: steps that are no whole numbers would disorder its thresholds. "
-                              f"{INSTEAD}")
         if task.decay:
-            raise PluginError(f"prank with decay={task.decay}: shrunken gaps between thresholds no longer bear whole steps. {INSTEAD}")
+            raise PluginError(f"{self.problem} with decay={task.decay}: thresholds that shrink before a step was made for them get out of "
+                              f"order; leave decay out.")
+        if parts.update.keeps_order:
+            return
+        if not parts.update.integral:
+            raise PluginError(f"{self.problem} with update={task.update!r}: steps that are no whole numbers would disorder its thresholds. "
+                              f"{INSTEAD}")
         if sample_weight is not None:
             self.check_step_sizes(sample_weight, parts.weights.ticks > 0)
 
@@ -61,8 +70,8 @@ cdef class ThresholdFeatures(Features):
         other = ~np.isin(sample_weight, (0, size)) | (sample_weight != np.round(sample_weight))
         if other.any():
             i = int(np.argmax(other))
-            raise DataError(f"prank with sample_weight[{i}] = {sample_weight[i]}: fractional steps or steps of different sizes would "
-                            f"disorder its thresholds, so all weights must be one whole number, here {size:g}, or 0; repeat a row to "
+            raise DataError(f"{self.problem} with sample_weight[{i}] = {sample_weight[i]}: fractional steps or steps of different sizes "
+                            f"would disorder its thresholds, so all weights must be one whole number, here {size:g}, or 0; repeat a row to "
                             f"count it again. {INSTEAD}")
         self.step_size = size
 
@@ -106,6 +115,11 @@ cdef class ThresholdFeatures(Features):
             squares += c[k] * c[k]
         return total * total * self.kernels.norm[x.block.layout](&x.block, 0) + squares
 
+    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+        """1, and ||z||^2 shared"""
+        shared[0] = self.kernels.norm[x.block.layout](&x.block, 0)
+        return 1
+
     cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
         """x . z + [a = b]"""
         return self.kernels.row_dot(&x.block, 0, &z.block, 0) + (1 if a == b else 0)
@@ -133,33 +147,5 @@ cdef class ThresholdFeatures(Features):
             return {}
         return {
             "coef_": lambda: np.array(weights.vector()[:self.n_features]),
-            "thresholds_": lambda: np.array(weights.vector()[self.n_features:]),
+            "thresholds_": lambda: np.maximum.accumulate(weights.vector()[self.n_features:]),      # in order also in the last bit
         }
-
-
-cdef class OriginalUpdate(Update):
-    """Crammer and Singer's step: every threshold with (f - b_k) y_k <= 0 moves, also those that only tie.
-
-    It differs from the structured step exactly when a threshold below both ranks ties with f.
-    """
-
-    integral = True
-    norms = False
-    uses = ()
-
-    def check(self, task, parts, sample_weight=None):
-        if task.augment:
-            raise PluginError(f"prank with variant='original' and augment={task.augment}: its step is defined by the prediction alone; "
-                              f"use variant='structured'.")
-
-    cdef int step_c(self, Step step) noexcept nogil:
-        """c_k = weight * y_k where (f - b_k) y_k <= 0, with y_k = 1 for k < y and -1 for k >= y"""
-        cdef Py_ssize_t k
-        cdef int moved = 0
-        for k in range(step.n_atoms):
-            if k < step.gold_code[0] - 1:
-                step.c[k] = step.weight if step.s[k] <= 0 else 0
-            else:
-                step.c[k] = -step.weight if step.s[k] >= 0 else 0
-            moved |= step.c[k] != 0
-        return moved

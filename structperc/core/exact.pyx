@@ -1,0 +1,115 @@
+"""Exact passive-aggressive steps: the projection onto all of a trial's margin constraints at once.
+
+Typical sizes: 4 atoms (ranks) to 1000. Cost: O(atoms) for one norm and a handful of passes over the atoms.
+"""
+from libc.math cimport INFINITY, fabs
+from structperc.core.components cimport Step, Update
+from structperc.core.errors import DataError, PluginError
+
+cdef enum:
+    MOST_PASSES = 2000          # of the search for the root; 3 to 10 are usual, halving alone ends within this
+
+cdef double NEAR = 1e-15        # of the size of the sums: below, a difference is rounding
+
+
+cdef class ExactUpdate(Update):
+    """Every atom of the right answer shall score at least the margin, every other at most minus the margin.
+
+    For ranks these are the constraints of all thresholds (exact passive-aggressive ranking), for classes those of one class
+    against the rest, for which the steps are independent. With the signs t of the atoms (1: shall occur, -1: shall not, 0: may), the
+    deficits l = margin - t s and a Gram of the form shared + [a = b] own, the minimiser of
+
+        1/2 ||w' - w||^2 (+ C weight * sum of slacks: pa1; + C weight * sum of their squares: pa2)
+
+    is w + sum_a t_a lambda_a phi(x, a) with lambda_a = clip((l_a - t_a A shared) / d, 0, cap), where d is own (pa2: + 1 / (2 C weight)),
+    cap is C weight for pa1 and infinite otherwise, and A = sum_a t_a lambda_a is the one root of a function that rises by pieces.
+    The root is found by Newton's method within a bracket: it ends on the piece that holds the root, whose equation it solves.
+    Margins are met up to rounding of about 1e-16 ||x||^2 times the deficits, so scale the features.
+
+    Parameters
+    ----------
+    variant : {"exact-pa", "exact-pa1", "exact-pa2"}
+    margin, C : float
+        Positive.
+    """
+
+    keeps_order = True
+    cdef int variant
+    cdef double margin, C
+
+    def __init__(self, str variant="exact-pa", double margin=1.0, double C=1.0):
+        self.variant = ("exact-pa", "exact-pa1", "exact-pa2").index(variant)
+        self.margin, self.C = margin, C
+        self.every_trial = True
+
+    @property
+    def weighs(self):
+        return self.variant > 0
+
+    @property
+    def uses(self):
+        return ("margin", "C") if self.variant > 0 else ("margin",)
+
+    def check(self, task, parts, sample_weight=None):
+        if not parts.features.uniform_gram:
+            raise PluginError(f"update={task.update!r} needs atoms whose inner products are the same for all pairs, but those of "
+                              f"{type(parts.features).__name__} are not; use 'pa', 'pa1' or 'pa2'.")
+        if task.augment:
+            raise PluginError(f"update={task.update!r} with augment={task.augment}: its step looks at all constraints, whichever structure "
+                              f"a search finds; leave augment out.")
+
+    cdef int step_c(self, Step step) noexcept nogil:
+        cdef Py_ssize_t a, n = step.n_atoms
+        cdef double *c = step.c
+        cdef double own, d, cap, root, shared = 0, moved = 0, short_by = 0
+        if step.signs_c() < 0:
+            return -1
+        for a in range(n):
+            short_by = max(short_by, c[a] * c[a] * self.margin - c[a] * step.s[a])     # 0 for atoms without a sign
+        if short_by <= 0:
+            return 0
+        own = step.features.own_c(step.x, &shared)
+        d = own + (1 / (2 * self.C * step.weight) if self.variant == 2 else 0)
+        cap = self.C * step.weight if self.variant == 1 else INFINITY
+        if own < 0 or d - d != 0 or shared - shared != 0:
+            with gil:
+                if self.error is None and step.features.error is None:
+                    self.error = DataError(f"the norm of example {step.x.index} overflows; scale the features.")
+            return -1
+        if own == 0:
+            return 0                            # x = 0 in orthogonal blocks: no direction to move in
+        root = self.root(step.s, c, n, shared, d, cap) if shared > 0 else 0
+        for a in range(n):
+            c[a] *= multiplier(self.margin - c[a] * step.s[a], c[a] * root * shared, 1 / d, cap)
+            moved += fabs(c[a])
+        return moved > 0
+
+    cdef double root(self, const double *s, const double *t, Py_ssize_t n, double shared, double d, double cap) noexcept nogil:
+        """A = sum_a t_a lambda_a(A); the difference of both sides rises with A, with a slope of at least 1."""
+        cdef double per = 1 / d, A = 0, low = -INFINITY, high = INFINITY, total, size, found, following
+        cdef Py_ssize_t a, inner
+        for _ in range(MOST_PASSES):
+            total, size, inner = 0, 0, 0
+            for a in range(n):                              # no branch that the data decide
+                found = multiplier(self.margin - t[a] * s[a], t[a] * A * shared, per, cap)
+                total += t[a] * found
+                size += fabs(t[a]) * found
+                inner += (found > 0) & (found < cap) & (t[a] != 0)
+            following = A - (A - total) / (1 + shared / d * inner)
+            if fabs(A - total) <= NEAR * (size + fabs(A) * shared / d * inner):
+                return following                            # what is left is rounding
+            if A < total:
+                low = A
+            else:
+                high = A
+            if not low < following < high:
+                following = total if low == -INFINITY or high == INFINITY else low + (high - low) / 2      # it lies between A and total
+            A = following
+        return A
+
+
+cdef inline double multiplier(double deficit, double gained, double per, double cap) noexcept nogil:
+    """clip((deficit - gained) * per, 0, cap)"""
+    cdef double found = (deficit - gained) * per
+    found = found if found > 0 else 0
+    return found if found < cap else cap

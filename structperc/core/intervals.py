@@ -1,0 +1,289 @@
+"""The forms in which users say which labels are admissible: one label, a lowest and a highest, or an interval of pandas."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.core.labels import as_label_array, is_missing, ordered_categories, plain, refuse_masked
+
+EXPECTED = "give one label, or the pair of its lowest and highest admissible label; a set with holes is no interval"
+
+PLAIN = (str, bytes, int, float, np.generic, type(None))        # types of which a value is a label, or none
+
+
+class Ends(NamedTuple):
+    """Where the interval of each row begins and ends.
+
+    Attributes
+    ----------
+    low, high : arrays of shape (n,)
+        Labels, or None, NaN and infinities for the ends of the scale.
+    real : bool array of shape (n,) or None
+        Rows that are intervals of real numbers, whose ends need be no labels; None: no row is.
+    without_low, without_high : bool arrays of shape (n,), or None where `real` is
+        Whether such an interval excludes its end.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    real: np.ndarray | None = None
+    without_low: np.ndarray | None = None
+    without_high: np.ndarray | None = None
+
+
+def interval_labels(y):
+    """All labels that y names, as `structperc.core.labels.find_labels` takes them.
+
+    Parameters
+    ----------
+    y : sequence
+        In any of the forms that `read_intervals` takes. Open and excluded ends name no label.
+
+    Returns
+    -------
+    array, list or ordered categorical
+        Whole numbers also where open ends made numpy keep them as real ones.
+    """
+    ends = find_ends(y)
+    if ends is None:
+        return y
+    if is_frame(y):
+        first, second = (ordered_categories(column) for column in columns_of(y))
+        if first is not None or second is not None:
+            if first is None or second is None or first.tolist() != second.tolist():
+                raise DataError("the two columns of y are categoricals of different categories; give both the same ones in the same order.")
+            return columns_of(y)[0]
+    excluded = (None, None) if ends.real is None else (ends.without_low, ends.without_high)
+    named = []
+    for values, side, left_out in zip((ends.low, ends.high), (-1, 1), excluded, strict=True):
+        open_end = is_open(values, side)
+        skipped = open_end if left_out is None else open_end | left_out
+        named.append(values[~skipped] if skipped.any() else values)
+    if not any(map(len, named)) and len(ends.low):
+        raise DataError("y names no label, only open or excluded ends, so its labels are unknown; name them with classes=[...].")
+    if any(values.dtype == object for values in named):
+        return [label for values in named for label in values.tolist()]
+    both = np.concatenate(named)
+    return both.astype(np.int64) if both.dtype.kind == "f" and len(both) and are_whole(both) else both
+
+
+def read_intervals(y, labels, encode, n_examples):
+    """Codes of the lowest and of the highest admissible label of each example.
+
+    Parameters
+    ----------
+    y : sequence
+        For each example a label; the pair of its lowest and highest admissible label; or an interval of pandas. Arrays of shape
+        (n, 2), data frames of two columns, lists that mix labels, pairs and intervals, and pandas' arrays and Series of intervals are all
+        taken. A missing or infinite end is the end of the scale. The ends of a pair must be labels; an interval of pandas holds the labels
+        between its ends, and an end itself where it is closed.
+    labels : ndarray
+        All labels, lowest first.
+    encode : function(labels, n)
+        From labels to codes 1..r.
+    n_examples : int
+
+    Returns
+    -------
+    low, high : int arrays of shape (n_examples,)
+
+    Raises
+    ------
+    DataError
+        Naming the row: for a set of labels, an end that is no label, ends in the wrong order, a row without any end.
+    """
+    ends = find_ends(y)
+    if ends is None:
+        codes = encode(y, n_examples)
+        return codes, codes
+    if len(ends.low) != n_examples:
+        raise DataError(f"y has {len(ends.low)} rows but X has {n_examples} examples; give one interval or label per example.")
+    refuse_endless(ends)
+    if ends.real is None:
+        low, high = (end_codes(values, labels, encode, side) for values, side in ((ends.low, -1), (ends.high, 1)))
+    else:
+        low, high = real_codes(ends, labels)
+        pairs = ~ends.real
+        if pairs.any():         # rows that are intervals of real numbers are shown to `encode` as the lowest label
+            for codes, values, side in ((low, ends.low, -1), (high, ends.high, 1)):
+                shown = values.astype(object)
+                shown[ends.real] = labels.tolist()[0]
+                codes[pairs] = end_codes(shown, labels, encode, side)[pairs]
+    wrong = np.flatnonzero(low > high)
+    if len(wrong):
+        i = int(wrong[0])
+        raise DataError(f"y[{i}] runs from {labels.tolist()[low[i] - 1]!r} to {labels.tolist()[high[i] - 1]!r}, which is lower; "
+                        f"give the lowest label first.")
+    return low, high
+
+
+# ---- where intervals begin and end ----
+
+
+def find_ends(y) -> Ends | None:
+    """The ends of all intervals; None where y holds one plain label for each example."""
+    if is_real(getattr(y, "array", y)):
+        holder = getattr(y, "array", y)
+        low, high = np.asarray(holder.left), np.asarray(holder.right)
+        return Ends(low, high, np.ones(len(low), dtype=bool), *(np.full(len(low), holder.closed not in (side, "both"))
+                                                                for side in ("left", "right")))
+    if y is None or isinstance(y, (str, bytes)) or not hasattr(y, "__len__") or ordered_categories(y) is not None:
+        return None
+    if isinstance(y, (set, frozenset, dict)):
+        raise DataError(f"y is a {type(y).__name__}, which has no order; expected a list or an array with an entry for each example.")
+    if is_frame(y):
+        low, high = columns_of(y)
+        return Ends(np.asarray(low), np.asarray(high))
+    values = as_array(y)
+    if values.ndim == 2 and values.shape[1] == 2:
+        for column in (y[:, 0], y[:, 1]) if isinstance(y, np.ndarray) else ():
+            refuse_masked(column, "y")
+        return Ends(values[:, 0], values[:, 1])
+    if values.ndim == 2 and values.shape[1] > 2 and len(values):
+        raise DataError(f"y has {values.shape[1]} labels for each row, for instance y[0] is {values[0].tolist()!r:.60}; {EXPECTED}.")
+    if values.ndim > 2:
+        raise DataError(f"y has shape {values.shape}; expected a label for each example, or its lowest and highest admissible label, "
+                        f"shape (n, 2).")
+    if values.ndim != 1 or values.dtype != object or all(issubclass(kind, PLAIN) for kind in set(map(type, values.tolist()))):
+        return None
+    return by_row(values)
+
+
+def as_array(y):
+    """y as an array that holds what y holds: entries of unequal form stay objects, and numbers beside text stay numbers."""
+    if not isinstance(y, (list, tuple)):
+        return np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError:          # entries of different lengths
+        values = None
+    if values is not None and values.dtype.kind not in "USO":
+        return values
+    if values is not None and values.ndim == 1 and values.dtype.kind in "US":
+        return as_label_array(y)
+    held = np.empty(len(y), dtype=object)
+    held[:] = y if values is None or values.ndim == 1 else [tuple(entry) for entry in y]
+    return held
+
+
+def by_row(values) -> Ends:
+    """From entries of which each is a label, a pair or an interval of real numbers."""
+    n = len(values)
+    low, high = np.empty(n, dtype=object), np.empty(n, dtype=object)
+    real, without_low, without_high = (np.zeros(n, dtype=bool) for _ in range(3))
+    for i, entry in enumerate(values):
+        if isinstance(entry, (tuple, list, np.ndarray)):
+            if len(entry) != 2:
+                raise DataError(f"y[{i}] is {entry!r:.60}, which has {len(entry)} labels; {EXPECTED}.")
+            low[i], high[i] = entry
+        elif isinstance(entry, (set, frozenset, dict, range)):
+            raise DataError(f"y[{i}] is the {type(entry).__name__} {entry!r:.60}; {EXPECTED}.")
+        elif is_real(entry):
+            low[i], high[i], real[i] = entry.left, entry.right, True
+            without_low[i], without_high[i] = entry.closed not in ("left", "both"), entry.closed not in ("right", "both")
+        else:
+            low[i] = high[i] = entry
+    return Ends(low, high, real, without_low, without_high) if real.any() else Ends(low, high)
+
+
+def is_real(value) -> bool:
+    """Whether it is an interval of pandas, or an array of them."""
+    return all(hasattr(value, name) for name in ("left", "right", "closed"))
+
+
+def is_frame(y) -> bool:
+    return hasattr(y, "iloc") and getattr(y, "ndim", 0) == 2 and y.shape[1] == 2
+
+
+def columns_of(frame):
+    return frame.iloc[:, 0], frame.iloc[:, 1]
+
+
+# ---- ends that are no labels ----
+
+
+def missing(values):
+    """Whether each value is None, NaN or the like, as a bool array."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype == object:
+        return np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
+    return np.zeros(len(values), dtype=bool)
+
+
+def is_open(values, side):
+    """Whether each end is the end of the scale; `side` is -1 for lowest ends and 1 for highest ones."""
+    if values.dtype.kind == "f":
+        return missing(values) | (values == side * np.inf)
+    if values.dtype == object:
+        return np.fromiter((is_missing(v) or v == side * np.inf for v in values), dtype=bool, count=len(values))
+    return missing(values)
+
+
+def refuse_endless(ends) -> None:
+    endless = missing(ends.low)
+    if endless.any():
+        endless &= missing(ends.high)
+        if endless.any():
+            raise DataError(f"y[{int(np.argmax(endless))}] has neither a lowest nor a highest label; drop or fill that row.")
+
+
+# ---- codes ----
+
+
+def are_whole(values) -> bool:
+    return bool((values == np.rint(values)).all() and (np.abs(values) < 2**53).all())
+
+
+def end_codes(values, labels, encode, side):
+    """Codes of the ends on one side of all pairs."""
+    open_end = is_open(values, side)
+    if open_end.any():
+        fill = labels.tolist()[0 if side < 0 else -1]
+        values = values.astype(object) if values.dtype.kind != "f" or labels.dtype.kind not in "iuf" else values.copy()
+        values[open_end] = fill
+    if values.dtype.kind == "f" and labels.dtype.kind in "iuf":
+        codes = search_numbers(values, labels)
+        if codes is not None:
+            return codes
+    return encode(values, len(values))
+
+
+def search_numbers(values, labels):
+    """Codes of numbers, faster than by sorting them; None when one is no label."""
+    order = np.argsort(labels)
+    at = np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)
+    found = order[at]
+    return found + 1 if (labels[found] == values).all() else None
+
+
+def real_codes(ends, labels):
+    """Codes of the lowest and highest label within each interval of real numbers; 1 and 1 for other rows."""
+    ordered = labels.dtype.kind in "iufmM" and (labels[1:] > labels[:-1]).all()
+    first = int(np.argmax(ends.real))
+    if not ordered:
+        raise DataError(f"y[{first}] is an interval of numbers, but the labels {labels[:5].tolist()} are no numbers in ascending order; "
+                        f"give the pair of its lowest and highest label instead.")
+    low, high = np.ones(len(ends.low), dtype=np.intp), np.ones(len(ends.low), dtype=np.intp)
+    kind = labels.dtype if labels.dtype.kind in "mM" else float
+    left, right = ends.low[ends.real].astype(kind), ends.high[ends.real].astype(kind)
+    low[ends.real] = 1 + search(labels, left, ends.without_low[ends.real])
+    high[ends.real] = search(labels, right, ~ends.without_high[ends.real])
+    empty = np.flatnonzero(low > high)
+    if len(empty):
+        i = int(empty[0])
+        left, right = "[("[int(ends.without_low[i])], "])"[int(ends.without_high[i])]
+        shown = ", ".join(map(repr, labels[:8].tolist())) + (", ..." if len(labels) > 8 else "")
+        raise DataError(f"y[{i}] is {left}{plain(ends.low[i])}, {plain(ends.high[i])}{right}, which holds none of the labels known so far "
+                        f"({shown}); widen it, or name all labels with classes=[...].")
+    return low, high
+
+
+def search(labels, values, after):
+    """How many labels lie before each value; with `after`, or are equal to it."""
+    return np.where(after, np.searchsorted(labels, values, side="right"), np.searchsorted(labels, values, side="left"))

@@ -1,0 +1,284 @@
+"""Exact passive-aggressive steps: each is the one optimum of its problem, whatever the state before, and keeps thresholds in order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from reference import intervals
+from reference.intervals import VARIANTS
+
+from structperc import Engine
+from structperc.components import Weights
+from structperc.errors import DataError, PluginError
+
+RANKS = range(2, 51)
+TRIALS = 2048           # per number of ranks: 49 * 2048 > 10^5 per variant
+
+
+@dataclass
+class Trials:
+    """States and examples that have nothing to do with each other, one per row."""
+
+    f: np.ndarray
+    theta: np.ndarray
+    X: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    C: np.ndarray
+
+    @property
+    def scores(self):
+        return self.f[:, None] - self.theta
+
+    @property
+    def squared(self):
+        return (self.X**2).sum(axis=1)
+
+    @property
+    def y(self):
+        return np.column_stack([self.low, self.high])
+
+    def __len__(self):
+        return len(self.f)
+
+
+def trials(rng, K, n):
+    """Ties, equal thresholds, zero vectors, exact labels, wide intervals and [1, K] among them; whole numbers in a third of the rows."""
+    theta = rng.normal(size=(n, K - 1)) * 10.0 ** rng.uniform(-2, 1, (n, 1))
+    f, X = rng.normal(size=n) * 10.0 ** rng.uniform(-1, 1, n), rng.normal(size=(n, 2)) * 10.0 ** rng.uniform(-2, 1, (n, 1))
+    whole = rng.random(n) < 0.3
+    theta[whole], f[whole], X[whole] = np.round(theta[whole]), np.round(f[whole]), np.round(X[whole])
+    equal = rng.random(n) < 0.1
+    theta[equal] = theta[equal, :1]
+    at_threshold = rng.random(n) < 0.1
+    f[at_threshold] = theta[at_threshold, 0]
+    X[rng.random(n) < 0.1] = 0
+    low, high = np.sort(rng.integers(1, K + 1, (2, n)), axis=0)
+    exact = rng.random(n) < 0.4
+    high[exact] = low[exact]
+    anything = rng.random(n) < 0.03
+    low[anything], high[anything] = 1, K
+    return Trials(f, np.sort(theta, axis=1), X, low, high, 10.0 ** rng.uniform(-2.5, 1.5, n))
+
+
+class Given(Weights):
+    """Answers example i by row i of given scores and writes the coefficients of its step down; learns nothing."""
+
+    def __init__(self, scores):
+        self.given, self.taken = scores, np.zeros_like(scores)
+
+    def scores(self, x):
+        return self.given[x.index]
+
+    def update(self, x, c):
+        self.taken[x.index] = c
+
+    def state(self):
+        return {}
+
+
+def steps(problem, scores, X, y, variant, margin=1.0, weights=None, **options):
+    """The coefficients of the compiled rule for every trial, each from its own scores; no weights for the rule that has no slack."""
+    store = Given(scores)
+    weights = None if variant == "exact-pa" else weights
+    Engine(problem, update=variant, margin=margin, plugins=[store], **options).fit(X, y, sample_weight=weights)
+    return store.taken
+
+
+def interval_steps(some, variant, margin=1.0):
+    return steps("interval-pa", some.scores, some.X, some.y, variant, margin, some.C, classes=list(range(1, some.theta.shape[1] + 2)))
+
+
+def size(scores, squared):
+    """What rounding is measured by, one number per trial: a multiplier is a difference of numbers of the size of the deficits."""
+    return (1 + abs(scores).max(axis=1)) * (1 + squared) * np.sqrt(scores.shape[1])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_optimality_conditions_on_every_trial(variant):
+    """And the thresholds are in order after each; the step is that of the sweep, the greedy search and the form of minima and maxima."""
+    rng = np.random.default_rng(VARIANTS.index(variant))
+    n_trials = idle = 0
+    worst = {"conditions": 0.0, "disorder": 0.0, "sweep": 0.0, "greedy": 0.0, "minima and maxima": 0.0}
+    for K in RANKS:
+        margin = (1.0, 0.3, 2.5)[K % 3]
+        some = trials(rng, K, TRIALS)
+        c, t = interval_steps(some, variant, margin), intervals.signs(K, some.low, some.high)
+        scale, after = size(some.scores, some.squared), some.theta - c
+        violation = intervals.kkt_violation(some.scores, c, t, some.squared, 1.0, variant, some.C, margin)
+        worst["conditions"] = max(worst["conditions"], (violation / scale).max())
+        worst["disorder"] = max(worst["disorder"], -(np.diff(after, axis=1).min(axis=1, initial=0) / scale).min())
+        for i in range(0, TRIALS, 64):
+            theta, f, s, low, high, C = some.theta[i], some.f[i], some.squared[i], some.low[i], some.high[i], some.C[i]
+            twin = intervals.coefficients(some.scores[i], t[i], s, 1.0, variant, C, margin)
+            worst["sweep"] = max(worst["sweep"], abs(c[i] - twin).max() / scale[i])
+            formed = intervals.moved_thresholds(theta, f, s, c[i].sum(), low, high, variant, C, margin)
+            worst["minima and maxima"] = max(worst["minima and maxima"], abs(after[i] - formed).max() / scale[i])
+            if variant != "exact-pa1":
+                root = intervals.greedy_root(theta, f, s, low, high, variant, C, margin)
+                worst["greedy"] = max(worst["greedy"], abs(c[i].sum() - root) / scale[i])
+        n_trials, idle = n_trials + TRIALS, idle + (c == 0).all(axis=1).sum()
+    print(f"\n{variant}: {n_trials} trials, {idle} without a step;", ", ".join(f"{k} {v:.1e}" for k, v in worst.items()), end="")
+    assert n_trials >= 100_000 and 0.03 * n_trials < idle < 0.5 * n_trials
+    assert max(worst.values()) < 1e-14
+
+
+def states(some):
+    """(w, theta, x) of each trial; where x is 0 the thresholds carry f."""
+    for x, f, theta, s in zip(some.X, some.f, some.theta, some.squared, strict=True):
+        yield (np.zeros(2), theta - f, x) if s == 0 else (f * x / s, theta, x)
+
+
+def largest_difference(some, variant, solver):
+    c = interval_steps(some, variant)
+    worst = 0.0
+    for i, (w, theta, x) in enumerate(states(some)):
+        best_w, best_theta = solver(w, theta, x, some.low[i], some.high[i], variant, some.C[i])
+        worst = max(worst, abs(w + c[i].sum() * x - best_w).max(), abs(theta - c[i] - best_theta).max())
+    return worst
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_steps_equal_the_optimum_of_a_bounded_least_squares_solver(variant):
+    """All kinds of trials, degenerate ones too."""
+    rng = np.random.default_rng([1, VARIANTS.index(variant)])
+    worst = max(largest_difference(trials(rng, K, 20), variant, intervals.dual_optimum) for K in RANKS)
+    print(f"\n{variant}: 980 trials, largest difference {worst:.1e}", end="")
+    assert worst <= 1e-8
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_steps_equal_the_optimum_of_a_conic_solver(variant):
+    """Trials without ties, on which an interior point method is accurate."""
+    rng = np.random.default_rng([6, VARIANTS.index(variant)])
+    worst = 0.0
+    for K in (2, 3, 4, 5, 8, 13):
+        low, high = np.sort(rng.integers(1, K + 1, (2, 60)), axis=0)
+        theta = np.sort(rng.normal(size=(60, K - 1)), axis=1)
+        some = Trials(rng.normal(size=60), theta, rng.normal(size=(60, 2)), low, high, 10.0 ** rng.uniform(-2, 1, 60))
+        worst = max(worst, largest_difference(some, variant, intervals.conic_optimum))
+    print(f"\n{variant}: 360 trials, largest difference {worst:.1e}", end="")
+    assert worst <= 1e-8
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_two_ranks_are_binary_passive_aggressive(variant):
+    """Crammer et al. (2006) on the input (x, -1): tau = h / N, min(C, h / N), h / (N + 1 / (2C))."""
+    some = trials(np.random.default_rng(3), 2, 2000)
+    c = interval_steps(some, variant, 0.7)[:, 0]
+    sign = np.where(some.low == some.high, np.where(some.low == 2, 1.0, -1.0), 0.0)
+    hinge, norm = np.maximum(0, 0.7 - sign * some.scores[:, 0]), some.squared + 1
+    tau = {"exact-pa": hinge / norm, "exact-pa1": np.minimum(some.C, hinge / norm), "exact-pa2": hinge / (norm + 1 / (2 * some.C))}[variant]
+    np.testing.assert_allclose(c, sign * tau, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("K", [3, 20])
+def test_large_aggressiveness_is_the_plain_step(K):
+    some = trials(np.random.default_rng(4), K, 2000)
+    plain = interval_steps(some, "exact-pa")
+    some.C = np.full(len(some), 1e12)
+    np.testing.assert_array_equal(interval_steps(some, "exact-pa1"), plain)
+    np.testing.assert_allclose(interval_steps(some, "exact-pa2"), plain, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("variant", ["exact-pa1", "exact-pa2"])
+def test_sample_weights_scale_the_aggressiveness(variant):
+    some = trials(np.random.default_rng(5), 6, 500)
+    for C in (0.25, 4.0):
+        weighted = interval_steps(some, variant)
+        some.C = some.C / C
+        through_option = steps("interval-pa", some.scores, some.X, some.y, variant, weights=some.C, classes=list(range(1, 7)), C=C)
+        np.testing.assert_array_equal(through_option, weighted)
+        some.C = some.C * C
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_margin_only_scales(variant):
+    """Twice the margin from twice the state makes twice the step (pa1: with twice the cap)."""
+    some = trials(np.random.default_rng(6), 7, 500)
+    c = interval_steps(some, variant)
+    some.f, some.theta = 2 * some.f, 2 * some.theta
+    some.C = some.C * (2 if variant == "exact-pa1" else 1)
+    np.testing.assert_array_equal(interval_steps(some, variant, margin=2.0), 2 * c)
+
+
+# ---- other features: one direction for each atom ----
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("problem", ["cusum", "multiclass"])
+def test_orthogonal_atoms_move_independently(problem, variant, fit_intercept):
+    """Each atom makes the binary passive-aggressive step of its own: for classes, one against the rest."""
+    rng = np.random.default_rng([7, VARIANTS.index(variant)])
+    X = np.round(rng.normal(size=(3000, 3)), 1)
+    X[rng.random(len(X)) < 0.1] = 0
+    y, C = rng.integers(1, 6, len(X)), 10.0 ** rng.uniform(-2, 1, len(X))
+    scores = np.round(2 * rng.normal(size=(len(X), 5 if problem == "multiclass" else 4)), 1)
+    c = steps(problem, scores, X, y, variant, 0.8, C, classes=[1, 2, 3, 4, 5], fit_intercept=fit_intercept)
+    own = (X**2).sum(axis=1) + fit_intercept
+    t = 2.0 * (np.arange(1, 6) == y[:, None]) - 1 if problem == "multiclass" else intervals.signs(5, y, y)
+    hinge = np.maximum(0, 0.8 - t * scores)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tau = {"exact-pa": hinge / own[:, None], "exact-pa1": np.minimum(C[:, None], hinge / own[:, None]),
+               "exact-pa2": hinge / (own + 1 / (2 * C))[:, None]}[variant]
+    tau[own == 0] = 0
+    assert (own == 0).any() != fit_intercept
+    np.testing.assert_allclose(c, t * tau, rtol=1e-14, atol=0)
+    violation = intervals.kkt_violation(scores, c, t, 0.0, own, variant, C, 0.8)
+    assert (violation / size(scores, own))[own > 0].max() < 1e-14
+
+
+def test_a_null_vector_leaves_directions_alone():
+    """It moves thresholds, for which a = G(0), and nothing where there are none."""
+    some = Trials(np.zeros(1), np.zeros((1, 3)), np.zeros((1, 2)), np.array([2]), np.array([3]), np.ones(1))
+    engine = Engine("interval-pa", update="exact-pa", classes=[1, 2, 3, 4]).fit(some.X, some.y)
+    assert engine.coef_.tolist() == [0, 0] and engine.thresholds_.tolist() == [-1, 0, 1]
+    capped = Engine("interval-pa", update="exact-pa1", C=0.25, classes=[1, 2, 3, 4]).fit(some.X, some.y)
+    assert capped.coef_.tolist() == [0, 0] and capped.thresholds_.tolist() == [-0.25, 0, 0.25]
+    for problem in ("cusum", "multiclass"):
+        flat = Engine(problem, update="exact-pa", classes=[1, 2, 3, 4], fit_intercept=False).fit(some.X, [3])
+        assert not flat.coef_.any() and flat.mistakes_ == [1]
+        tilted = Engine(problem, update="exact-pa", classes=[1, 2, 3, 4]).fit(some.X, [3])
+        assert not tilted.coef_.any() and tilted.predict(some.X).tolist() == [3]
+
+
+# ---- right predictions, and what is refused ----
+
+
+@pytest.mark.parametrize("problem", ["interval-pa", "prank", "cusum", "multiclass"])
+def test_right_predictions_are_learned_from_until_the_margin_is_kept(problem):
+    X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    engine = Engine(problem, update="exact-pa", epochs=500, classes=[1, 2]).fit(X, [1, 2])
+    assert sum(engine.mistakes_[5:]) == 0
+    scores, t = engine.atom_scores(X), np.array([[-1.0], [1.0]]) if problem != "multiclass" else np.array([[1.0, -1.0], [-1.0, 1.0]])
+    assert (t * scores).min() > 1 - 1e-6
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("problem", ["interval-pa", "prank", "cusum", "multiclass"])
+def test_augmented_search_is_refused(problem, variant):
+    with pytest.raises(PluginError, match=f"update='{variant}' with augment=0.5: .*leave augment out"):
+        Engine(problem, update=variant, augment=0.5).fit([[1.0], [2.0]], [1, 2])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_atoms_that_share_features_unevenly_are_refused(variant):
+    with pytest.raises(PluginError, match=f"update='{variant}' needs atoms whose inner products are the same .* use 'pa', 'pa1' or 'pa2'"):
+        Engine("sequence", update=variant).fit(np.eye(2), [["a", "b"]], lengths=[2])
+
+
+def test_steps_without_slack_have_no_weights():
+    with pytest.raises(DataError, match=r"sample_weight\[1\] is 0.5: update='exact-pa' has no slack"):
+        Engine("interval-pa", update="exact-pa").fit([[1.0], [2.0]], [1, 2], sample_weight=[1, 0.5])
+    with_zero = Engine("interval-pa", update="exact-pa", classes=[1, 2]).fit([[1.0], [2.0]], [1, 2], sample_weight=[0, 1])
+    alone = Engine("interval-pa", update="exact-pa", classes=[1, 2]).fit([[2.0]], [2])
+    assert (with_zero.coef_, with_zero.thresholds_) == (alone.coef_, alone.thresholds_)
+
+
+def test_a_step_that_overflows_is_an_error_and_changes_nothing():
+    engine = Engine("interval-pa", update="exact-pa", classes=[1, 2, 3]).fit([[1.0]], [3])
+    before = engine.coef_.tolist(), engine.thresholds_.tolist()
+    with pytest.raises(DataError, match="overflows|overflow"):
+        engine.partial_fit([[1e200]], [1])
+    assert (engine.coef_.tolist(), engine.thresholds_.tolist()) == before

@@ -1,0 +1,86 @@
+"""Bounds of exact passive-aggressive ranking that hold for every run and every comparison (w, theta); `pytest -s` prints their use."""
+
+import numpy as np
+import pytest
+from reference import intervals, projection
+from reference.intervals import VARIANTS
+from reference.samples import real, taught, whole
+
+from . import test_interval_pa, test_mistake_bounds
+
+ratios = test_mistake_bounds.ratios
+SETS = 12
+
+
+def check_run(ratios, X, y, K, variant, C, comparisons, start=0, name="", **options):
+    """Asserts all bounds for the trials from `start` on, which begin where the earlier ones have led; returns the engine."""
+    engine, scores, t, c, _ = test_interval_pa.recorded(X, y, K, variant, C, **options)
+    X = np.tile(X, (len(engine.mistakes_), 1))
+    low, high = np.tile(y, (len(engine.mistakes_), 1)).T
+    rank = 1 + (scores >= 0).sum(axis=1)
+    missed = np.maximum(np.maximum(low - rank, rank - high), 0)
+    assert engine.cumulative_loss_ == missed.sum()
+    begun = np.concatenate([X[:start].T @ c[:start].sum(axis=1), -c[:start].sum(axis=0)])
+    squared = (X**2).sum(axis=1)
+    for u in comparisons:
+        compared = (X @ u[:X.shape[1]])[:, None] - u[X.shape[1]:]
+        found = intervals.bounds(variant, scores[start:], t[start:], c[start:], squared[start:], compared[start:],
+                                 np.linalg.norm(u - begun), C)
+        for bound, (observed, limit) in found.items():
+            ratios.check(f"{name}{bound}", observed, limit)
+    return engine
+
+
+def smallest_separator(X, y, K):
+    """The (w, theta) of smallest norm with all constraints at least 1, or None."""
+    rows = [row for x, interval in zip(X, y, strict=True)
+            for row in intervals.constraints(np.zeros(X.shape[1]), np.zeros(K - 1), x, *interval)[1]]
+    return projection.smallest_separator(rows, np.ones(len(rows)))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_separable_data(variant, ratios):
+    """With the smallest separator u the sum of distances is at most B ||u||^2 (pa), max(1 / C, B) ||u||^2 or (B + 1 / (2C)) ||u||^2.
+
+    However long it trains, so an epoch without a mistake must come.
+    """
+    for seed in range(SETS):
+        rng = np.random.default_rng([seed, 4])
+        K, C = int(rng.integers(2, 7)), float(10.0 ** rng.uniform(-1, 1))
+        X, y, w, theta = taught(rng, 40, int(rng.integers(1, 5)), K, margin=0.3)
+        y = test_interval_pa.blurred(rng, y, K)
+        u = smallest_separator(X, y, K)
+        teacher = np.concatenate([w, theta])
+        assert np.linalg.norm(u) <= np.linalg.norm(teacher) * (1 + 1e-6)
+        engine = check_run(ratios, X, y, K, variant, C, [u, teacher], epochs=60)
+        B = 1 + (K - 1) * (X**2).sum(axis=1).max()
+        factor = {"exact-pa": B, "exact-pa1": max(1 / C, B), "exact-pa2": B + 1 / (2 * C)}[variant]
+        ratios.check("loss, ideal", engine.cumulative_loss_, factor * (u @ u))
+        assert engine.mistakes_[-1] == 0
+        found = engine.predict(X)
+        assert ((y[:, 0] <= found) & (found <= y[:, 1])).all()
+
+
+def test_the_plain_bound_can_be_attained(ratios):
+    """One example at distance 1 / ||u|| from zero: its single step is as long as u."""
+    engine = check_run(ratios, np.array([[2.0]]), np.array([[1, 1]]), 2, "exact-pa", 1.0, [np.array([-0.4, 0.2])])
+    assert engine.thresholds_ == pytest.approx([0.2]) and engine.coef_ == pytest.approx([-0.4])
+    assert ratios.largest["steps"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_any_data(variant, ratios):
+    """Contradictory labels, whole and real inputs; compared with what was learned, in several lengths, 0 and vectors of all sizes."""
+    for seed in range(SETS):
+        rng = np.random.default_rng([seed, 5])
+        K, C = int(rng.integers(2, 9)), float(10.0 ** rng.uniform(-2, 1))
+        X, y = (whole, real)[seed % 2](rng, 60, 3, K)
+        y = test_interval_pa.blurred(rng, y, K)
+        learned, *_ = test_interval_pa.recorded(X, y, K, variant, C, epochs=3)
+        learned = np.concatenate([learned.coef_, learned.thresholds_])
+        directions = rng.normal(size=(4, len(learned)))
+        directions /= np.linalg.norm(directions, axis=1)[:, None]
+        comparisons = [0 * learned, 0.1 * learned, learned, 10 * learned, *(directions * rng.uniform(0, 10, (4, 1)))]
+        check_run(ratios, X, y, K, variant, C, comparisons, epochs=4)
+        check_run(ratios, X, y, K, variant, C, comparisons, epochs=4, start=90, name="later: ")
+    assert ratios.largest["M"] > 0.01

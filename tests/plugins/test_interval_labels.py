@@ -1,0 +1,165 @@
+"""Every form in which users say which ranks are admissible means the same intervals, and what is no interval is refused by its row."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structperc import Engine
+from structperc.core.intervals import interval_labels, read_intervals
+from structperc.core.labels import LabelCodes, find_labels
+from structperc.errors import DataError
+
+LEVELS = ["low", "middle", "high"]
+
+
+def read(y, classes=None):
+    """The labels, and the codes of both ends of each row."""
+    labels = find_labels(None if classes else interval_labels(y), classes, ordered=True)
+    low, high = read_intervals(y, labels, LabelCodes(labels).encode, len(y))
+    return labels.tolist(), list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def as_intervals(pairs, closed="both"):
+    return pd.arrays.IntervalArray.from_tuples(pairs, closed=closed)
+
+
+PAIRS = [(1, 2), (3, 3), (2, 4), (4, 4)]
+FORMS = {
+    "array": np.array(PAIRS), "real numbers": np.array(PAIRS, dtype=float), "objects": np.array(PAIRS, dtype=object), "pairs": PAIRS,
+    "lists": [list(pair) for pair in PAIRS], "mixed": [(1, 2), 3, [2, 4], 4], "column of pairs": pd.Series(PAIRS),
+    "two columns": pd.DataFrame(PAIRS), "two columns that may miss": pd.DataFrame(PAIRS, dtype="Int64"),
+    "intervals": as_intervals(PAIRS), "series of intervals": pd.Series(as_intervals(PAIRS)),
+    "index of intervals": pd.IntervalIndex(as_intervals(PAIRS)), "list of intervals": list(as_intervals(PAIRS)),
+    "all sorts": [pd.Interval(1, 2, "both"), 3, (2, 4), np.int64(4)],
+}
+
+
+@pytest.mark.parametrize("y", FORMS.values(), ids=FORMS)
+def test_every_form_says_the_same(y):
+    assert read(y) == ([1, 2, 3, 4], PAIRS)
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 5)), min_size=1, max_size=20), st.data())
+def test_an_end_may_stay_open_in_every_form(drawn, data):
+    classes = list(range(1, 12))
+    pairs = [(low, low + width) for low, width in drawn]
+    sides = [data.draw(st.sampled_from(["none", "low", "high"])) for _ in pairs]
+    expected = [(1 if side == "low" else low, 11 if side == "high" else high) for (low, high), side in zip(pairs, sides, strict=True)]
+    for nothing in (None, np.nan, np.inf, pd.NA):
+        below = -np.inf if nothing is np.inf else nothing
+        y = [(below if side == "low" else low, nothing if side == "high" else high)
+             for (low, high), side in zip(pairs, sides, strict=True)]
+        assert read(y, classes)[1] == expected
+        if nothing is not pd.NA:
+            assert read(np.array(y, dtype=float), classes)[1] == expected
+            assert read(pd.DataFrame(y, dtype=float), classes)[1] == expected
+    assert read([pair if side == "none" else pd.Interval(*pair, closed="both") for pair, side in zip(pairs, sides, strict=True)],
+                classes)[1] == pairs
+
+
+def test_at_least_three():
+    assert read([(3, None), (None, 2), 1, 4]) == ([1, 2, 3, 4], [(3, 4), (1, 2), (1, 1), (4, 4)])
+    assert read([(-np.inf, np.inf), (1, 2)], [1, 2, 3])[1] == [(1, 3), (1, 2)]
+
+
+def test_open_ends_do_not_turn_whole_numbers_into_real_ones():
+    labels, _ = read(np.array([[1, np.nan], [2, 3]]))
+    assert labels == [1, 2, 3] and all(isinstance(label, int) for label in labels)
+    assert read(np.array([[0.5, np.nan], [1.0, 2.5]]))[0] == [0.5, 1.0, 2.5]
+
+
+@pytest.mark.parametrize(("closed", "expected"), [("both", (2, 4)), ("left", (2, 3)), ("right", (3, 4)), ("neither", (3, 3))])
+def test_an_interval_excludes_the_ends_at_which_it_is_open(closed, expected):
+    for y in (as_intervals([(2, 4)], closed), [pd.Interval(2, 4, closed)]):
+        assert read(y, [1, 2, 3, 4, 5])[1] == [expected]
+
+
+def test_ends_of_real_intervals_need_be_no_labels():
+    assert read([pd.Interval(1.5, 3.2), pd.Interval(-np.inf, 2), pd.Interval(4, np.inf)], [1, 2, 3, 4, 5])[1] == [(2, 3), (1, 2), (5, 5)]
+
+
+def test_excluded_ends_name_no_label():
+    assert read(as_intervals([(0, 1), (1, 3), (0, 3)], "right")) == ([1, 3], [(1, 1), (2, 2), (1, 2)])
+    with pytest.raises(DataError, match="y names no label, only open or excluded ends.*classes="):
+        interval_labels(as_intervals([(0, 2)], "neither"))
+
+
+def test_named_categories():
+    pairs = [("low", "middle"), (None, "middle"), ("high", "high")]
+    expected = [(1, 2), (1, 2), (3, 3)]
+    assert read(pairs, LEVELS) == (LEVELS, expected)
+    assert read([("low", "middle"), (None, "middle"), "high"], LEVELS)[1] == expected
+    assert read(np.array([["low", "high"], ["middle", "middle"]]), LEVELS)[1] == [(1, 3), (2, 2)]
+    ordered = pd.CategoricalDtype(LEVELS, ordered=True)
+    assert read(pd.DataFrame(pairs, columns=["least", "most"], dtype=ordered)) == (LEVELS, expected)
+    with pytest.raises(DataError, match="rank order is unknown"):
+        read([("low", "middle"), ("low", "high")])
+
+
+def test_both_columns_have_the_same_categories():
+    frame = pd.DataFrame({"least": pd.Categorical(["low"], LEVELS, ordered=True), "most": ["high"]})
+    with pytest.raises(DataError, match="the two columns of y are categoricals of different categories"):
+        read(frame)
+
+
+def test_labels_that_go_down():
+    assert read([(4, 1), (7, 7), (7, 3)], [7, 4, 3, 1])[1] == [(2, 4), (1, 1), (1, 3)]
+    with pytest.raises(DataError, match="no numbers in ascending order; give the pair"):
+        read([pd.Interval(1, 4)], [7, 4, 3, 1])
+
+
+@pytest.mark.parametrize(("y", "sentence"), [
+    ([1, (1, 2, 3), 2], r"y\[1\] is \(1, 2, 3\), which has 3 labels; give one label, or the pair.*a set with holes is no interval"),
+    ([1, [2], 2], r"y\[1\] is \[2\], which has 1 labels"),
+    ([(1, 2), {1, 3}], r"y\[1\] is the set \{1, 3\}; give one label"),
+    ([frozenset({1, 3}), 2], r"y\[0\] is the frozenset"),
+    ([2, range(1, 3)], r"y\[1\] is the range"),
+    ([(1, 2, 3), (1, 2, 3)], r"y\[0\] is \[1, 2, 3\]"),
+    (np.ones((2, 4), dtype=int), r"y has 4 labels for each row, for instance y\[0\] is \[1, 1, 1, 1\]"),
+    ({1, 2}, "y is a set, which has no order"),
+    ([(1, 2), (3, 1)], r"y\[1\] runs from 3 to 1, which is lower; give the lowest label first"),
+    ([(1, 2), (1, 7)], r"y\[1\] is 7, which is not one of the labels"),
+    ([(1, 2), (1.5, 3)], r"y\[1\] is 1.5, which is not one of the labels"),
+    ([1, None, 2], r"y\[1\] is None, which is no label"),
+    ([(1, 2), (None, np.nan)], r"y\[1\] has neither a lowest nor a highest label"),
+    (np.array([[1, 2], [np.nan, np.nan]]), r"y\[1\] has neither a lowest nor a highest label"),
+    (np.array([[1, 2], [np.inf, 3]]), r"y\[1\] is inf, which is no label"),
+    ([pd.Interval(1, 2), pd.Interval(3, 4, "neither")], r"y\[1\] is \(3, 4\), which holds none of the labels known so far \(1, 2, 3\)"),
+    (as_intervals([(1, 2), None]), r"y\[1\] has neither a lowest nor a highest label"),
+    (np.ma.masked_array([[1, 2], [2, 3]], mask=[[0, 0], [0, 1]]), r"y\[1\] is masked"),
+    (np.ones((2, 2, 2)), r"y has shape \(2, 2, 2\); expected a label for each example"),
+])  # fmt: skip
+def test_what_is_no_interval_is_refused_by_its_row(y, sentence):
+    with pytest.raises(DataError, match=sentence):
+        read(y, [1, 2, 3])
+
+
+def test_the_number_of_rows_is_compared():
+    labels = np.array([1, 2, 3])
+    with pytest.raises(DataError, match="y has 2 rows but X has 3 examples"):
+        read_intervals([(1, 2), (2, 3)], labels, LabelCodes(labels).encode, 3)
+
+
+@pytest.mark.parametrize("y", FORMS.values(), ids=FORMS)
+def test_an_engine_learns_the_same_from_every_form(y):
+    X = np.array([[-2.0, 1.0], [1.0, 0.5], [0.5, -1.0], [2.0, 2.0]])
+    engine = Engine("interval-pa", update="exact-pa", epochs=3).fit(X, y)
+    same = Engine("interval-pa", update="exact-pa", epochs=3).fit(X, np.array(PAIRS))
+    assert np.array_equal(engine.coef_, same.coef_) and np.array_equal(engine.thresholds_, same.thresholds_)
+    assert engine.classes_.tolist() == [1, 2, 3, 4]
+    assert np.array_equal(engine.partial_fit(X, y).coef_, same.partial_fit(X, np.array(PAIRS)).coef_)
+
+
+def test_pandas_is_not_imported():
+    code = """
+import sys
+from structperc import Engine
+Engine("interval-pa", update="exact-pa").fit([[0.0], [1.0], [2.0]], [1, (1, 2), (2, None)])
+print("pandas" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
