@@ -28,7 +28,7 @@ class Table:
     ----------
     X : DataFrame of float64 (CSV) or CSR matrix (svmlight)
     y : ndarray or None
-        The target column.
+        The target column; of shape (n, 2) where two columns hold the ends of intervals.
     weights : ndarray or None
         The column of sample weights.
     offsets : ndarray or None
@@ -61,8 +61,8 @@ def read_csv(path, *, target=None, features=None, weight=None, group=None, text_
     ----------
     path : path
         May end with .gz, .bz2 or .xz.
-    target : str, optional
-        The column of labels.
+    target : str or pair of str, optional
+        The column of labels; or those of the lowest and of the highest admissible label, where an empty cell is an open end.
     features : sequence of str, optional
         The columns of X in order; the others are ignored. Without it, all but target, weight and group.
     weight : str, optional
@@ -80,14 +80,15 @@ def read_csv(path, *, target=None, features=None, weight=None, group=None, text_
     """
     pandas = require("pandas", "reading CSV files", "cli")
     header = read_header(path, separator)
-    for name in (target, weight, group, *(features or ())):
+    targets = () if target is None else (target,) if isinstance(target, str) else tuple(target)
+    for name in (*targets, weight, group, *(features or ())):
         if name is not None and name not in header:
             raise missing_column(path, name, header, separator)
     if features is None:
-        features = [name for name in header if name not in (target, weight, group)]
+        features = [name for name in header if name not in (*targets, weight, group)]
         if not features:
             raise DataError(f"{path} has no column beside {' and '.join(map(repr, header))}; features are needed to learn from.")
-    dtype = {target: str} if text_labels and target is not None else None
+    dtype = dict.fromkeys(targets, str) if text_labels or len(targets) == 2 else None
     try:
         with open_text(path) as file:
             frame = pandas.read_csv(file, sep=separator, dtype=dtype, keep_default_na=False, low_memory=False)
@@ -95,6 +96,7 @@ def read_csv(path, *, target=None, features=None, weight=None, group=None, text_
         raise explain_damage(path, header, separator, error) from None
     if len(frame) == 0:
         raise DataError(f"{path} has a header but no rows below it.")
+    answers = frame[list(targets)]          # before columns that are features as well become numbers
     numeric = [name for name in (*features, weight) if name is not None]
     for name in numeric:
         if frame[name].dtype.kind not in "iufb":
@@ -105,7 +107,7 @@ def read_csv(path, *, target=None, features=None, weight=None, group=None, text_
         raise bad_cell(path, row, features[column], values[row, column], header, separator)
     return Table(
         pandas.DataFrame(values, columns=list(features), copy=False),
-        None if target is None else labels(path, frame[target], header, separator),
+        read_target(path, answers, header, separator, text_labels),
         None if weight is None else frame[weight].to_numpy(dtype=np.float64),
         None if group is None else group_offsets(path, frame[group].to_numpy(), group),
     )
@@ -270,6 +272,11 @@ def explain_damage(path, header, separator, error) -> DataError:
     return DataError(f"{path} cannot be read as CSV: {str(error).strip()}; look for a quote that is never closed.")
 
 
+def record_of(path, row, separator):
+    """Line number and cells of a row of data, counted from 0."""
+    return next(record for i, record in enumerate(records(path, separator), start=-1) if i == row)
+
+
 def is_number(cell) -> bool:
     try:
         float(cell)
@@ -280,7 +287,7 @@ def is_number(cell) -> bool:
 
 def bad_cell(path, row, name, value, header, separator) -> DataError:
     """Names the line and column of a cell that cannot be used, or says that its line is too short."""
-    line, cells = next((line, cells) for i, (line, cells) in enumerate(records(path, separator), start=-1) if i == row)
+    line, cells = record_of(path, row, separator)
     if len(cells) != len(header):
         return ragged(path, line, cells, header)
     if not str(value).strip():
@@ -311,3 +318,24 @@ def labels(path, column, header, separator) -> np.ndarray:
     if empty.any():
         raise bad_cell(path, int(np.argmax(empty)), column.name, "", header, separator)
     return values.to_numpy(dtype=str)
+
+
+def read_target(path, answers, header, separator, text_labels) -> np.ndarray | None:
+    """The column of labels, or the two of intervals."""
+    if answers.shape[1] == 2:
+        return interval_ends(path, answers, separator, text_labels)
+    return labels(path, answers.iloc[:, 0], header, separator) if answers.shape[1] else None
+
+
+def interval_ends(path, answers, separator, text_labels) -> np.ndarray:
+    """Lowest and highest labels, (n, 2): real numbers with NaN for open ends, if all cells are numbers or empty; else text with None."""
+    cells = answers.apply(lambda column: column.str.strip()).to_numpy(dtype=object)
+    empty = cells == ""
+    endless = empty.all(axis=1)
+    if endless.any():
+        line, _ = record_of(path, int(np.argmax(endless)), separator)
+        raise DataError(f"{path}, line {line}: columns {' and '.join(map(repr, answers))} are both empty; fill one or drop the line.")
+    if not text_labels and all(map(is_number, cells[~empty])):
+        values = np.where(empty, "nan", cells).astype(float)
+        return values.astype(np.int64) if (np.isfinite(values) & (values == np.rint(values))).all() else values
+    return np.where(empty, None, cells)

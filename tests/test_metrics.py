@@ -15,6 +15,8 @@ from structperc.metrics import (
     accuracy,
     accuracy_within_one,
     confusion_matrix,
+    interval_absolute_error,
+    interval_measures,
     losses,
     macro_f1,
     macro_mean_absolute_error,
@@ -254,3 +256,64 @@ def test_measures_of_tokens():
     assert measures(engine, rows, flat, lengths=[2, 3]) == measures(engine, rows, flat, groups=[0, 0, 1, 1, 1]) == expected
     assert measures(engine, X, [["O", "B-Y"], ["B-X", "B-X", "O"]]) == {
         "token accuracy": 3 / 5, "whole sentences right": 0.5, "phrase precision": 2 / 3, "phrase recall": 2 / 3, "phrase F1": 2 / 3}
+
+
+# ---- intervals of ranks ----
+
+
+def test_interval_absolute_error():
+    assert interval_absolute_error([[1, 2], [2, 4], [3, 3], [1, 4]], [4, 1, 3, 2]) == pytest.approx((2 + 1 + 0 + 0) / 4)
+    assert interval_absolute_error([(3, None), (None, 2), 1], [1, 4, 4]) == pytest.approx((2 + 2 + 3) / 3)
+    assert interval_absolute_error([("low", "middle"), "low"], ["high", "high"], classes=["low", "middle", "high"]) == 1.5
+    assert interval_absolute_error([[1, 2], [2, 10]], [10, 1]) == 1.0       # 1, 2 and 10 are one rank apart
+    assert interval_absolute_error([2, 2], [2, 2]) == 0
+
+
+@given(pairs_of_ranks)
+def test_the_interval_error_of_exact_ranks_is_the_absolute_error(pairs):
+    true, predicted = np.array(pairs).T
+    for y in (true, np.column_stack([true, true])):
+        assert interval_absolute_error(y, predicted, range(1, 6)) == mean_absolute_error(true, predicted, range(1, 6))
+
+
+@given(pairs_of_ranks, st.data())
+def test_the_interval_error_is_the_distance_to_the_nearest_admissible_rank(pairs, data):
+    predicted = [data.draw(st.integers(1, 5)) for _ in pairs]
+    ends = np.sort(np.array(pairs), axis=1)
+    nearest = [min(abs(k - p) for k in range(low, high + 1)) for (low, high), p in zip(ends.tolist(), predicted, strict=True)]
+    assert interval_absolute_error(ends, predicted, range(1, 6)) == pytest.approx(np.mean(nearest))
+
+
+def test_intervals_that_cannot_be_measured():
+    with pytest.raises(DataError, match="y_low_high has 1 rows but y_pred has 2"):
+        interval_absolute_error([[1, 2]], [1, 2])
+    with pytest.raises(DataError, match="y_low_high is empty"):
+        interval_absolute_error(np.empty((0, 2)), [])
+    with pytest.raises(DataError, match=r"y\[1\] runs from 2 to 1"):
+        interval_absolute_error([[1, 2], [2, 1]], [1, 2])
+
+
+def test_measures_of_intervals():
+    assert interval_measures([[1, 2], [2, 4], [3, 3], [1, 4]], [4, 1, 3, 2]) == {"mean interval error": 0.75, "inside the interval": 0.5}
+    found = interval_measures([[k, k] for k in TRUE], PREDICTED)
+    assert found["mean absolute error"] == mean_absolute_error(TRUE, PREDICTED)
+    assert found["quadratic weighted kappa"] == quadratic_weighted_kappa(TRUE, PREDICTED)
+    assert interval_measures([2, 2], [2, 2])["accuracy"] == 1.0
+
+
+def test_measures_of_an_engine_that_learns_from_intervals():
+    X = np.arange(-3.0, 4.0)[:, None]
+    y = np.array([[1, 1], [1, 2], [2, 2], [2, 3], [3, 3], [3, 4], [4, 4]])
+    engine = Engine("interval-pa", update="exact-pa1", C=0.05).fit(X, y)
+    predicted = engine.predict(X)
+    error = np.maximum(0, np.maximum(y[:, 0] - predicted, predicted - y[:, 1]))
+    assert error.any()
+    found = measures(engine, X, y)
+    assert list(found) == ["mean interval error", "inside the interval", "mean loss (absolute)"]
+    assert found["mean interval error"] == found["mean loss (absolute)"] == pytest.approx(error.mean())
+    assert found["inside the interval"] == pytest.approx((error == 0).mean())
+    assert losses(engine, X, y).tolist() == error.tolist()
+    exact = measures(engine, X, y[:, 0])
+    assert exact == measures(engine, X, y[:, [0, 0]]) and "macro mean absolute error" in exact
+    squared = Engine("interval-pa", update="exact-pa1", C=0.05, loss="squared").fit(X, y)
+    assert losses(squared, X, y).tolist() == (error**2).tolist()

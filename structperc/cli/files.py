@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from itertools import chain
 from pathlib import Path
+
+import numpy as np
 
 from structperc import columns, tables
 from structperc.cli import column_files
@@ -50,6 +53,9 @@ def read(arguments, path, *, needs_target=True, weight=None, features=None, n_fe
         header = tables.read_header(path, separator)
         raise OptionError(f"a CSV file needs --target NAME, the column of right answers; {path} has {', '.join(map(repr, header))}."
                           f"{tables.tokens_hint(header)}")
+    target = None if target is None else named_columns(target, tables.read_header(path, separator))
+    if isinstance(target, tuple) and group is not None:
+        raise OptionError(f"--target {arguments.target} names the ends of intervals, which single rows have; leave --group out.")
     return tables.read_csv(path, target=target, weight=weight, group=group, features=features, text_labels=text_labels, separator=separator)
 
 
@@ -66,8 +72,33 @@ def read_for(engine, arguments, path, needs_target=True):
     if of_columns:
         return column_files.read_for(engine, arguments, path, chosen == "conllu", needs_target)
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
-    return read(arguments, path, needs_target=needs_target, features=None if names is None else list(names),
-                n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()))
+    table = read(arguments, path, needs_target=needs_target, features=None if names is None else list(names),
+                 n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()))
+    refuse_intervals(table, engine.parts_.outputs, engine.problem)
+    return table
+
+
+def named_columns(target, header):
+    """What --target names: a column, or the two columns of an interval's ends."""
+    names = tuple(next(csv.reader([target], skipinitialspace=True)))
+    if target in header or len(names) == 1:
+        return target
+    if len(names) != 2 or names[0] == names[1]:
+        raise OptionError(f"--target {target}: expected a column, or two of them, for the lowest and for the highest "
+                          f"admissible rank.")
+    return names
+
+
+def refuse_intervals(table, outputs, problem) -> None:
+    """Only outputs of which part may be known, in an order, are learned from intervals."""
+    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial and getattr(outputs, "ordered", False)):
+        raise OptionError(f"--target names two columns, the ends of intervals of ranks, but {problem} learns from right answers alone; "
+                          f"name one column, or fit a problem that takes intervals.")
+
+
+def exact_rows(y):
+    """Which rows have one right label: those of intervals with equal ends, all others of a plain column."""
+    return y[:, 0] == y[:, 1] if y.ndim == 2 else np.ones(len(y), dtype=bool)
 
 
 def answers(engine, table):

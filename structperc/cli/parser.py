@@ -32,6 +32,8 @@ exit codes: 0 fine, 1 a check failed, 2 wrong usage or data, 130 Ctrl-C
 DATA = """\
 data:
   csv       a header line; the target column holds the labels, every other column (but --weight) is a feature and must hold numbers
+            Where a problem learns from intervals of ranks, --target LOW,HIGH names two columns, the lowest and the highest admissible
+            rank; an empty cell is the end of the scale
   svmlight  lines like "3 1:0.5 7:2" (label, then index:value); column i is what the file calls i
   conll     one token per line, its cells parted by tabs or spaces, a blank line after each sentence; --columns names the cells
   conllu    the files of Universal Dependencies; their columns are id,form,lemma,upos,xpos,feats,head,deprel,deps,misc
@@ -59,6 +61,7 @@ examples:
   structperc fit prank wine.csv --target quality --model wine.model
   structperc fit cusum visits.csv --target severity --classes low,middle,high --model visits.model --set epochs=50 --set average=true
   structperc fit multiclass news.svm --model news.model --set update=pa1 --set C=0.1 --set shuffle=true --set random_state=0
+  structperc fit interval-pa visits.csv --target least,most --model visits.model --set update=exact-pa1 --set C=0.03
   structperc fit intervals talks.csv --target attended --group day --model plan.model --set epochs=20
   structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
   structperc fit sequence train.txt --columns word,_,chunk,_ --template windows.txt --model chunks.model
@@ -84,6 +87,7 @@ examples:
   structperc evaluate tags.model test.conllu --target upos
 
 ranks:    mean absolute error and macro mean absolute error (in ranks), accuracy, accuracy within one rank, quadratic weighted kappa
+          of intervals of ranks: the mean distance to the interval, and the share of predictions inside
 classes:  accuracy, macro F1
 tokens:   accuracy, whole sentences right; where labels are tags of phrases such as B-NP, precision, recall and F1 of phrases as conlleval
           counts them, in all and of each type
@@ -164,7 +168,8 @@ def build() -> Parser:
     fit = command("fit", training.fit, "train a model on a file", fit_epilog)
     fit.add_argument("problem", metavar="PROBLEM", help="what to learn, listed below and by structperc plugins")
     fit.add_argument("data", metavar="DATA", help="training data, in one of the formats below")
-    fit.add_argument("--target", metavar="NAME", help="the column to predict; default: the last of --columns; svmlight lines begin with it")
+    fit.add_argument("--target", metavar="NAME", help="the column to predict, or LOW,HIGH for the two of an interval; default: the "
+                                                        "last of --columns; svmlight lines begin with it")
     fit.add_argument("--model", metavar="FILE", required=True, help="where the model is written")
     fit.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="an option, listed below; may be repeated")
     fit.add_argument("--plugin", metavar="NAME", action="append", default=[], help="a further plugin, replacing parts; may be repeated")
@@ -186,7 +191,8 @@ def build() -> Parser:
     evaluate = command("evaluate", using.evaluate, "measure a trained model on data with known answers", f"{EVALUATE}\n{DATA}\n{COLUMNS}")
     evaluate.add_argument("model", metavar="MODEL", help="a file written by fit")
     evaluate.add_argument("data", metavar="DATA", help="in one of the formats below")
-    evaluate.add_argument("--target", metavar="NAME", help="the column of right answers; in a conll file the last without it")
+    evaluate.add_argument("--target", metavar="NAME", help="the column of right answers, or the two of an interval; in a conll file the "
+                                                             "last without it")
     reading(evaluate)
 
     plot = command("plot", using.plot, "draw what a model has learned", f"{PLOT}\n{DATA}")

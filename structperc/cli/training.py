@@ -11,7 +11,7 @@ import numpy as np
 from structperc import Engine
 from structperc.cli import column_files
 from structperc.cli.column_files import Tokens
-from structperc.cli.files import answers, check_writable, chosen_format, is_text, read
+from structperc.cli.files import answers, check_writable, chosen_format, exact_rows, is_text, read, refuse_intervals
 from structperc.cli.settings import read_settings
 from structperc.columns import FORMATS
 from structperc.errors import DataError, NotFittedError
@@ -35,6 +35,8 @@ def fit(arguments) -> int:
     observers = [] if bar is None else [bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
     table = read(arguments, arguments.data, weight=arguments.weight, text_labels=classes is not None and is_text(classes))
+    if getattr(table.y, "ndim", 1) == 2:
+        refuse_intervals(table, engine._ask("structperc_outputs", engine._task(None)), arguments.problem)
     try:
         engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
     except DataError as error:
@@ -101,6 +103,8 @@ def data_facts(engine, arguments, table) -> dict:
     facts = {"rows": f"{n_rows}", "columns": f"{n_columns}"}
     if table.offsets is not None:
         facts["rows"] += f" in {table.n_examples} examples"
+    if getattr(table.y, "ndim", 1) == 2:
+        facts["rows"] += f", {np.count_nonzero(~exact_rows(table.y))} of them known as intervals"
     if table.weights is not None:
         facts["rows"] += f", {np.count_nonzero(table.weights)} of them with weight"
     if names is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc import Engine, metrics
 from structperc.cli.column_files import Tokens
-from structperc.cli.files import answers, check_writable, read_for, row_answers
+from structperc.cli.files import answers, check_writable, exact_rows, read_for, row_answers
 from structperc.columns import write_columns
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
@@ -51,8 +51,9 @@ def evaluate(arguments) -> int:
             print(f"  the model does not know the labels {shown(unseen)}; they count as wrong, and there is no mean loss")
         if "phrase F1" in found:
             print(phrase_table(metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted)))
-    elif labels is not None and len(labels) <= SHOWN_LABELS:
-        print(confusion(metrics.confusion_matrix(table.y, predicted, labels), labels))
+    elif labels is not None and len(labels) <= SHOWN_LABELS and exact_rows(table.y).all():
+        right = table.y[:, 0] if table.y.ndim == 2 else table.y
+        print(confusion(metrics.confusion_matrix(right, predicted, labels), labels))
     return 0
 
 
@@ -93,7 +94,12 @@ def plot(arguments) -> int:
         if not getattr(engine.parts_.outputs, "ordered", False):
             raise OptionError(f"--data draws the thresholds between ranks, but {engine.problem} predicts no ranks; leave it out.")
         table = read_for(engine, arguments, arguments.data)
-        panels.append(lambda engine, ax: plotting.plot_thresholds(engine, table.X, table.y, ax))
+        exact = exact_rows(table.y)
+        if not exact.any():
+            raise OptionError(f"--data draws the rows of each rank, but {arguments.data} knows none but intervals; "
+                              f"name data with exact ranks.")
+        X, y = table.X[exact], table.y[exact]
+        panels.append(lambda engine, ax: plotting.plot_thresholds(engine, X, y[:, 0] if y.ndim == 2 else y, ax))
     if hasattr(engine, "coef_"):
         panels.append(plotting.plot_weights)
     if not panels:

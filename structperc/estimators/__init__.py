@@ -4,7 +4,7 @@ Nothing here imports scikit-learn until scikit-learn itself asks (`__sklearn_tag
 own tools works without it.
 """
 
-from structperc.estimators.labels import CuSumRank, PRank, StructuredClassifier
+from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, StructuredClassifier
 from structperc.estimators.sequences import SequenceTagger
 
-__all__ = ["CuSumRank", "PRank", "SequenceTagger", "StructuredClassifier"]
+__all__ = ["CuSumRank", "IntervalPA", "PRank", "SequenceTagger", "StructuredClassifier"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc import data as reading
 from structperc import metrics
+from structperc.core.intervals import find_ends
 from structperc.core.labels import ordered_categories
 from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared, weighted_mean
@@ -175,6 +176,20 @@ class RankEstimator(LabelEstimator):
         return 1 - weighted_mean(np.abs(true - predicted), sample_weight) / (n_labels - 1)
 
 
+class ThresholdEstimator(RankEstimator):
+    """Estimators of ordered labels that cut one direction by thresholds."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
+        return tags
+
+    def latent_score(self, X):
+        """The score of each row along `coef_`, which the thresholds cut into ranks; shape (n_samples,)."""
+        self.atom_scores(X)     # answers for what is wrong with X
+        return reading.read(X).X @ self.coef_
+
+
 @declared
 class CuSumRank(RankEstimator):
     """Cumulative Sum Ranking: predicts ordered labels, each rank with a direction of its own.
@@ -184,7 +199,8 @@ class CuSumRank(RankEstimator):
     Parameters
     ----------
     update : str, default "pa2"
-        "perceptron", "pa", "pa1", "pa2", or a plugin's update rule.
+        "perceptron", "pa", "pa1", "pa2", or a plugin's update rule; or "exact-pa", "exact-pa1", "exact-pa2", which take `augment=0`
+        and demand `margin` of every rank at once.
     augment : float, default 1.0
         Learn from the rank that maximises score + augment * loss; 0: from the prediction itself.
     fit_intercept : bool, default True
@@ -214,7 +230,7 @@ class CuSumRank(RankEstimator):
 
 
 @declared
-class PRank(RankEstimator):
+class PRank(ThresholdEstimator):
     """PRank: predicts ordered labels by one direction and an ordered threshold between neighbouring ranks.
 
     Features should have similar scales; put a StandardScaler before it.
@@ -222,7 +238,8 @@ class PRank(RankEstimator):
     Parameters
     ----------
     update : str, default "perceptron"
-        "perceptron"; steps that are no whole numbers would disorder the thresholds.
+        "perceptron"; or "exact-pa", "exact-pa1", "exact-pa2", the projection onto all thresholds' constraints, which takes
+        `augment=0`. Other steps that are no whole numbers would disorder the thresholds.
     augment : float, default 0.0
         Learn from the rank that maximises score + augment * loss; 0: from the prediction itself.
     variant : {"structured", "original"}, default "structured"
@@ -249,18 +266,112 @@ class PRank(RankEstimator):
     augment: float = 0.0
     variant: str = "structured"
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
-        return tags
-
-    def latent_score(self, X):
-        """The score of each row along `coef_`, which the thresholds cut into ranks; shape (n_samples,)."""
-        self.atom_scores(X)     # answers for what is wrong with X
-        return reading.read(X).X @ self.coef_
-
     def _engine(self, **changed):
         return super()._engine(problem="prank", **changed)
+
+
+@declared
+class IntervalPA(ThresholdEstimator):
+    """Exact passive-aggressive ranking: learns from ranks of which no more than an interval is known, and predicts a rank.
+
+    One direction is cut by ordered thresholds; each step moves both by the least that puts the example right of every threshold it is
+    surely above and left of every one it is surely below, with a margin. Features should have similar scales; put a StandardScaler
+    before it.
+
+    The defaults of `update` and `C` predicted best on held-out parts of eight small real data sets, cut into five ranks in two ways, half
+    of their training rows known as intervals of two or three ranks: a mean absolute error of 0.579 with "exact-pa1" and 0.578 with
+    "exact-pa2", beside 0.588 with "exact-pa". Results hardly change for C from 0.01 to 0.1; far smaller ones need more epochs.
+
+    Parameters
+    ----------
+    update : str, default "exact-pa1"
+        "exact-pa", "exact-pa1", "exact-pa2", or "perceptron".
+    C : float or None, default None
+        Aggressiveness of "exact-pa1", whose steps move no threshold further, and of "exact-pa2". None: 0.03 and 0.01; other updates
+        have none.
+    margin : float, default 1.0
+        How far an example shall be from the thresholds of its interval.
+    augment : float, default 0.0
+        For "perceptron": learn from the rank that maximises score + augment * loss. The exact updates take 0 alone.
+    loss : str, (r, r) array or None, default None
+        What is reported of wrong predictions, and what `augment` adds. None: "absolute", the distance to the interval.
+    epochs : int, default 20
+        Passes over the data; an epoch without step ends training before.
+    classes : list, optional
+        The labels in order; otherwise an ordered categorical's own order, or the sorted ends of y.
+    {shared}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_,)
+    thresholds_ : ndarray of shape (r - 1,)
+        The prediction is the lowest rank whose threshold exceeds `latent_score`.
+    {attributes}
+
+    Notes
+    -----
+    y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row, or any other form that
+    `structperc.core.intervals.read_intervals` takes: one label per row, lists that mix labels and pairs, two columns of ordered
+    categories, pandas' intervals. None, NaN or an infinity in a pair is the end of the scale. scikit-learn's own tools take arrays, and
+    refuse NaN in y unless `cv` is a splitter such as KFold; name the ends of the scale there.
+
+    Examples
+    --------
+    >>> from structperc.estimators import IntervalPA
+    >>> X, y = [[-2.0], [-1.0], [0.5], [2.0], [3.0]], [[1, 1], [1, 2], [2, 2], [2, 3], [3, 3]]
+    >>> model = IntervalPA(C=1.0, random_state=0).fit(X, y)
+    >>> model.predict([[-3.0], [3.0]]).tolist()
+    [1, 3]
+    """
+
+    texts: ClassVar[dict] = {"shared": PARAMETERS[PARAMETERS.index("    average :"):], "attributes": ATTRIBUTES + COLUMNS}
+
+    update: str = "exact-pa1"
+    C: object = None
+    augment: float = 0.0
+
+    def fit(self, X, y, sample_weight=None):
+        """Trains from nothing.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or data frame
+            C-ordered float32/float64 and CSR are read in place.
+        y : array-like of shape (n_samples, 2) or (n_samples,)
+            Lowest and highest admissible label of each row, or the label.
+        sample_weight : array-like of shape (n_samples,), optional
+            Scales the C of "exact-pa1" and "exact-pa2"; 0 is as if the row were absent.
+
+        Returns
+        -------
+        self
+            A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
+        """
+        return super().fit(X, y, sample_weight)
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """1 - (mean distance to the interval) / (r - 1), in ranks: higher is better.
+
+        1 is every row inside its interval, 0 every row at the other end of the scale. y takes all forms that `fit` does; of exact
+        labels it is the score of the other estimators of ranks.
+        """
+        low, high, predicted, n_labels = metrics.interval_codes(self._labels(y, named=True), self.predict(X), self.classes_)
+        return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), sample_weight) / (n_labels - 1)
+
+    def _labels(self, y, named):
+        """y as the engine takes it; arrays of one column are flattened."""
+        self._refuse_none(y)
+        ends = find_ends(y)
+        if ends is None:
+            return super()._labels(y, named)
+        if not named and ends.real is None:
+            for values in (ends.low, ends.high):
+                refuse_continuous(values)
+        return y
+
+    def _engine(self, **changed):
+        C = {"exact-pa1": 0.03, "exact-pa2": 0.01}.get(self.update, 1.0) if self.C is None else self.C
+        return super()._engine(problem="interval-pa", C=C, **changed)
 
 
 @declared

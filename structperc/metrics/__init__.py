@@ -1,6 +1,7 @@
 """How good predictions are: measures between ranks, classes and labels of tokens, and the ones that suit an engine."""
 
 from structperc.metrics.engines import losses, measures
+from structperc.metrics.intervals import interval_absolute_error, interval_codes, interval_distances, interval_measures
 from structperc.metrics.labels import (
     accuracy,
     accuracy_within_one,
@@ -10,12 +11,13 @@ from structperc.metrics.labels import (
     macro_mean_absolute_error,
     mean_absolute_error,
     quadratic_weighted_kappa,
+    rank_measures,
 )
 from structperc.metrics.tokens import sentences, token_measures, unseen_labels
 from structperc.phrases import phrase_f1, phrase_scores
 
 __all__ = [
-    "accuracy", "accuracy_within_one", "codes", "confusion_matrix", "losses", "macro_f1", "macro_mean_absolute_error",
-    "mean_absolute_error", "measures", "phrase_f1", "phrase_scores", "quadratic_weighted_kappa", "sentences", "token_measures",
-    "unseen_labels",
+    "accuracy", "accuracy_within_one", "codes", "confusion_matrix", "interval_absolute_error", "interval_codes", "interval_distances",
+    "interval_measures", "losses", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error", "measures", "phrase_f1",
+    "phrase_scores", "quadratic_weighted_kappa", "rank_measures", "sentences", "token_measures", "unseen_labels",
 ]  # fmt: skip

@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from structperc import data as reading
+from structperc.core.labels import LabelCodes
 from structperc.core.losses import ExampleCosts
-from structperc.metrics.labels import (
-    accuracy,
-    accuracy_within_one,
-    macro_f1,
-    macro_mean_absolute_error,
-    mean_absolute_error,
-    quadratic_weighted_kappa,
-)
+from structperc.metrics.intervals import interval_measures
+from structperc.metrics.labels import accuracy, macro_f1, rank_measures
 from structperc.metrics.tokens import unseen_labels
 
 
@@ -40,7 +35,12 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     rows = parts.reader.read(X, reading.block_offsets(X, offsets, lengths, groups))
     if predicted is None:
         predicted = engine.predict(X, offsets=offsets, lengths=lengths, groups=groups)
-    gold, answers = outputs.encode(y, rows), outputs.encode(predicted, rows)
+    gold = outputs.encode(y, rows)
+    if outputs.n_labels and outputs.partial:        # what is known is more than one code, what is predicted is one label
+        pairs = list(zip(gold, LabelCodes(outputs.labels).encode(predicted, rows.n_examples).tolist(), strict=True))
+        values = {pair: loss.value(*pair) for pair in set(pairs)}
+        return np.array([values[pair] for pair in pairs])
+    answers = outputs.encode(predicted, rows)
     if outputs.n_labels:
         pairs, where = np.unique(np.stack([gold.values, answers.values]), axis=1, return_inverse=True)
         values = np.array([loss.value(int(a), int(b)) for a, b in pairs.T])
@@ -64,6 +64,7 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
     -------
     dict
         Ranks: mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
+        Ranks of which some are known as intervals only: mean interval error, share inside the interval.
         Classes: accuracy, macro F1. Other outputs: what their method `measures(y_true, y_pred)` answers with; labels of tokens:
         `token_measures`. All but loss="costs": the mean of the engine's loss, unless tokens have labels that the model does not
         know, whose loss is undefined.
@@ -86,13 +87,6 @@ def own_measures(outputs, y, predicted) -> dict[str, float]:
     """The measures of an output space, without the loss."""
     if not outputs.n_labels:
         return dict(outputs.measures(y, predicted))
-    labels = outputs.labels
     if not outputs.ordered:
-        return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, labels)}
-    return {
-        "mean absolute error": mean_absolute_error(y, predicted, labels),
-        "macro mean absolute error": macro_mean_absolute_error(y, predicted, labels),
-        "accuracy": accuracy(y, predicted),
-        "accuracy within one rank": accuracy_within_one(y, predicted, labels),
-        "quadratic weighted kappa": quadratic_weighted_kappa(y, predicted, labels),
-    }
+        return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, outputs.labels)}
+    return (interval_measures if outputs.partial else rank_measures)(y, predicted, outputs.labels)

@@ -159,6 +159,33 @@ def quadratic_weighted_kappa(y_true, y_pred, classes=None) -> float:
     return float(kappa(true, predicted, labels=np.arange(1, n_labels + 1), weights="quadratic"))
 
 
+def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
+    """What is worth knowing of predicted ranks, by name.
+
+    Parameters
+    ----------
+    y_true, y_pred, classes
+        As in `mean_absolute_error`.
+
+    Returns
+    -------
+    dict
+        Mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
+
+    Examples
+    --------
+    >>> rank_measures([1, 2, 3], [1, 3, 3])["mean absolute error"]
+    0.333...
+    """
+    return {
+        "mean absolute error": mean_absolute_error(y_true, y_pred, classes),
+        "macro mean absolute error": macro_mean_absolute_error(y_true, y_pred, classes),
+        "accuracy": accuracy(y_true, y_pred),
+        "accuracy within one rank": accuracy_within_one(y_true, y_pred, classes),
+        "quadratic weighted kappa": quadratic_weighted_kappa(y_true, y_pred, classes),
+    }
+
+
 def macro_f1(y_true, y_pred, classes=None) -> float:
     """The F1 of each class that occurs, averaged; 0 for a class that is never predicted right.
 

@@ -1,0 +1,104 @@
+"""Measures of predicted ranks of which no more is known than an interval of admissible ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.core.intervals import interval_labels, read_intervals
+from structperc.core.labels import LabelCodes, find_labels, ordered_categories
+from structperc.metrics.labels import rank_measures
+
+
+def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
+    """How many ranks a prediction is off the nearest admissible rank, on average: the interval-insensitive error.
+
+    Parameters
+    ----------
+    y_low_high : sequence
+        The lowest and the highest admissible label of each row, shape (n, 2), or any other form that `structperc.core.intervals` reads:
+        plain labels, pairs with an open end (None, NaN or infinite), intervals of pandas.
+    y_pred : sequence of labels
+    classes : sequence, optional
+        All labels, lowest first; needed when they are text. Without it, the numbers that occur, in their order.
+
+    Returns
+    -------
+    float
+        From 0 (all inside their intervals) to r - 1. Of exact labels it is the mean absolute error.
+
+    Raises
+    ------
+    DataError
+        When the lists differ in length or are empty, and naming the row that is no interval.
+
+    Examples
+    --------
+    >>> interval_absolute_error([[1, 2], [2, 4], [3, 3]], [3, 4, 1])
+    1.0
+    """
+    low, high, predicted, _ = interval_codes(y_low_high, y_pred, classes)
+    return float(interval_distances(low, high, predicted).mean())
+
+
+def interval_measures(y_low_high, y_pred, classes=None) -> dict[str, float]:
+    """What is worth knowing of predicted ranks of which some are known as intervals only, by name.
+
+    Parameters
+    ----------
+    y_low_high, y_pred, classes
+        As in `interval_absolute_error`.
+
+    Returns
+    -------
+    dict
+        Mean interval error and the share of predictions inside their intervals; where all labels are exact, the measures of ranks.
+
+    Examples
+    --------
+    >>> interval_measures([[1, 2], [2, 4], [3, 3], [1, 4]], [3, 4, 3, 1])
+    {'mean interval error': 0.25, 'inside the interval': 0.75}
+    """
+    low, high, predicted, n_labels = interval_codes(y_low_high, y_pred, classes)
+    if (low == high).all():
+        return rank_measures(low, predicted, np.arange(1, n_labels + 1) if n_labels > 1 else None)
+    off = interval_distances(low, high, predicted)
+    return {"mean interval error": float(off.mean()), "inside the interval": float((off == 0).mean())}
+
+
+def interval_codes(y_low_high, y_pred, classes=None):
+    """Intervals of labels and predicted labels as ranks 1..r, and r.
+
+    Parameters
+    ----------
+    y_low_high, y_pred, classes
+        As in `interval_absolute_error`.
+
+    Returns
+    -------
+    low, high, predicted : int arrays
+    n_labels : int
+    """
+    y_pred = np.asarray(y_pred)
+    if len(y_low_high) != len(y_pred):
+        raise DataError(f"y_low_high has {len(y_low_high)} rows but y_pred has {len(y_pred)}; give one prediction for each.")
+    if len(y_pred) == 0:
+        raise DataError("y_low_high is empty; at least one example is needed to measure anything.")
+    encoder = LabelCodes(np.asarray(all_labels(y_low_high, y_pred) if classes is None else classes))
+    low, high = read_intervals(y_low_high, encoder.labels, encoder.encode, len(y_pred))
+    return low, high, encoder.encode(y_pred, len(y_pred)), len(encoder.labels)
+
+
+def all_labels(y_low_high, y_pred):
+    """The labels that intervals and predictions name, in their order."""
+    named = interval_labels(y_low_high)
+    categories = ordered_categories(named)
+    if categories is not None:
+        return categories
+    both = np.concatenate([np.asarray(named), y_pred])
+    return both[:1] if len(np.unique(both)) == 1 else find_labels(both, None, ordered=True)
+
+
+def interval_distances(low, high, predicted):
+    """How many ranks each prediction is outside its interval; all three as codes."""
+    return np.maximum(0, np.maximum(low - predicted, predicted - high))
