@@ -10,13 +10,14 @@ COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.pxd' -o -n
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench lint clean
+.PHONY: help demo test bench reproduce-interval lint clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo     train CuSum Rank and PRank on real data, with a picture"
 	@echo "make test     run all tests                          make test ARGS='-k prank'"
 	@echo "make bench    measure speed, beside other libraries  make bench ARGS=--quick"
+	@echo "make reproduce-interval   repeat the published experiment with interval labels: tables, figures, which claims hold"
 	@echo "make lint     check the style of Python and Cython"
 	@echo "make clean    remove everything that these have made"
 	@echo "Another Python: make demo PYTHON=python3.12. Another compiler: make demo CC=clang."
@@ -29,6 +30,9 @@ test: .venv/with-test
 
 bench: .venv/with-bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+reproduce-interval: .venv/with-bench
+	$(BIN)/python benchmarks/reproduce_interval.py $(ARGS)
 
 lint: .venv/with-lint
 	$(BIN)/ruff check .

@@ -4,25 +4,34 @@ Each data set has a folder of its own under `data_home()`, and in it the files o
 
     conll2000/train.txt.gz  test.txt.gz
     ud_english_ewt/en_ewt-ud-train.conllu.gz  en_ewt-ud-dev.conllu.gz  en_ewt-ud-test.conllu.gz
+    regression/california.csv.gz
+    chu_ghahramani/abalone.csv.gz
+    parkinsons/parkinsons_updrs.csv.gz
+    lightgbm_lambdarank/rank.train.txt.gz  rank.test.txt.gz
 
-Files that lie there are read as they are. What is fetched is compared with the checksums in `SOURCES` before anything is kept.
+Files that lie there are read as they are. What is fetched is brought into this form and compared with the checksums in `SOURCES` before
+anything is kept.
 Fetching needs pooch: `pip install structperc[data]`.
 """
 
 from __future__ import annotations
 
+import functools
 import gzip
 import hashlib
 import os
 import sys
 import tempfile
 import zipfile
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
+import numpy as np
 
 from structperc.columns import read_columns
-from structperc.core.errors import MissingData
+from structperc.core.errors import DataError, MissingData
 from structperc.extras import require
 
 VARIABLE = "STRUCTPERC_DATA"
@@ -31,6 +40,11 @@ TIMEOUT = 60                                        # seconds without an answer
 
 CONLL2000_ZIP = "nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28/packages/corpora/conll2000.zip"
 EWT_COMMIT = "UniversalDependencies/UD_English-EWT/15d613d8447b3478787d4c278730a1e48a945efb"
+ARFF_FOLDER = "renatopp/arff-datasets/c59f172882592bb58982cc54d2d3c8a2b57e9b73/regression"
+PARKINSONS = "behnazrzf/Parkinson-s_Telemonitoring/f603774b38bfc967f20b4752bec4b6f872917d98/data/parkinsons_updrs.data"
+LAMBDARANK = "microsoft/LightGBM/bae0b7ba953341a32b2a9c5c5c437a1b976f576f/examples/lambdarank"
+CALIFORNIA_COLUMNS = b"longitude,latitude,housingMedianAge,totalRooms,totalBedrooms,population,households,medianIncome,medianHouseValue"
+ABALONE_COLUMNS = b"sex_1,sex_2,sex_3,length,diameter,height,whole_weight,shucked_weight,viscera_weight,shell_weight,rings"
 
 
 @attrs.frozen
@@ -47,12 +61,18 @@ class File:
         Of its content, not compressed.
     member : str or None
         Its name inside the zip archive at `path`; None when `path` is the file itself.
+    beside : tuple of str
+        Further files that it is made from, below `BASE_URL`.
+    made : function(content of path, contents of beside ...) -> bytes, or None
+        What makes it from those; None when it is kept as it came. A ValueError says that they are not what they should be.
     """
 
     name: str
     path: str
     sha256: str
     member: str | None = None
+    beside: tuple[str, ...] = ()
+    made: Callable[..., bytes] | None = None
 
 
 @attrs.frozen
@@ -64,19 +84,58 @@ class Source:
     files: tuple[File, ...]
 
 
+def table_of_arff(content, columns, cells=None) -> bytes:
+    """The rows of an ARFF file below another line of columns; `cells`: what to put in place of some."""
+    lines = content.splitlines()
+    rows = lines[lines.index(b"@data") + 1:]
+    if cells:
+        rows = [b",".join(cells.get(cell, cell) for cell in row.split(b",")) for row in rows]
+    return b"\n".join([columns, *rows, b""])
+
+
+def ended(content) -> bytes:
+    """With an end of the last line."""
+    return content.rstrip(b"\n") + b"\n"
+
+
+def numbered_queries(content, sizes, first) -> bytes:
+    """svmlight rows with the number of their query behind the label; `sizes`: the documents of one query a line."""
+    numbers = [first + i for i, size in enumerate(sizes.split()) for _ in range(int(size))]
+    rows = [row.partition(b" ") for row in content.splitlines()]
+    return b"".join(b"%b qid:%d %b\n" % (label, number, features) for (label, _, features), number in zip(rows, numbers, strict=True))
+
+
+def lambdarank(part, first, sha256) -> File:
+    return File(f"rank.{part}.txt", f"{LAMBDARANK}/rank.{part}", sha256, beside=(f"{LAMBDARANK}/rank.{part}.query",),
+                made=functools.partial(numbered_queries, first=first))
+
+
 SOURCES = {
-    source.folder: source for source in (
-        Source("CoNLL-2000", "conll2000", (
-            File("train.txt", CONLL2000_ZIP, "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea", "conll2000/train.txt"),
-            File("test.txt", CONLL2000_ZIP, "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628", "conll2000/test.txt"),
-        )),
-        Source("UD English EWT", "ud_english_ewt", tuple(
-            File(f"en_ewt-ud-{part}.conllu", f"{EWT_COMMIT}/en_ewt-ud-{part}.conllu", sha256) for part, sha256 in {
-                "train": "3fb78e2b55482c8ee00caa653af436c88c9e5bc9a73ce26e4ae3ddc79d2b7e7b",
-                "dev": "531a54ff90d6ab12201c5a50c3e78e6ddac4de69abc4bce5d275d3cd29efe2b6",
-                "test": "e266e515a0a7547657ed3d90d9ba46487d6bd251f27ad4269d4e8a427c8555cd",
-            }.items())),
-    )
+    "conll2000": Source("CoNLL-2000", "conll2000", (
+        File("train.txt", CONLL2000_ZIP, "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea", "conll2000/train.txt"),
+        File("test.txt", CONLL2000_ZIP, "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628", "conll2000/test.txt"),
+    )),
+    "ud_english_ewt": Source("UD English EWT", "ud_english_ewt", tuple(
+        File(f"en_ewt-ud-{part}.conllu", f"{EWT_COMMIT}/en_ewt-ud-{part}.conllu", sha256) for part, sha256 in {
+            "train": "3fb78e2b55482c8ee00caa653af436c88c9e5bc9a73ce26e4ae3ddc79d2b7e7b",
+            "dev": "531a54ff90d6ab12201c5a50c3e78e6ddac4de69abc4bce5d275d3cd29efe2b6",
+            "test": "e266e515a0a7547657ed3d90d9ba46487d6bd251f27ad4269d4e8a427c8555cd",
+        }.items())),
+    "california": Source("California housing", "regression", (
+        File("california.csv", f"{ARFF_FOLDER}/cal.housing.arff", "22765e46e56a449c6e095c53d3c89da5cbd0d8778d94b5667e7c3ed8578f7e8c",
+             made=functools.partial(table_of_arff, columns=CALIFORNIA_COLUMNS)),
+    )),
+    "abalone": Source("Abalone", "chu_ghahramani", (
+        File("abalone.csv", f"{ARFF_FOLDER}/abalone.arff", "a2965585022d30142e96063fcdfc2db346d65c1eadaa81746ca73e094258c14c",
+             made=functools.partial(table_of_arff, columns=ABALONE_COLUMNS, cells={b"M": b"1,0,0", b"F": b"0,1,0", b"I": b"0,0,1"})),
+    )),
+    "parkinsons": Source("Parkinsons telemonitoring", "parkinsons", (
+        File("parkinsons_updrs.csv", PARKINSONS, "cacdc7007846c68ca852cb3dbb43b1f68b7a9edefa2336f965f6610551cd30e6", made=ended),
+    )),
+    "lightgbm_lambdarank": Source("LightGBM's lambdarank example", "lightgbm_lambdarank", (
+        lambdarank("train", 1, "4b3594bdeb522855b4ebc961bec1d26a1b5f5e098020702a13d59f14df80d7b1"),
+        lambdarank("test", 202, "6d74e33594ec639133621912b4e78e095bc62768b75edb165cb1a8acd564917b"),
+    )),
 }
 
 
@@ -201,6 +260,96 @@ def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
     return TaggedSentences(SOURCES["ud_english_ewt"].title, names, *(read_columns(path, names, conllu=True) for path in paths))
 
 
+@attrs.frozen(eq=False)
+class NumberTable:
+    """A table of numbers.
+
+    Attributes
+    ----------
+    name : str
+    columns : tuple of str
+    values : array of shape (n_rows, n_columns)
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    values: np.ndarray
+
+    def column(self, name):
+        """One column, shape (n_rows,)."""
+        return self.values[:, self.columns.index(name)]
+
+    def without(self, *names):
+        """All other columns, shape (n_rows, n_columns - len(names))."""
+        return self.values[:, [column not in names for column in self.columns]]
+
+
+def load_numbers(name, *, download=True, home=None) -> NumberTable:
+    """A data set that is one table of numbers, as it stands: neither scaled nor cut into classes.
+
+    Parameters
+    ----------
+    name : {"california", "abalone", "parkinsons"}
+        "california": 20640 block groups of the census of 1990, with 8 measures and the median house value, cut off at 500001.
+        "abalone": 4177 shells, with 7 measures, the sex as three indicators (male, female, infant) and the number of rings, 1 to 29.
+        "parkinsons": 5875 recordings of 42 subjects: subject number, age, sex, test time, two scores (motor_UPDRS and total_UPDRS), and
+        16 measures of the voice.
+    download : bool, default True
+        Fetch the file if it is not there.
+    home : path, optional
+        Where data sets lie; `data_home()`.
+
+    Raises
+    ------
+    MissingData
+        When the file is neither there nor can be fetched, or has another content than expected after fetching.
+    MissingExtra
+        When the file must be fetched and pooch is not installed.
+    DataError
+        When the file is no table of numbers.
+
+    References
+    ----------
+    R. K. Pace and R. Barry: Sparse spatial autoregressions. Statistics and Probability Letters 33, pages 291-297, 1997.
+
+    W. J. Nash, T. L. Sellers, S. R. Talbot, A. J. Cawthorn and W. B. Ford: The population biology of abalone in Tasmania. Sea Fisheries
+    Division, Technical Report 48, 1994.
+
+    A. Tsanas, M. A. Little, P. E. McSharry and L. O. Ramig: Accurate telemonitoring of Parkinson's disease progression by non-invasive
+    speech tests. IEEE Transactions on Biomedical Engineering 57, pages 884-893, 2010.
+
+    Examples
+    --------
+    A file of one's own in place of the real one:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from structperc.datasets import load_numbers
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     Path(home, "chu_ghahramani").mkdir()
+    ...     _ = Path(home, "chu_ghahramani", "abalone.csv").write_text("length,rings\\n0.455,15\\n0.35,7\\n")
+    ...     table = load_numbers("abalone", home=home)
+    >>> table.columns
+    ('length', 'rings')
+    >>> table.column("rings")
+    array([15.,  7.])
+    """
+    (path,) = locate(name, download=download, home=home)
+    try:
+        opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+        with opened as lines:
+            columns = tuple(next(lines, "").rstrip().split(","))
+            rows = lines.readlines()
+            values = np.loadtxt(rows, delimiter=",", comments=None, ndmin=2) if rows else None
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{path} is no table of numbers: {error}; remove it to have it fetched again.") from error
+    if values is None:
+        raise DataError(f"{path} has no rows; remove it to have it fetched again.")
+    if values.shape[1] != len(columns):
+        raise DataError(f"{path} has {values.shape[1]} numbers in a row and {len(columns)} columns; remove it to have it fetched again.")
+    return NumberTable(SOURCES[name].title, columns, values)
+
+
 def data_home() -> Path:
     """The folder under which data sets lie: what the environment variable STRUCTPERC_DATA says, else the user's cache.
 
@@ -270,14 +419,16 @@ def present(folder, file):
 def fetch(source, folder, files) -> None:
     """Fetches files, compares their checksums, and only then writes them all into the folder."""
     pooch = require("pooch", f"{source.title} is not in {folder}; fetching it", "data")
-    contents = {}
+    fetched, contents = {}, {}
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            for path in dict.fromkeys(file.path for file in files):
-                fetched = Path(scratch, "fetched")
-                pooch.HTTPDownloader(timeout=TIMEOUT, stream=False)(f"{BASE_URL}/{path}", fetched, None)
-                contents |= {file: content_of(file, fetched) for file in files if file.path == path}
-    except (OSError, zipfile.BadZipFile) as error:
+            for path in dict.fromkeys(path for file in files for path in (file.path, *file.beside)):
+                fetched[path] = Path(scratch, str(len(fetched)))
+                pooch.HTTPDownloader(timeout=TIMEOUT, stream=False)(f"{BASE_URL}/{path}", fetched[path], None)
+            for file in files:
+                path = file.path
+                contents[file] = content_of(file, fetched[path], *(fetched[other] for other in file.beside))
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise absent(source, folder, files, f"could not be fetched from {BASE_URL}/{path} ({error})") from error
     for file, content in contents.items():
         found = hashlib.sha256(content).hexdigest()
@@ -292,7 +443,9 @@ def fetch(source, folder, files) -> None:
         raise absent(source, folder, files, f"was fetched but could not be written there ({error})") from error
 
 
-def content_of(file, fetched) -> bytes:
+def content_of(file, fetched, *beside) -> bytes:
+    if file.made:
+        return file.made(fetched.read_bytes(), *(path.read_bytes() for path in beside))
     if file.member is None:
         return fetched.read_bytes()
     try:

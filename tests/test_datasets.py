@@ -11,10 +11,11 @@ import zipfile
 from pathlib import Path
 
 import attrs
+import numpy as np
 import pytest
 
 from structperc import datasets
-from structperc.datasets import SOURCES, MissingData, data_home, load_conll2000, load_ud_english_ewt, locate
+from structperc.datasets import SOURCES, MissingData, data_home, load_conll2000, load_numbers, load_ud_english_ewt, locate
 from structperc.errors import DataError, StructPercError
 from structperc.extras import MissingExtra
 
@@ -75,7 +76,7 @@ def small(monkeypatch):
 
 
 def fill(home, name, content, compressed=True):
-    folder = home / name
+    folder = home / SOURCES[name].folder
     folder.mkdir()
     for file in SOURCES[name].files:
         if compressed:
@@ -164,6 +165,37 @@ def test_nothing_is_fetched_against_the_users_will(tmp_path, server):
     assert server.asked == [] and everything_in(tmp_path) == []
 
 
+@pytest.mark.parametrize("compressed", [True, False])
+def test_a_table_of_numbers(tmp_path, compressed, server):
+    fill(tmp_path, "parkinsons", b"subject#,age,PPE\n1,72,0.25\n2,58,3.38e-005", compressed)
+
+    table = load_numbers("parkinsons", home=tmp_path)
+    assert table.name == "Parkinsons telemonitoring"
+    assert table.columns == ("subject#", "age", "PPE")
+    assert table.values.tolist() == [[1, 72, 0.25], [2, 58, 3.38e-5]]
+    assert table.column("age").tolist() == [72, 58]
+    assert table.without("subject#", "PPE").tolist() == [[72], [58]]
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("content, said", [
+    (b"length,rings\n0.4,many\n", "is no table of numbers"), (b"length,rings\n0.4,1,2\n", "has 3 numbers in a row and 2 columns"),
+    (b"length,rings\n0.4,1\n0.5\n", "is no table of numbers"), (b"length,rings\n", "has no rows"), (b"", "has no rows"),
+])
+def test_what_is_no_table_of_numbers(tmp_path, content, said):
+    fill(tmp_path, "abalone", content, compressed=False)
+    with pytest.raises(DataError, match=rf"abalone\.csv {said}.*remove it"):
+        load_numbers("abalone", home=tmp_path)
+
+
+def test_a_damaged_table(tmp_path):
+    fill(tmp_path, "abalone", b"length,rings\n0.4,1\n" * 50)
+    path = tmp_path / "chu_ghahramani" / "abalone.csv.gz"
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(DataError, match=r"abalone\.csv\.gz is no table of numbers"):
+        load_numbers("abalone", home=tmp_path)
+
+
 # ---- files that are fetched ----
 
 
@@ -194,6 +226,45 @@ def test_only_what_is_missing_is_fetched(tmp_path, server, small):
     server.files[wanted.path] = CONLLU
     load_ud_english_ewt(home=tmp_path)
     assert server.asked == [wanted.path]
+
+
+ARFF = b"% Rows\r\n@relation x\r\n@attribute Sex {M, F, I}\r\n@data\r\nM,0.5,15\r\nI,0.25,7\r\nF,1,9\r\n"
+MADE = {
+    "california": ([ARFF], [datasets.CALIFORNIA_COLUMNS + b"\nM,0.5,15\nI,0.25,7\nF,1,9\n"]),
+    "abalone": ([ARFF], [datasets.ABALONE_COLUMNS + b"\n1,0,0,0.5,15\n0,0,1,0.25,7\n0,1,0,1,9\n"]),
+    "parkinsons": ([b"age,PPE\n72,0.25"], [b"age,PPE\n72,0.25\n"]),
+    "lightgbm_lambdarank": ([b"0 2:0.1\n3 1:0.5 4:1\n1 3:0.2\n", b"2\n1\n", b"2 1:0.3\n", b"1\n"],
+                            [b"0 qid:1 2:0.1\n3 qid:1 1:0.5 4:1\n1 qid:2 3:0.2\n", b"2 qid:202 1:0.3\n"]),
+}
+
+
+def serve(server, name, contents):
+    paths = [path for file in SOURCES[name].files for path in (file.path, *file.beside)]
+    server.files.update(zip(paths, contents, strict=True))
+    return paths
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_fetched_is_brought_into_form(tmp_path, server, monkeypatch, name):
+    fetched, kept = MADE[name]
+    paths = serve(server, name, fetched)
+    files = tuple(attrs.evolve(file, sha256=hashlib.sha256(content).hexdigest())
+                  for file, content in zip(SOURCES[name].files, kept, strict=True))
+    monkeypatch.setitem(SOURCES, name, attrs.evolve(SOURCES[name], files=files))
+
+    assert [gzip.decompress(path.read_bytes()) for path in locate(name, home=tmp_path)] == kept
+    assert server.asked == paths
+
+
+@pytest.mark.parametrize("name, fetched", [
+    ("california", [b"a page instead of a table"]), ("lightgbm_lambdarank", [b"0 2:0.1\n", b"2\n", b"2 1:0.3\n", b"1\n"]),
+    ("lightgbm_lambdarank", [b"0 2:0.1\n", b"one\n", b"2 1:0.3\n", b"1\n"]),
+])
+def test_what_cannot_be_brought_into_form_leaves_nothing_behind(tmp_path, server, name, fetched):
+    paths = serve(server, name, fetched)
+    with pytest.raises(MissingData, match=f"could not be fetched from {datasets.BASE_URL}/{paths[0]}"):
+        locate(name, home=tmp_path)
+    assert everything_in(tmp_path) == []
 
 
 WHOLE = archive(train=CHUNKED, test=CHUNKED)
@@ -296,3 +367,15 @@ def test_ud_english_ewt_is_whole():
     assert (size(data.train), size(data.dev), size(data.test)) == ((12544, 204577), (2001, 25147), (2077, 25094))
     assert len({tag for sentence in data.train for _, tag in sentence}) == 17
     assert data.dev[0][:2] == [("From", "ADP"), ("the", "DET")]
+
+
+@pytest.mark.parametrize("name, shape, target, ends", [
+    ("california", (20640, 9), "medianHouseValue", (14999, 500001)), ("abalone", (4177, 11), "rings", (1, 29)),
+    ("parkinsons", (5875, 22), "total_UPDRS", (7, 54.992)),
+])
+def test_tables_of_numbers_are_whole(name, shape, target, ends):
+    real(name)
+    table = load_numbers(name, download=False)
+    assert table.values.shape == shape and len(table.columns) == shape[1]
+    assert (table.column(target).min(), table.column(target).max()) == ends
+    assert np.isfinite(table.values).all()
