@@ -486,6 +486,34 @@ def test_values_whose_code_changes_x():
     assert NamedReader().learn([sentence]).X.shape == (3, 3)       # a float is read without its own code
 
 
+@pytest.mark.parametrize("template", [None, "%x[0,0]"])
+def test_lengths_that_are_not_true(template):
+    """What a subclass of str, list or tuple says of its own length is not believed."""
+
+    class Text(str):
+        def __len__(self):
+            return 0
+
+    class Sentence(list):
+        def __len__(self):
+            return 1
+
+    class Token(tuple):
+        def __len__(self):
+            return 1
+
+    long = "é" * 100_000
+    reader, rows = learned([[(Text(long),), ("b",)]], template=template)
+    assert reader.vocabulary.names() == [long, "b"] and len(rows) == 2
+    with pytest.raises(DataError, match="columns|changed"):
+        NamedReader(template=template).learn([[Token(str(i) for i in range(1000))] * 1000])
+    if template:
+        assert NamedReader(template=template).learn([Sentence([("a",)] * 100_000), [("b",)]]).X.shape == (100_001, 2)
+    else:
+        with pytest.raises(DataError, match="X was changed while it was read"):
+            NamedReader().learn([Sentence([("a",)] * 100_000)])
+
+
 def test_errors_of_the_values_own_code_are_passed_on():
     class Failing:
         def __float__(self):

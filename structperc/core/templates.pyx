@@ -17,6 +17,7 @@ from structperc.core.tokens import tokens_of
 from structperc.core.vocabulary cimport (PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, Text)
 
 cdef extern from "Python.h":
+    Py_ssize_t PySequence_Fast_GET_SIZE(object sequence)
     PyObject **PySequence_Fast_ITEMS(object sequence)
 
 cdef enum:
@@ -118,13 +119,12 @@ cdef class Template:
         try:
             for builder.sentence in range(len(X)):
                 builder.token = -1
-                n_tokens += len(tokens_of(X[builder.sentence]))
+                n_tokens += PySequence_Fast_GET_SIZE(tokens_of(X[builder.sentence]))
                 ends[builder.sentence + 1] = n_tokens
             builder.allocate(n_tokens, n_tokens * self.n_lines)
             for builder.sentence in range(len(X)):
                 PyErr_CheckSignals()
-                sentence = X[builder.sentence]
-                n = self.collect(sentence, n_columns, builder)
+                n = self.collect(tokens_of(X[builder.sentence]), n_columns, builder)
                 for t in range(n):
                     builder.token = t
                     self.expand(t, n, n_columns, builder)
@@ -203,19 +203,19 @@ cdef class Template:
 
     cdef Py_ssize_t collect(self, object sentence, Py_ssize_t n_columns, RowBuilder builder) except -1:
         """Points `cells` at all strings of a sentence; returns its length."""
-        cdef Py_ssize_t n_tokens = len(sentence), j
+        cdef Py_ssize_t n_tokens = PySequence_Fast_GET_SIZE(sentence), t, j     # a subclass may have a `len` of its own
         cdef Cell *cell
         self.make_room(n_tokens * n_columns)
         self.cell_text.used = 0
         cell = self.cells
-        builder.token = 0
-        for token in sentence:
-            if not isinstance(token, (list, tuple)) or len(token) != n_columns:
+        for t in range(n_tokens):
+            builder.token = t
+            token = <object> PySequence_Fast_ITEMS(sentence)[t]
+            if not isinstance(token, (list, tuple)) or PySequence_Fast_GET_SIZE(token) != n_columns:
                 raise self.no_token(token, n_columns)
             for j in range(n_columns):
                 point_at(cell, PySequence_Fast_ITEMS(token)[j], self.cell_text)
                 cell += 1
-            builder.token += 1
         return n_tokens
 
     cdef int make_room(self, Py_ssize_t n) except -1:

@@ -48,7 +48,7 @@ cdef class Text:
         cdef unsigned char *to
         if PyUnicode_IS_COMPACT_ASCII(pointer):
             return self.append(<const char *> PyUnicode_DATA(pointer), PyUnicode_GET_LENGTH(pointer))
-        self.reserve(4 * len(string))
+        self.reserve(4 * PyUnicode_GET_LENGTH(pointer))       # a subclass of str may have a `len` of its own
         to = <unsigned char *> self.data + self.used
         for character in <str> string:
             code = <uint32_t> character
