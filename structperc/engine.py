@@ -210,7 +210,7 @@ class Engine:
         session = Session(self, fitted, rows, y, sample_weight, costs)
         weights = fitted.parts.weights
         token, state = weights.checkpoint(rows), fitted.task.random.bit_generator.state if fitted.task.shuffle else None
-        record = fitted.mistakes, fitted.loss
+        record = fitted.mistakes, fitted.loss, fitted.weighted
         fitted.mistakes = list(fitted.mistakes) if fitted.streaming else [*fitted.mistakes, 0]
         try:
             passed = session.run(visiting_order(fitted.task, session.active, session.n_examples))
@@ -221,7 +221,7 @@ class Engine:
             raise
         except BaseException:
             weights.roll_back(token)
-            fitted.mistakes, fitted.loss = record
+            fitted.mistakes, fitted.loss, fitted.weighted = record
             if state is not None:
                 fitted.task.random.bit_generator.state = state
             raise

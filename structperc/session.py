@@ -70,6 +70,7 @@ class Session:
     """One training run: the data, what to visit and what to record. Trainers drive it."""
 
     weights = active = online = status = None
+    weighted = False
     stop_requested = False
 
     def __init__(self, engine, fitted, rows, y, sample_weight, costs):
@@ -96,7 +97,7 @@ class Session:
                 raise DataError("all sample weights are zero, so there is nothing to learn from.")
         if not (weights == 1).all():
             self.weights = weights
-        self.fitted.weighted = True
+        self.weighted = True
 
     @property
     def n_examples(self):
@@ -122,6 +123,7 @@ class Session:
         else:
             fitted.mistakes[-1] += passed.mistakes      # partial_fit: one entry for the stream
         fitted.loss += passed.loss
+        fitted.weighted |= self.weighted
 
     def epoch_end(self, record):
         """Tells all observers."""
