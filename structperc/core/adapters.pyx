@@ -99,7 +99,7 @@ cdef class PythonFeatures(Features):
 
     def __init__(self, Features target, python):
         self.target = target
-        self.n_weight_rows, self.row_width = target.n_weight_rows, target.row_width
+        self.n_weight_rows, self.row_width, self.lazy_rows = target.n_weight_rows, target.row_width, target.lazy_rows
         self.fixed_atoms, self.room, self.prefetches = target.fixed_atoms, target.room, target.prefetches
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_norm, self.has_inner = "norm" in python, "inner" in python
@@ -116,7 +116,11 @@ cdef class PythonFeatures(Features):
             return self.target.n_atoms_c(x)
         with gil:
             try:
-                return self.target.n_atoms(x)
+                n = self.target.n_atoms(x)
+                if not self.has_scores and n != self.target.n_atoms_c(x):
+                    raise PluginError(f"{type(self.target).__name__}.n_atoms returned {n} for example {x.index}, but its compiled scores "
+                                      f"are {self.target.n_atoms_c(x)}; override scores too.")
+                return n
             except BaseException as error:
                 self.error = error
                 return -1
