@@ -131,24 +131,30 @@ cdef class PrimalWeights(Weights):
         """The weights to predict with, flat, length n_weights: the mean over the visited examples when averaging."""
         if not self.average or not self.ticks:
             return self._in_order(self._values())
-        if self._mean is None or self._mean_ticks != self.ticks:
-            self._mean, self._mean_ticks = self._in_order(self._values()), self.ticks
-            self._mean.flags.writeable = False
-        return self._mean
+        ticks, mean = self.ticks, self._mean            # before the values: another thread may train meanwhile
+        if mean is None or self._mean_ticks != ticks:
+            mean = self._in_order(self._values())
+            mean.flags.writeable = False
+            self._mean, self._mean_ticks = mean, ticks
+        return mean
 
     def _in_order(self, values):
-        return values.ravel() if self.place is None else values[self._where(np.arange(self.features.n_weight_rows))].ravel()
+        if self.place is None:
+            return values.ravel()
+        where = self._where(np.arange(self.features.n_weight_rows))
+        return values[np.where(where < len(values), where, 0)].ravel()      # another thread may have placed more since
 
     def final(self):
         if not self.average and self.scale == 1:
             return self
-        if self._final is None or self._final_ticks != self.ticks:
+        ticks, mean = self.ticks, self._final           # as in `vector`
+        if mean is None or self._final_ticks != ticks:
             mean = self.fresh()             # of its own class, which may score in a way of its own
             (<PrimalWeights> mean).average, (<PrimalWeights> mean).decay = False, 0
             PrimalWeights.start(mean, self.features, None)
             (<PrimalWeights> mean).take(self, self._values())
-            self._final, self._final_ticks = mean, self.ticks
-        return self._final
+            self._final, self._final_ticks = mean, ticks
+        return mean
 
     cdef take(self, PrimalWeights other, values):
         """Stores these values in the rows that another store with the same features has in use."""
@@ -156,8 +162,9 @@ cdef class PrimalWeights(Weights):
             np.asarray(self.buffer)[:] = values.ravel() if other.place is None else other._in_order(values)
             return
         if other.place is not None:
-            self.place[:] = other.place
-            self.n_placed = other.n_placed
+            place = np.asarray(other.place)
+            np.asarray(self.place)[:] = np.where(place < len(values), place, 0)
+            self.n_placed = <int> len(values)
             self._table()[:] = values
         else:
             raise AssertionError("a store with averages has longer rows than one without")
