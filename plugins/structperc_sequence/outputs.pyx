@@ -67,10 +67,10 @@ cdef class ChainOutputs(Outputs):
                 raise DataError(f"y[{i}] has {len(labels)} label{'s' * (len(labels) != 1)} but sentence {i} of X has {sizes[i]} token"
                                 f"{'s' * int(sizes[i] != 1)}; give one label per token.")
         codes = np.zeros(int(sizes.sum()), dtype=np.intc)
-        unknown = encode_nested(self.codes.code_of, y, codes)
+        unknown = encode_nested(self.codes.code_of, y, codes, offsets)
         if unknown is not None:
-            i, j = unknown
-            self.codes.refuse(f"y[{i}][{j}]", y[i][j])
+            i, j, label = unknown
+            self.codes.refuse(f"y[{i}][{j}]", label)
         return Gold(codes, offsets)
 
     def check_gold(self, gold, rows, features):
@@ -136,7 +136,7 @@ cdef class ChainOutputs(Outputs):
             for i, tokens in enumerate(allowed):
                 if tokens is not None and (isinstance(tokens, str) or not hasattr(tokens, "__len__") or len(tokens) != sizes[i]):
                     raise DataError(f"allowed[{i}] is {tokens!r:.60}; expected None or a list of {sizes[i]} entries, one for each token.")
-                for j, labels in enumerate(tokens or ()):
+                for j, labels in enumerate(() if tokens is None else tokens):
                     if labels is not None:
                         table[row + j] = self.marked(labels, f"allowed[{i}][{j}]")
                 row += sizes[i]

@@ -2,6 +2,8 @@
 import numpy as np
 
 from cpython cimport array
+from libc.stdint cimport int64_t
+from structperc.core.errors import DataError
 import array
 
 cdef array.array TEMPLATE = array.array("i", [])
@@ -60,20 +62,27 @@ def encode_few(dict code_of, list labels):
     return codes
 
 
-def encode_nested(dict code_of, sentences, int[::1] codes):
-    """Codes of lists of labels, end to end; the (i, j) of the first unknown label, or None. About 20 ns per label."""
-    cdef Py_ssize_t at = 0, i = 0, j
+def encode_nested(dict code_of, sentences, int[::1] codes, const int64_t[::1] offsets):
+    """Codes of lists of labels, end to end, of sentence i in offsets[i]:offsets[i + 1]; about 20 ns per label.
+
+    Returns (i, j, label) of the first unknown label, or None.
+    """
+    cdef Py_ssize_t at = 0, i = 0
     for labels in sentences:
-        j = 0
         for label in labels:
             try:
                 code = code_of.get(label)
             except TypeError:
                 code = None
             if code is None:
-                return i, j
+                return i, at - offsets[i], label
+            if at == offsets[i + 1]:
+                break
             codes[at] = code
             at += 1
-            j += 1
-        i += 1
+        else:
+            if at == offsets[i + 1]:
+                i += 1
+                continue
+        raise DataError(f"y[{i}] does not give as many labels as its length says, {offsets[i + 1] - offsets[i]}; pass a list.")
     return None

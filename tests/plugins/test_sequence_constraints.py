@@ -220,6 +220,13 @@ def test_streams_keep_to_what_is_allowed():
     assert stream.mistakes_ == whole.mistakes_ and np.array_equal(stream.coef_, whole.coef_)
 
 
+def test_allowed_labels_may_come_as_arrays():
+    X = [np.ones((2, 1)), np.ones((3, 1))]
+    engine = Engine("sequence", classes=LABELS).fit(X, [["a", "b"], ["a", "b", "c"]])
+    allowed = [np.array(["c", "a"]), np.array([["b", "b"], ["c", "c"], ["a", "a"]])]
+    assert engine.predict(X, allowed=allowed).tolist() == [["c", "a"], ["b", "c", "a"]]
+
+
 # ---- sentences that nothing fits ----
 
 

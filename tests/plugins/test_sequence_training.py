@@ -185,6 +185,16 @@ def test_a_chunk_that_fails_leaves_nothing_behind(layout):
         assert engine.mistakes_ == untouched.mistakes_
 
 
+def test_a_weighted_chunk_that_fails_leaves_the_same_file(tmp_path):
+    X = [np.eye(3), np.ones((2, 3))]
+    engine = Engine("sequence", update="pa1").partial_fit(X, [list("aba"), list("bb")])
+    engine.save(tmp_path / "before")
+    with pytest.raises(DataError, match="is nan"):
+        engine.partial_fit([X[0], np.full((1, 3), np.nan)], [list("bab"), ["a"]], sample_weight=[0.5, 1])
+    engine.save(tmp_path / "after")
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+
+
 @pytest.mark.parametrize("layout", ["dense64", "csr32-int64"])
 def test_many_sentences_are_learned_and_answered_as_few(layout):
     """Ten thousand sentences in one go, and in two."""
@@ -262,6 +272,39 @@ def test_what_are_no_labels_is_refused(y, sentence):
     X = [np.ones((1, 2)), np.ones((2, 2))]
     with pytest.raises(DataError, match=sentence):
         Engine("sequence").fit(X, y)
+
+
+def test_labels_that_are_more_or_fewer_than_their_length_says():
+    """They would be written beyond the others, or leave some unset."""
+
+    class Long(list):
+        def __len__(self):
+            return 2
+
+    class Emptying(str):
+        __slots__ = ()
+
+        def __hash__(self):
+            labels[:] = []
+            return hash("a")
+
+        def __eq__(self, other):
+            return str.__eq__(self, other)
+
+    X = [np.ones((1, 2)), np.ones((2, 2))]
+    for y in (["a"] * 100_000, ["a"]):
+        with pytest.raises(DataError, match=r"y\[1\] does not give as many labels as its length says, 2"):
+            Engine("sequence", classes=["a", "b"]).fit(X, [["a"], Long(y)])
+    labels = [Emptying("a"), "b"]
+    with pytest.raises(DataError, match=r"y\[1\] does not give as many labels as its length says, 2"):
+        Engine("sequence", classes=["a", "b"]).fit(X, [["a"], labels])
+
+
+def test_unknown_labels_are_named_wherever_they_stand():
+    """In a series with an index of its own too."""
+    X = [np.ones((1, 2)), np.ones((2, 2))]
+    with pytest.raises(DataError, match=r"y\[1\]\[1\] is 'z'"):
+        Engine("sequence", classes=["a", "b"]).fit(X, [["a"], pd.Series(["b", "z"], index=[7, 8])])
 
 
 def test_sentences_may_be_empty():
