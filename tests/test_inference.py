@@ -123,6 +123,37 @@ def test_large_scores_do_not_overflow():
     np.testing.assert_array_equal(list(engine.predict_marginals([[1e4], [-1e4]])), [[0, 1], [1, 0]])
 
 
+@pytest.mark.parametrize("scale", [1, 1e10, 1e17, 1e300])
+def test_marginals_of_a_chain_add_up_to_one_whatever_the_size_of_its_scores(scale):
+    engine = Engine("sequence", classes=[1, 2, 3]).fit([np.eye(3)], [[1, 2, 3]])
+    x = engine.parts_.reader.read([np.zeros((50, 3))]).example(0)
+    scores = np.random.default_rng(0).normal(size=50 * 3 + 9) * scale
+    found = inference.marginals(engine.parts_, scores, x)
+    assert found.min() >= 0
+    np.testing.assert_allclose(found[:150].reshape(50, 3).sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(found[150:].sum(), 49, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rule", [(), [(1, 2)]], ids=["free", "constrained"])
+@pytest.mark.parametrize("signs", [[1, 1, 1, 1], [-1, 1, 1, 1], [1, 1, 1, -1]], ids=["all", "later", "first"])
+def test_scores_that_add_up_to_infinity_are_refused(rule, signs):
+    """They are neither infeasible nor decided by chance."""
+    engine = Engine("sequence", classes=[1, 2, 3], forbidden_transitions=rule).fit([np.eye(3)[:2]], [[1, 3]])
+    parts, x = engine.parts_, engine.parts_.reader.read([np.zeros((4, 3))]).example(0)
+    scores = np.concatenate([np.repeat(signs, 3) * 1e308, np.zeros(9)])
+    for ask in (inference.best, inference.marginals, inference.max_marginals, lambda *of: inference.k_best(*of, 2)):
+        with pytest.raises(DataError, match="scores of sentence 0 .* add up to more than floating point holds"):
+            ask(parts, scores, x)
+
+
+def test_a_k_that_no_memory_could_hold_is_refused():
+    engine = Engine("sequence", classes=[1, 2, 3]).fit([np.eye(3)], [[1, 2, 3]])
+    assert len(engine.predict([np.eye(3)], k=10**30)[0]) == 27
+    for k in (2**30, 10**30):
+        with pytest.raises(OptionError, match=f"k={k} is too large; expected at most 715827882 with 3 labels"):
+            engine.predict([np.ones((100, 3))], k=k)
+
+
 # ---- structures: looked at one by one ----
 
 

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from structperc_sequence.features import ChainFeatures
 from subsets import Subsets
 
 from structperc import Engine, hookimpl
@@ -26,6 +27,7 @@ from structperc.components import (
     PrefixArgmax,
     PrimalWeights,
     RankOutputs,
+    RowFeatures,
     Update,
     VectorFeatures,
     Weights,
@@ -225,6 +227,62 @@ def test_scores_in_python_over_interleaved_weights_are_refused():
 
     with pytest.raises(PluginError, match="construct it with feature_major=False"):
         trained((csr_matrix(X), y), OnlyTheFirstColumn(RANKS - 1, FEATURES, feature_major=True))
+
+
+@pytest.mark.parametrize("layout", [np.array, csr_matrix], ids=["dense", "CSR"])
+@pytest.mark.parametrize("method", ["norm", "inner", "n_atoms"])
+def test_a_chain_of_which_one_method_is_replaced(layout, method):
+    """The same bits as without; on sparse rows most weights have no place of their own yet."""
+    Same = type("Same", (ChainFeatures,), {method: lambda self, *of: getattr(ChainFeatures, method)(self, *of)})
+
+    class Replacement:
+        @hookimpl
+        def structperc_features(self, task):
+            return Same(task.n_labels, task.n_features, True, task.sparse)
+
+    rng = np.random.default_rng(3)
+    X, y = layout(rng.integers(0, 2, (120, 30)).astype(float)), rng.integers(1, 8, 120)
+    models = [Engine("sequence", epochs=2, update="pa1", average=True, plugins=plugins).fit(X, y, lengths=[4] * 30)
+              for plugins in ([], [Replacement()])]
+    for name in ("coef_", "intercept_", "transition_scores_"):
+        assert np.array_equal(*(getattr(model, name) for model in models))
+
+
+@pytest.mark.parametrize("problem", ["sequence", Subsets])
+def test_another_number_of_atoms_needs_scores_of_its_own(problem):
+    """Compiled scores would be written beyond their space."""
+    kind = ChainFeatures if problem == "sequence" else RowFeatures
+
+    class Fewer:
+        @hookimpl
+        def structperc_features(self, task):
+            names = {"n_atoms": lambda self, x: 1, "max_atoms": lambda self, rows: 1}
+            arguments = (task.n_labels, task.n_features) if problem == "sequence" else (task.n_features,)
+            return type("Few", (kind,), names)(*arguments)
+
+    X, y = np.ones((6, 2)), [1, 2, 1, 2, 1, 2] if problem == "sequence" else [[0], [0]]
+    with pytest.raises(PluginError, match="Few.n_atoms returned 1 for example 0, but its compiled scores are"):
+        Engine(problem, plugins=[Fewer()]).fit(X, y, lengths=[3, 3])
+
+
+def test_a_chain_with_atoms_of_another_number_is_refused():
+    class Fewer(ChainFeatures):
+        def n_atoms(self, x):
+            return 4
+
+        def scores(self, w, x):
+            return np.zeros(4)
+
+        def max_atoms(self, rows):
+            return 4
+
+    class Replacement:
+        @hookimpl
+        def structperc_features(self, task):
+            return Fewer(task.n_labels, task.n_features)
+
+    with pytest.raises(PluginError, match="example 0 has 4 atoms; labels of its 3 rows need 10"):
+        Engine("sequence", plugins=[Replacement()]).fit(np.ones((6, 2)), [1, 2, 1, 2, 1, 2], lengths=[3, 3])
 
 
 # ---- w ----

@@ -14,9 +14,12 @@ import numpy as np
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy, memset
 from structperc.core.components cimport Argmax
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.core.kernels cimport best_kernels, sp_kernels
 from structperc.core.rows cimport Example
+
+cdef enum:
+    MOST_ORIGINS = 0x7FFFFFFF       # 2^31 - 1 labels and ranks of one token
 
 
 ctypedef struct Chain:
@@ -174,11 +177,15 @@ cdef class Viterbi(Argmax):
     def workspace(self, n_atoms):
         return 2 * n_atoms + 2 * self.size      # messages; the constrained scores of tokens, transitions, starts and ends
 
+    cdef Py_ssize_t n_atoms(self, Example x) noexcept nogil:
+        """How many atoms a sentence of so many tokens has."""
+        return self.size * (x.block.n_rows + self.size + self.start + self.end)
+
     cdef Chain chain(self, Example x, const double *s, double *work) noexcept nogil:
         """The chain of these atom scores; where constraints hold, its parts are copied to `work`."""
         cdef Chain chain
         cdef Py_ssize_t t, k, L = self.size
-        cdef const unsigned char *allowed = x.source.allowed_at
+        cdef const unsigned char *allowed = NULL if x.source is None else x.source.allowed_at
         chain.n_labels, chain.n_tokens = L, x.n_atoms // L - L - self.start - self.end
         chain.tokens, chain.transitions = s, s + chain.n_tokens * L
         chain.start = chain.transitions + L * L if self.start else NULL
@@ -203,11 +210,18 @@ cdef class Viterbi(Argmax):
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         cdef Py_ssize_t L = self.size, t, m, label = 0
         cdef double *messages = x.work
-        cdef Chain chain = self.chain(x, s, messages + (x.n_atoms - L * L))
-        cdef const double *e = chain.tokens
+        cdef Chain chain
+        cdef const double *e
         cdef double value, best = -INFINITY
-        if chain.n_tokens == 0:
+        if x.n_atoms != self.n_atoms(x) or (x.source is not None and x.source.allowed_at != NULL and x.source.allowed_width != L):
+            with gil:
+                self.error = PluginError(f"example {x.index} has {x.n_atoms} atoms; labels of its {x.n_rows} rows need {self.n_atoms(x)}, "
+                                         f"and in `allowed`, where it is given, {L} columns.")
+            return -1
+        if x.block.n_rows == 0:
             return 0
+        chain = self.chain(x, s, messages + (x.n_atoms - L * L))
+        e = chain.tokens
         forward(self.largest, &chain, messages)
         messages += (chain.n_tokens - 1) * L
         e += (chain.n_tokens - 1) * L
@@ -217,9 +231,9 @@ cdef class Viterbi(Argmax):
                 value += chain.end[m]
             if value > best:
                 best, label = value, m
-        if best == -INFINITY:
+        if best - best != 0:
             with gil:
-                self.error = infeasible(x, messages - (chain.n_tokens - 1) * L, &chain)
+                self.error = self.unlabelled(x, messages - (chain.n_tokens - 1) * L, &chain, best)
             return -1
         y[chain.n_tokens - 1] = <int> label + 1
         for t in range(chain.n_tokens - 2, -1, -1):         # the lowest label that the message came from: no pointers to keep
@@ -239,15 +253,16 @@ cdef class Viterbi(Argmax):
 
     def check_size(self, scores, Example x):
         """Takes the number of atoms from the scores, and refuses scores of another example."""
-        expected = self.size * (x.n_rows + self.size + self.start + self.end)
+        expected = self.n_atoms(x)
         if len(scores) != expected:
             raise DataError(f"{len(scores)} atom scores for example {x.index}; expected {expected} for its {x.n_rows} tokens.")
         x.n_atoms = expected
 
+    @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals
     def k_best(self, scores, Example x, k):
         cdef Problem problem = Problem(self, scores, x)
         cdef Py_ssize_t T = problem.chain.n_tokens, L = self.size, t, i, at
-        cdef Py_ssize_t size = min(k, self.n_labellings(T))
+        cdef Py_ssize_t size = self.n_wanted(k, T)
         cdef LargestFew few
         cdef const double[:, ::1] messages
         cdef double[::1] totals = np.zeros(max(size, 1))
@@ -269,15 +284,25 @@ cdef class Viterbi(Argmax):
             found.append((tuple(y), totals[i]))
         return found
 
-    def n_labellings(self, n_tokens):
-        """How many labellings there can be."""
-        return int(self.size) ** int(n_tokens)
+    def n_wanted(self, k, n_tokens):
+        """How many of the k best labellings there can be."""
+        most = int(self.size) ** min(int(n_tokens), 32)
+        if min(k, most) * self.size > MOST_ORIGINS:
+            raise OptionError(f"k={k} is too large; expected at most {MOST_ORIGINS // self.size} with {self.size} labels.")
+        return min(k, most)
 
     def marginals(self, scores, Example x):
-        return Problem(self, scores, x).totals(LogSum(self.size), lambda a, total: np.exp(a - total), np.add)
+        return Problem(self, scores, x).totals(LogSum(self.size), shares, np.add, 0.0)
 
     def max_marginals(self, scores, Example x):
-        return Problem(self, scores, x).totals(self.largest, lambda a, total: a, np.maximum)
+        return Problem(self, scores, x).totals(self.largest, np.array, np.maximum, -np.inf)
+
+    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best):
+        """The error of a sentence whose best score is not finite."""
+        cdef bint restricted = self.constrained or (x.source is not None and x.source.allowed_at != NULL)
+        if best == INFINITY or not restricted or overflown(messages, chain.n_tokens * chain.n_labels):
+            return too_large(x)
+        return infeasible(x, messages, chain)
 
 
 cdef class Problem:
@@ -307,8 +332,9 @@ cdef class Problem:
         last = np.asarray(found)[T - 1].reshape(L, -1)[:, 0] + self.part(self.chain.tokens, T)[T - 1]
         if self.chain.end != NULL:
             last = last + self.part(self.chain.end, 1)[0]
-        if last.max() == -np.inf:
-            raise infeasible(self.x, &found[0, 0] if semiring.size == 1 else NULL, &self.chain)
+        if not np.isfinite(last.max()):
+            self.solver.argmax(self.s, self.x)      # says what is wrong
+            raise too_large(self.x)
         return np.asarray(found)
 
     cdef part(self, const double *at, Py_ssize_t n_rows):
@@ -325,38 +351,60 @@ cdef class Problem:
         forward(semiring, &other, &found[0, 0])
         return np.asarray(found)[::-1]
 
-    def totals(self, Semiring semiring, shown, plus):
-        """For every atom, what the semiring sums up over the structures that contain it, as often as they do."""
+    @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals
+    def totals(self, Semiring semiring, shown, plus, nothing):
+        """For every atom, what the semiring sums up over the structures that contain it, as often as they do.
+
+        `shown` makes what is answered of the totals of all labels of a token, or of all pairs of two; `plus` adds that up, from `nothing`.
+        """
         cdef Py_ssize_t T = self.chain.n_tokens, L = self.chain.n_labels
         if T == 0:
-            return np.full(self.x.n_atoms, shown(-np.inf, 0.0))
+            return np.full(self.x.n_atoms, nothing)
         tokens, transitions = self.part(self.chain.tokens, T), self.part(self.chain.transitions, L)
         before, after = self.messages(semiring) + tokens, self.reversed_messages(semiring)
         single = before + after
-        largest = single[T - 1].max()
-        total = largest + np.log(np.exp(single[T - 1] - largest).sum())
-        pairs = np.full((L, L), shown(-np.inf, total))
+        if not np.isfinite(single.max(axis=1)).all():
+            raise too_large(self.x)
+        single = np.array([shown(one) for one in single])
+        pairs = np.full((L, L), nothing)
         after = after + tokens
         for t in range(T - 1):
-            pairs = plus(pairs, shown(before[t][:, None] + transitions + after[t + 1], total))
-        single = shown(single, total)
+            pairs = plus(pairs, shown(before[t][:, None] + transitions + after[t + 1]))
         parts = [single.ravel(), pairs.ravel(), *[single[0]] * self.solver.start, *[single[T - 1]] * self.solver.end]
         return np.concatenate(parts)
 
 
+def shares(totals):
+    """Probabilities from logarithms: whatever their size and rounding, they add up to 1."""
+    p = np.exp(totals - totals.max())
+    return p / p.sum()
+
+
+cdef bint overflown(const double *messages, Py_ssize_t n) noexcept:
+    """Whether one is NaN or inf."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if not messages[i] < INFINITY:
+            return True
+    return False
+
+
+cdef too_large(Example x):
+    return DataError(f"the scores of sentence {x.index} (counted from 0) add up to more than floating point holds; the weights or the "
+                     f"features are too large. Scale the features, for instance to unit variance.")
+
+
 cdef infeasible(Example x, const double *messages, const Chain *chain):
-    """The error of a sentence that no labels fit, with the first token at which none is left where messages tell."""
+    """The error of a sentence that no labels fit, with the first token at which none is left."""
     cdef Py_ssize_t t, k, L = chain.n_labels
-    place = ""
-    if messages != NULL:
-        for t in range(chain.n_tokens):
-            for k in range(L):
-                if messages[t * L + k] + chain.tokens[t * L + k] != -INFINITY:
-                    break
-            else:
-                place = f": none is left for its token {t} after those before it"
+    for t in range(chain.n_tokens):
+        for k in range(L):
+            if messages[t * L + k] + chain.tokens[t * L + k] != -INFINITY:
                 break
         else:
-            place = ": none may end it"
-    return DataError(f"no labels of sentence {x.index} (counted from 0) satisfy the constraints{place}. Allow more labels or "
+            place = f"none is left for its token {t} after those before it"
+            break
+    else:
+        place = "none may end it"
+    return DataError(f"no labels of sentence {x.index} (counted from 0) satisfy the constraints: {place}. Allow more labels or "
                      f"transitions, or leave the sentence out.")
