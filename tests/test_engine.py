@@ -576,6 +576,19 @@ def test_predicting_while_weights_find_their_place():
     assert engine.predict(X, lengths=lengths).tolist() == expected.predict(X, lengths=lengths).tolist()
 
 
+def test_threads_that_fail_at_once_get_their_own_error():
+    X = [np.ones((3, 2))] * 8
+    engine = Engine("sequence", classes=["a", "b"], forbidden_transitions=[("a", "b")]).fit(X[:1], [["b", "a", "a"]])
+
+    def work(i):
+        allowed = [["a", "b", None] if i == k else None for k in range(8)]
+        for _ in range(2000):
+            with pytest.raises(DataError, match=f"no labels of sentence {i} "):
+                engine.predict(X, allowed=allowed)
+
+    in_threads(*(lambda i=i: work(i) for i in range(8)))
+
+
 class Waiting:
     """Holds training at the end of the first epoch."""
 

@@ -340,7 +340,7 @@ cdef class Loop:
         """
         cdef Weights weights = self.weights if store is None else bound(store)
         cdef Example x = Example()              # nothing is shared with a training pass in another thread
-        cdef Py_ssize_t n = rows.n_examples, most = self.parts.features.max_atoms(rows), at = 0, start = 0, stop = 0
+        cdef Py_ssize_t n = rows.n_examples, most = self.parts.features.max_atoms(rows), at = 0, before, start = 0, stop = 0
         cdef Py_ssize_t capacity = max(self.parts.outputs.capacity(most), 1)
         cdef double[::1] own = np.zeros(max(most, self.features.room, 1))
         cdef const double[:, ::1] scores
@@ -358,10 +358,12 @@ cdef class Loop:
         while start < n:
             if self.outputs.width != 1 and found.shape[0] < at + capacity:
                 found = np.resize(found, 2 * (at + capacity))
+            before = at
             if compiled:
                 with nogil:
                     stop = self.answer(rows, x, weights, batch_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity, &at)
-            else:
+            if not compiled or stop == FAILED:      # parts keep the error, and other threads use them too: once more with the GIL
+                at = before
                 stop = self.answer(rows, x, weights, batch_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity, &at)
             if stop < 0:
                 self.fail(<int> stop, x, weights)
