@@ -487,6 +487,18 @@ def test_values_whose_code_changes_x():
 
 
 @pytest.mark.parametrize("template", [None, "%x[0,0]"])
+@pytest.mark.parametrize("sizes", [(3, 1), (1, 3)])
+def test_sentences_that_are_others_each_time(template, sizes):
+    class Shown(list):
+        def __getitem__(self, i):
+            return [("a",)] * next(shown)
+
+    shown = iter(sizes)
+    with pytest.raises(DataError, match="X was changed while it was read"):
+        NamedReader(template=template).learn(Shown([[("a",)]]))
+
+
+@pytest.mark.parametrize("template", [None, "%x[0,0]"])
 def test_lengths_that_are_not_true(template):
     """What a subclass of str, list or tuple says of its own length is not believed."""
 

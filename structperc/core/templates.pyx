@@ -130,6 +130,8 @@ cdef class Template:
                     self.expand(t, n, n_columns, builder)
                     builder.end_row(True)
                 builder.flush()
+            if builder.n_rows < n_tokens:
+                raise DataError("X was changed while it was read")
         except DataError as error:
             raise builder.located(error) from None
         return offsets
