@@ -295,7 +295,7 @@ cdef class Viterbi(Argmax):
         return Problem(self, scores, x).totals(LogSum(self.size), shares, np.add, 0.0)
 
     def max_marginals(self, scores, Example x):
-        return Problem(self, scores, x).totals(self.largest, np.array, np.maximum, -np.inf)
+        return Problem(self, scores, x).totals(self.largest, lambda totals, axis: totals, np.maximum, -np.inf)
 
     cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best):
         """The error of a sentence whose best score is not finite."""
@@ -355,7 +355,8 @@ cdef class Problem:
     def totals(self, Semiring semiring, shown, plus, nothing):
         """For every atom, what the semiring sums up over the structures that contain it, as often as they do.
 
-        `shown` makes what is answered of the totals of all labels of a token, or of all pairs of two; `plus` adds that up, from `nothing`.
+        `shown` makes what is answered of the totals of all labels of a token, or of all pairs of two, which stand along its axis; `plus`
+        adds that up, from `nothing`.
         """
         cdef Py_ssize_t T = self.chain.n_tokens, L = self.chain.n_labels
         if T == 0:
@@ -365,19 +366,19 @@ cdef class Problem:
         single = before + after
         if not np.isfinite(single.max(axis=1)).all():
             raise too_large(self.x)
-        single = np.array([shown(one) for one in single])
+        single = shown(single, 1)
         pairs = np.full((L, L), nothing)
         after = after + tokens
         for t in range(T - 1):
-            pairs = plus(pairs, shown(before[t][:, None] + transitions + after[t + 1]))
+            pairs = plus(pairs, shown(before[t][:, None] + transitions + after[t + 1], None))
         parts = [single.ravel(), pairs.ravel(), *[single[0]] * self.solver.start, *[single[T - 1]] * self.solver.end]
         return np.concatenate(parts)
 
 
-def shares(totals):
+def shares(totals, axis):
     """Probabilities from logarithms: whatever their size and rounding, they add up to 1."""
-    p = np.exp(totals - totals.max())
-    return p / p.sum()
+    p = np.exp(totals - totals.max(axis=axis, keepdims=True))
+    return p / p.sum(axis=axis, keepdims=True)
 
 
 cdef bint overflown(const double *messages, Py_ssize_t n) noexcept:
