@@ -53,7 +53,10 @@ def encode_few(dict code_of, list labels):
     cdef array.array codes = array.clone(TEMPLATE, n, False)
     try:
         for i in range(n):
-            code = code_of.get(labels[i])
+            if len(labels) < n:         # a label's own code may take labels out
+                return None
+            label = labels[i]           # held while its code runs
+            code = code_of.get(label)
             if code is None:
                 return None
             codes.data.as_ints[i] = code

@@ -112,6 +112,7 @@ cdef class Template:
 
     def encode(self, X, RowBuilder builder, Py_ssize_t n_columns):
         """Writes the rows of all tokens of a list of sentences; returns where sentences begin, an int64 array."""
+        X = list(X)             # a value's own code may take sentences out meanwhile
         offsets = np.zeros(len(X) + 1, dtype=np.int64)
         cdef int64_t[::1] ends = offsets
         cdef Py_ssize_t n_tokens = 0, t, n
@@ -124,7 +125,8 @@ cdef class Template:
             builder.allocate(n_tokens, n_tokens * self.n_lines)
             for builder.sentence in range(len(X)):
                 PyErr_CheckSignals()
-                n = self.collect(tokens_of(X[builder.sentence]), n_columns, builder)
+                sentence = tokens_of(X[builder.sentence])       # kept while its strings are read
+                n = self.collect(sentence, n_columns, builder)
                 for t in range(n):
                     builder.token = t
                     self.expand(t, n, n_columns, builder)

@@ -27,6 +27,7 @@ TOKENS = "a dict of features, or a list, tuple, set or frozenset of strings"
 
 def encode_tokens(X, RowBuilder builder):
     """Writes the rows of all tokens of a list of sentences; returns where sentences begin, an int64 array."""
+    X = list(X)                 # a value's own code may take sentences out meanwhile
     offsets = np.zeros(len(X) + 1, dtype=np.int64)
     cdef int64_t[::1] ends = offsets
     cdef Py_ssize_t n_tokens = 0, n_features = 0
