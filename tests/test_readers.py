@@ -515,7 +515,7 @@ def test_lengths_that_are_not_true(template):
     long = "é" * 100_000
     reader, rows = learned([[(Text(long),), ("b",)]], template=template)
     assert reader.vocabulary.names() == [long, "b"] and len(rows) == 2
-    with pytest.raises(DataError, match="columns|changed"):
+    with pytest.raises(DataError, match="column|changed"):
         NamedReader(template=template).learn([[Token(str(i) for i in range(1000))] * 1000])
     if template:
         assert NamedReader(template=template).learn([Sentence([("a",)] * 100_000), [("b",)]]).X.shape == (100_001, 2)

@@ -289,11 +289,14 @@ def test_sentences_may_be_empty(noisy):
     assert model.predict(X[0], lengths=[0, len(X[0]), 0]).tolist() == model.predict(X[:1])[0]
 
 
-def test_a_row_alone_is_a_sentence(noisy):
+def test_a_matrix_does_not_say_where_sentences_begin(noisy):
     X, y = noisy
     rows = np.concatenate(X)
-    model = made().fit(rows, flat(y))
-    assert model.predict(rows[:9]) == [[label] for label in model.predict(rows[:9], lengths=[1] * 9)]
+    model = made().fit(rows, flat(y), lengths=[1] * len(rows))
+    for ask in (lambda: made().fit(rows, flat(y)), lambda: model.partial_fit(rows, flat(y)), lambda: model.predict(rows.tolist()),
+                lambda: model.predict_marginals(rows), lambda: model.margins(sparse.csr_matrix(rows)), lambda: model.score(rows, flat(y))):
+        with pytest.raises(DataError, match=r"say which of its rows make a sentence: with lengths=\[...\] or groups"):
+            ask()
 
 
 def test_data_frames_of_sentences(corpus):

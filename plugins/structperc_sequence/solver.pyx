@@ -208,7 +208,7 @@ cdef class Viterbi(Argmax):
         return chain
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef Py_ssize_t L = self.size, t, m, label = 0
+        cdef Py_ssize_t L = self.size, t, m = 0, label = 0
         cdef double *messages = x.work
         cdef Chain chain
         cdef const double *e

@@ -25,7 +25,7 @@ cdef class PrimalWeights(Weights):
     scale_sum * v - u, where a step v += d adds scale_sum * d to u: averaging costs nothing between steps
     (math of the lazy form: mean = w_T - (1/T) sum_s (s - 1) Delta_s).
 
-    Where the feature map allows it (`Features.lazy_rows`) and rows are longer than a cache line, rows stand in the order in which steps
+    Where the feature map allows it (`Features.lazy_rows`) and a row with its averages is longer than a cache line, rows stand in the order in which steps
     first touch them, after one row of zeros for all the others: memory and caches hold only features that were ever learned from.
 
     Parameters
@@ -54,7 +54,7 @@ cdef class PrimalWeights(Weights):
 
     def start(self, Features features, task):
         cdef Py_ssize_t width = features.row_width * (2 if self.average else 1), rows = features.n_weight_rows
-        cdef bint lazy = features.lazy_rows > 0 and width > LINE and rows < MOST_PLACES
+        cdef bint lazy = features.lazy_rows > 0 and 2 * features.row_width > LINE and rows < MOST_PLACES    # with averages or not
         self.features = features
         rows += lazy
         space = np.zeros(rows * width + 8)              # the system gives memory where it is first used
@@ -159,15 +159,12 @@ cdef class PrimalWeights(Weights):
     cdef take(self, PrimalWeights other, values):
         """Stores these values in the rows that another store with the same features has in use."""
         if self.place is None:
-            np.asarray(self.buffer)[:] = values.ravel() if other.place is None else other._in_order(values)
+            np.asarray(self.buffer)[:] = values.ravel()
             return
-        if other.place is not None:
-            place = np.asarray(other.place)
-            np.asarray(self.place)[:] = np.where(place < len(values), place, 0)
-            self.n_placed = <int> len(values)
-            self._table()[:] = values
-        else:
-            raise AssertionError("a store with averages has longer rows than one without")
+        place = np.asarray(other.place)
+        np.asarray(self.place)[:] = np.where(place < len(values), place, 0)
+        self.n_placed = <int> len(values)
+        self._table()[:] = values
 
     def batch_scores(self, rows):
         return self.features.batch_scores(self.vector(), rows)

@@ -34,8 +34,7 @@ class SequenceTagger(EngineEstimator):
       a tuple of column strings;
     - a list of arrays (T, n_features), dense or CSR, one per sentence;
     - one array or CSR matrix (n_tokens, n_features) and either `lengths`, the tokens of each sentence, or `groups`, the
-      sentence of each row. Then predictions come back as one flat array, one entry per row. Without either, every row is a
-      sentence of one token.
+      sentence of each row; one of them must be given. Then predictions come back as one flat array, one entry per row.
 
     Parameters
     ----------
@@ -138,6 +137,7 @@ class SequenceTagger(EngineEstimator):
             Naming the sentence and token at fault.
         """
         self._refuse_none(y)
+        refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
 
     def partial_fit(self, X, y, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None):
@@ -158,6 +158,7 @@ class SequenceTagger(EngineEstimator):
         self
         """
         self._refuse_none(y)
+        refuse_rows_alone(X, lengths, groups)
         return self._train(self._continued(classes), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,
                            sample_weight=sample_weight)
 
@@ -176,6 +177,7 @@ class SequenceTagger(EngineEstimator):
         list of lists of labels, or ndarray of shape (n_tokens,) when `lengths` or `groups` was given
             With k, a list per sentence of up to k lists of labels, best first; fewer when the sentence has no more.
         """
+        refuse_rows_alone(X, lengths, groups)
         found = self._trained().predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
         return list(found) if k is not None or lengths is None and groups is None else self._flat(found)
 
@@ -194,6 +196,7 @@ class SequenceTagger(EngineEstimator):
         list of ndarrays of shape (T, L), or one of shape (n_tokens, L) when `lengths` or `groups` was given
             Columns in the order of `classes_`; every row sums to 1.
         """
+        refuse_rows_alone(X, lengths, groups)
         found = self._trained().predict_marginals(X, lengths=lengths, groups=groups, allowed=allowed)
         return list(found) if lengths is None and groups is None else np.concatenate(found)
 
@@ -210,6 +213,7 @@ class SequenceTagger(EngineEstimator):
         ndarray of shape (n_sentences,)
             0 for a tie, inf where constraints leave one output only.
         """
+        refuse_rows_alone(X, lengths, groups)
         return self._trained().margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def score(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None) -> float:
@@ -227,6 +231,7 @@ class SequenceTagger(EngineEstimator):
         float
         """
         self._refuse_none(y)
+        refuse_rows_alone(X, lengths, groups)
         predicted = self._trained().predict(X, lengths=lengths, groups=groups, allowed=allowed)
         true = list(itertools.chain.from_iterable(sentences(y, predicted, "y", "X")))
         if not true:
@@ -358,3 +363,11 @@ def largest(weights, n):
         raise OptionError(f"n={n!r}; expected a whole number, at least 1.")
     order = np.argsort(-np.abs(weights), kind="stable")[:n]
     return order[weights[order] != 0]
+
+
+def refuse_rows_alone(X, lengths, groups) -> None:
+    """A matrix without lengths may be meant as one sentence, or as many: nothing tells which of its rows belong together."""
+    matrix = getattr(X, "ndim", 0) == 2 or isinstance(X, (list, tuple)) and len(X) > 0 and reading.is_row(X[0]) and len(X[0]) > 0
+    if matrix and lengths is None and groups is None:
+        raise DataError("X is one matrix, so say which of its rows make a sentence: with lengths=[...] or groups=[...]; "
+                        "lengths=[len(X)] makes them one, lengths=[1] * len(X) a sentence each.")
