@@ -25,8 +25,9 @@ cdef class PrimalWeights(Weights):
     scale_sum * v - u, where a step v += d adds scale_sum * d to u: averaging costs nothing between steps
     (math of the lazy form: mean = w_T - (1/T) sum_s (s - 1) Delta_s).
 
-    Where the feature map allows it (`Features.lazy_rows`) and a row with its averages is longer than a cache line, rows stand in the order in which steps
-    first touch them, after one row of zeros for all the others: memory and caches hold only features that were ever learned from.
+    Where the feature map allows it (`Features.lazy_rows`) and a row with its averages is longer than a cache line, rows stand in
+    the order in which steps first touch them, after one row of zeros for all the others: memory and caches hold only features
+    that were ever learned from.
 
     Parameters
     ----------
