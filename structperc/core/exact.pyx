@@ -3,8 +3,17 @@
 Typical sizes: 4 atoms (ranks) to 1000. Cost: one norm and O(atoms), where the scores fall along the atoms as thresholds make them.
 """
 from libc.math cimport INFINITY, fabs
-from structperc.core.components cimport Step, Update
+from structperc.core.components cimport Step
 from structperc.core.errors import DataError, PluginError
+from structperc.core.updates cimport PassiveAggressiveUpdate
+
+MANWANI = """@misc{manwani2018exact,
+  author = {Naresh Manwani and Mohit Chandra},
+  title = {Exact Passive-Aggressive Algorithms for Learning to Rank Using Interval Labels},
+  year = {2018},
+  eprint = {1808.06107},
+  archivePrefix = {arXiv}
+}"""
 
 cdef enum:
     MOST_PASSES = 2000          # of the search for the root; 1 or 2 are usual, halving alone ends within this
@@ -19,7 +28,7 @@ ctypedef struct Side:
     double sign
 
 
-cdef class ExactUpdate(Update):
+cdef class ExactUpdate(PassiveAggressiveUpdate):
     """Every atom of the right answer shall score at least the margin, every other at most minus the margin.
 
     For ranks these are the constraints of all thresholds (exact passive-aggressive ranking), for classes those of one class
@@ -42,21 +51,11 @@ cdef class ExactUpdate(Update):
     """
 
     keeps_order = True
-    cdef int variant
-    cdef double margin, C
+    citation = MANWANI
 
     def __init__(self, str variant="exact-pa", double margin=1.0, double C=1.0):
-        self.variant = ("exact-pa", "exact-pa1", "exact-pa2").index(variant)
-        self.margin, self.C = margin, C
+        PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
         self.every_trial = True
-
-    @property
-    def weighs(self):
-        return self.variant > 0
-
-    @property
-    def uses(self):
-        return ("margin", "C") if self.variant > 0 else ("margin",)
 
     def check(self, task, parts, sample_weight=None):
         if not parts.features.uniform_gram:

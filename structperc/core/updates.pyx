@@ -58,8 +58,6 @@ cdef class PassiveAggressiveUpdate(Update):
     """
 
     citation = CRAMMER
-    cdef int variant
-    cdef double margin, C
 
     def __init__(self, str variant="pa", double margin=1.0, double C=1.0):
         self.variant = ("pa", "pa1", "pa2").index(variant)
