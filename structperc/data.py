@@ -222,13 +222,18 @@ def group_offsets(groups) -> np.ndarray:
     values = np.asarray(groups)
     if values.ndim != 1 or len(values) == 0:
         raise DataError(f"groups has shape {values.shape}; expected one entry for each row of X.")
+    offsets, again = runs(values)
+    if again:
+        raise DataError(f"the rows of group {again[0]!r} are not all together; sort X, y and groups by group.")
+    return offsets
+
+
+def runs(values) -> tuple[np.ndarray, list]:
+    """Where each run of equal values begins, and the end; and the values that come back in a later run."""
     starts = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
-    names = values[starts].tolist()
-    if len(set(names)) < len(names):
-        seen = set()
-        again = next(name for name in names if name in seen or seen.add(name))
-        raise DataError(f"the rows of group {again!r} are not all together; sort X, y and groups by group.")
-    return np.append(starts, len(values)).astype(np.int64)
+    names, seen = values[starts].tolist(), set()
+    again = [name for name in names if name in seen or seen.add(name)]
+    return np.append(starts, len(values)).astype(np.int64), again
 
 
 def check_offsets(offsets, n_rows: int):

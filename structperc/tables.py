@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError
+from structperc.data import runs
 from structperc.extras import require
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -152,12 +153,10 @@ def read_svmlight(path, *, n_features=None, grouped=False) -> Table:
 
 def group_offsets(path, values, name) -> np.ndarray:
     """Where each run of equal values begins, and the end; a value may not come back."""
-    starts = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
-    if len(set(values[starts].tolist())) < len(starts):
-        seen = set()
-        again = next(v for v in values[starts].tolist() if v in seen or seen.add(v))
-        raise DataError(f"{path}: the rows with {name!r} {again!r} are not all together; sort the file by that column.")
-    return np.append(starts, len(values)).astype(np.int64)
+    offsets, again = runs(values)
+    if again:
+        raise DataError(f"{path}: the rows with {name!r} {again[0]!r} are not all together; sort the file by that column.")
+    return offsets
 
 
 def marked_rows(y, offsets) -> list[tuple]:

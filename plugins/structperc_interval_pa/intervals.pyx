@@ -2,10 +2,9 @@
 import numpy as np
 
 from structperc.core.components cimport Loss, Outputs
-from structperc.core.errors import DataError
 from structperc.core.gold import Gold
 from structperc.core.intervals import interval_labels, read_intervals
-from structperc.core.losses import check_costs
+from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.outputs cimport RankOutputs
 from structperc.core.rows cimport Example
 
@@ -72,11 +71,7 @@ cdef class IntervalLoss(Loss):
         Loss.start(self, outputs, task)
         distance = np.abs(np.subtract.outer(np.arange(r), np.arange(r))).astype(float)
         matrix = {"absolute": distance, "squared": distance**2}[self.given] if isinstance(self.given, str) else self.given
-        if matrix.shape != (r, r):
-            raise DataError(f"loss is a cost matrix of shape {matrix.shape}, but there are {r} labels; expected ({r}, {r}).")
-        if np.diagonal(matrix).any():
-            k = int(np.flatnonzero(np.diagonal(matrix))[0])
-            raise DataError(f"loss[{k}, {k}] is {matrix[k, k]}, the cost of a right prediction; it must be 0.")
+        refuse_matrix(matrix, r)
         self.table = matrix
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:

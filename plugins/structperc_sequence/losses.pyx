@@ -2,8 +2,7 @@
 import numpy as np
 
 from structperc.core.components cimport Loss, Outputs
-from structperc.core.errors import DataError
-from structperc.core.losses import check_costs
+from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.rows cimport Example
 
 
@@ -26,15 +25,9 @@ cdef class TokenLoss(Loss):
         self.matrix = None if costs is None else check_costs(costs, "loss")
 
     def start(self, Outputs outputs, task):
-        n_labels = task.n_labels
         Loss.start(self, outputs, task)
-        matrix = 1 - np.eye(n_labels) if self.matrix is None else self.matrix
-        if matrix.shape != (n_labels, n_labels):
-            raise DataError(f"loss is a cost matrix of shape {matrix.shape}, but there are {n_labels} labels; "
-                            f"expected ({n_labels}, {n_labels}).")
-        if np.diagonal(matrix).any():
-            k = int(np.flatnonzero(np.diagonal(matrix))[0])
-            raise DataError(f"loss[{k}, {k}] is {matrix[k, k]}, the cost of a right label; it must be 0.")
+        matrix = 1 - np.eye(task.n_labels) if self.matrix is None else self.matrix
+        refuse_matrix(matrix, task.n_labels)
         self.table = matrix
 
     @property

@@ -44,7 +44,7 @@ cdef class ChainOutputs(Outputs):
         return self.labels
 
     def n_tokens(self, Example x):
-        return x.n_atoms // self.size - self.size - self.start - self.end
+        return self.capacity(x.n_atoms)
 
     def encode(self, y, rows):
         sizes = rows.sizes()

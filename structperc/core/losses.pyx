@@ -80,12 +80,7 @@ cdef class CostLoss(Loss):
 
     def start(self, Outputs outputs, task):
         Loss.start(self, outputs, task)
-        r = labels_of(outputs, "a cost matrix")
-        if self.matrix.shape != (r, r):
-            raise DataError(f"loss is a cost matrix of shape {self.matrix.shape}, but there are {r} labels; expected ({r}, {r}).")
-        if np.diagonal(self.matrix).any():
-            k = int(np.flatnonzero(np.diagonal(self.matrix))[0])
-            raise DataError(f"loss[{k}, {k}] is {self.matrix[k, k]}, the cost of a right prediction; it must be 0.")
+        refuse_matrix(self.matrix, labels_of(outputs, "a cost matrix"))
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return self.table[gold[0] - 1, y[0] - 1]
@@ -128,6 +123,16 @@ def labels_of(outputs, what):
         raise PluginError(f"{what} compares single labels, but a gold output of {type(outputs).__name__} may leave several open; use "
                           f"'zero-one', or a loss of the plugin that makes these outputs.")
     return outputs.n_labels
+
+
+def refuse_matrix(costs, n_labels):
+    """Raises for a cost matrix that does not fit the labels, or in which a right label costs something."""
+    if costs.shape != (n_labels, n_labels):
+        raise DataError(f"loss is a cost matrix of shape {costs.shape}, but there are {n_labels} labels; "
+                        f"expected ({n_labels}, {n_labels}).")
+    if np.diagonal(costs).any():
+        k = int(np.flatnonzero(np.diagonal(costs))[0])
+        raise DataError(f"loss[{k}, {k}] is {costs[k, k]}, the cost of a right label; it must be 0.")
 
 
 def check_costs(costs, name):
