@@ -23,8 +23,8 @@ def extension(path):
     return Extension(
         ".".join(parts),
         [str(path.relative_to(ROOT))],
-        include_dirs=["structperc/core"],
-        depends=[str(p.relative_to(ROOT)) for p in ROOT.glob("structperc/core/*.h")],
+        include_dirs=["structperc/core", str(path.parent.relative_to(ROOT))],
+        depends=[str(p.relative_to(ROOT)) for p in [*ROOT.glob("structperc/core/*.h"), *path.parent.glob("*.h")]],
         extra_compile_args=FLAGS + (VECTORS if path.name == "kernels.pyx" else []),
     )
 
@@ -35,7 +35,7 @@ setup(
     package_data={"structperc": ["py.typed"], "structperc.core": ["*.pxd", "*.h"]},
     ext_modules=cythonize(
         [extension(path) for path in CORE + PLUGINS],
-        include_path=["."],
+        include_path=[".", "plugins"],
         language_level=3,
         compiler_directives={
             "boundscheck": False,

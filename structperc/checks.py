@@ -26,6 +26,9 @@ def check_parts(task, parts) -> None:
     for part in attrs.astuple(parts, recurse=False):
         if hasattr(part, "check"):
             part.check(task, parts)
+    if task.objects and parts.features.n_blocks and parts.weights.primal:
+        raise DataError(f"X is a list of objects, but {type(parts.features).__name__} describes rows of numbers; pass a matrix, or weights "
+                        f"that see examples through a kernel on such objects.")
 
 
 def check_sizes(task, parts) -> None:

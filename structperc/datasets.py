@@ -5,7 +5,7 @@ Each data set has a folder of its own under `data_home()`, and in it the files o
     conll2000/train.txt.gz  test.txt.gz
     ud_english_ewt/en_ewt-ud-train.conllu.gz  en_ewt-ud-dev.conllu.gz  en_ewt-ud-test.conllu.gz
     regression/california.csv.gz
-    chu_ghahramani/abalone.csv.gz
+    chu_ghahramani/abalone.csv.gz  abalone_partitions.tar.gz  diabetes_partitions.tar.gz ...
     parkinsons/parkinsons_updrs.csv.gz
     lightgbm_lambdarank/rank.train.txt.gz  rank.test.txt.gz
 
@@ -19,8 +19,10 @@ from __future__ import annotations
 import functools
 import gzip
 import hashlib
+import io
 import os
 import sys
+import tarfile
 import tempfile
 import zipfile
 import zlib
@@ -31,7 +33,7 @@ import attrs
 import numpy as np
 
 from structperc.columns import read_columns
-from structperc.core.errors import DataError, MissingData
+from structperc.core.errors import DataError, MissingData, OptionError
 from structperc.extras import require
 
 VARIABLE = "STRUCTPERC_DATA"
@@ -42,9 +44,11 @@ CONLL2000_ZIP = "nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28/package
 EWT_COMMIT = "UniversalDependencies/UD_English-EWT/15d613d8447b3478787d4c278730a1e48a945efb"
 ARFF_FOLDER = "renatopp/arff-datasets/c59f172882592bb58982cc54d2d3c8a2b57e9b73/regression"
 PARKINSONS = "behnazrzf/Parkinson-s_Telemonitoring/f603774b38bfc967f20b4752bec4b6f872917d98/data/parkinsons_updrs.data"
+PROBIT_FOLDER = "bb515/probit/900d069c82df98fb8d8074774b2d9dd8c14b8ad8/data"
 LAMBDARANK = "microsoft/LightGBM/bae0b7ba953341a32b2a9c5c5c437a1b976f576f/examples/lambdarank"
 CALIFORNIA_COLUMNS = b"longitude,latitude,housingMedianAge,totalRooms,totalBedrooms,population,households,medianIncome,medianHouseValue"
 ABALONE_COLUMNS = b"sex_1,sex_2,sex_3,length,diameter,height,whole_weight,shucked_weight,viscera_weight,shell_weight,rings"
+BINS, PARTITIONS = (5, 10), range(1, 21)
 
 
 @attrs.frozen
@@ -110,6 +114,57 @@ def lambdarank(part, first, sha256) -> File:
                 made=functools.partial(numbered_queries, first=first))
 
 
+def archived(*contents, names) -> bytes:
+    """A tar archive, not compressed, with these files."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in zip(names, contents, strict=True):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+@attrs.frozen
+class Partitioned:
+    """A data set of Chu and Ghahramani, cut into 5 and into 10 classes and divided 20 times."""
+
+    title: str
+    below: str                      # its folder in the repository
+    prefixes: tuple[str, str]       # of its files, for 5 and for 10 classes
+    sha256: str                     # of the archive, not compressed
+
+    def member(self, part, bins, number) -> str:
+        """The name of a file, in the repository and in the archive."""
+        return f"{bins}bins/{self.prefixes[BINS.index(bins)]}_{part}_{bins}.{number}"
+
+    def source(self, name) -> Source:
+        names = sorted(self.member(part, bins, number) for part in ("train", "test") for bins in BINS for number in PARTITIONS)
+        path, *beside = (f"{PROBIT_FOLDER}/{self.below}/{member}" for member in names)
+        return Source(f"{self.title}, as Chu and Ghahramani divided it", "chu_ghahramani", (
+            File(f"{name}_partitions.tar", path, self.sha256, beside=tuple(beside), made=functools.partial(archived, names=names)),))
+
+
+PARTITIONED = {
+    "diabetes": Partitioned("Diabetes", "Diabetes", ("diabetes.data", "diabetes.data.ord"),
+                            "4d69475c393db25ff304bc768c1c7bb1184fb0626a34732d84cccae7c792492d"),
+    "pyrimidines": Partitioned("Pyrimidines", "pyrimidines", ("pyrim", "pyrim"),
+                               "ed0c73dc11b881ac9f4c42cba7b5e093a964b8000e48758c1bd486787f56ae23"),
+    "triazines": Partitioned("Triazines", "triazines", ("triazines", "triazines"),
+                             "bc30618c2d5d69e6c74b434b95ea55d1ed1e95c3971992928934048c1d601e59"),
+    "wisconsin": Partitioned("Wisconsin breast cancer", "wisconsin", ("wpbc", "wpbc"),
+                             "2fb39d0807a7e131f3991233f475d0df750babbf1ff0108d51d937d411bd8602"),
+    "machinecpu": Partitioned("Machine CPU", "machinecpu", ("machine", "machine"),
+                              "f8906b16b475ebf2749fed9c8eda11446568cbfe833fa99d89f567181c719407"),
+    "autompg": Partitioned("Auto MPG", "Auto-Mpg", ("auto.data", "auto.data"),
+                           "7be366ec42339032e169c71f411e46ebe6ee3c53f6001d64290754db05f1c137"),
+    "bostonhousing": Partitioned("Boston housing", "bostonhousing", ("housing", "housing"),
+                                 "7d5029f87df731ee24c604b396c556f347f6e972958f5943ca79c774d042799b"),
+    "stocksdomain": Partitioned("Stocks domain", "stocksdomain", ("stock", "stock"),
+                                "016f41547a97d5a437d9dce0d8d6f20b23516d36b8dbb96dc9d74f24718266e5"),
+    "abalone": Partitioned("Abalone", "abalone", ("abalone", "abalone"),
+                           "5e234fc36334dfa28215bc83398f80adeb26979991f01914dce0cca32884a733"),
+}
 SOURCES = {
     "conll2000": Source("CoNLL-2000", "conll2000", (
         File("train.txt", CONLL2000_ZIP, "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea", "conll2000/train.txt"),
@@ -136,7 +191,7 @@ SOURCES = {
         lambdarank("train", 1, "4b3594bdeb522855b4ebc961bec1d26a1b5f5e098020702a13d59f14df80d7b1"),
         lambdarank("test", 202, "6d74e33594ec639133621912b4e78e095bc62768b75edb165cb1a8acd564917b"),
     )),
-}
+} | {f"{name}_partitions": one.source(name) for name, one in PARTITIONED.items()}
 
 
 def size(sentences) -> str:
@@ -348,6 +403,95 @@ def load_numbers(name, *, download=True, home=None) -> NumberTable:
     if values.shape[1] != len(columns):
         raise DataError(f"{path} has {values.shape[1]} numbers in a row and {len(columns)} columns; remove it to have it fetched again.")
     return NumberTable(SOURCES[name].title, columns, values)
+
+
+@attrs.frozen(eq=False)
+class Partition:
+    """A data set divided into rows to learn from and rows to test with.
+
+    Attributes
+    ----------
+    X, X_test : array of shape (n_rows, n_features), (n_test, n_features)
+    y, y_test : int array of shape (n_rows,), (n_test,)
+        Ranks 1, 2, ... Some may be missing in y.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+def load_partitions(name, bins=5, *, download=True, home=None) -> list[Partition]:
+    """One of the nine sets that Chu and Ghahramani compared ordinal regression with, in their 20 partitions.
+
+    The ranks are bins of equal length of a real-valued target, so their numbers of rows are far from equal. Features are not scaled.
+
+    Parameters
+    ----------
+    name : {"diabetes", "pyrimidines", "triazines", "wisconsin", "machinecpu", "autompg", "bostonhousing", "stocksdomain", "abalone"}
+        43 to 4177 rows (a training part: 30 to 1000) of 2 to 60 features.
+    bins : {5, 10}, default 5
+        The number of ranks.
+    download, home
+        As in `load_numbers`. To fetch a set is to fetch its 80 files one by one, 100 kB to 14 MB in all; they are kept as one archive.
+
+    Returns
+    -------
+    list of Partition
+        All 20, in their order.
+
+    Raises
+    ------
+    OptionError
+        For another name or number of bins.
+    MissingData, MissingExtra
+        As in `load_numbers`.
+    DataError
+        When the archive is damaged, or a file in it is no table of numbers whose last column holds ranks.
+
+    References
+    ----------
+    W. Chu and Z. Ghahramani: Gaussian processes for ordinal regression. Journal of Machine Learning Research 6, pages 1019-1041, 2005.
+
+    Examples
+    --------
+    An archive of one's own in place of the real one:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from structperc.datasets import PARTITIONED, archived, load_partitions
+    >>> names = [PARTITIONED["diabetes"].member(part, 5, k) for part in ("train", "test") for k in range(1, 21)]
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     Path(home, "chu_ghahramani").mkdir()
+    ...     archive = archived(*[b"0.5 -25.0 3\\n1.5 -3.0 1\\n"] * 40, names=names)
+    ...     _ = Path(home, "chu_ghahramani", "diabetes_partitions.tar").write_bytes(archive)
+    ...     partitions = load_partitions("diabetes", home=home)
+    >>> len(partitions), partitions[19].y
+    (20, array([3, 1]))
+    """
+    if name not in PARTITIONED:
+        raise OptionError(f"name={name!r}; expected one of {', '.join(PARTITIONED)}.")
+    if bins not in BINS:
+        raise OptionError(f"bins={bins!r}; expected 5 or 10.")
+    (path,) = locate(f"{name}_partitions", download=download, home=home)
+    try:
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()      # whole, so its checksum counts
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            parts = [[ranked(archive, PARTITIONED[name].member(part, bins, number), bins) for part in ("train", "test")]
+                     for number in PARTITIONS]
+    except (KeyError, ValueError, EOFError, gzip.BadGzipFile, tarfile.TarError, zlib.error) as error:
+        raise DataError(f"{path} is not the archive that it should be: {error}; remove it to have it fetched again.") from error
+    return [Partition(*train, *test) for train, test in parts]
+
+
+def ranked(archive, member, bins):
+    """Features and ranks of a file in an archive, blank-separated."""
+    rows = archive.extractfile(member).readlines()
+    values = np.loadtxt(rows, ndmin=2) if rows else np.empty((0, 0))
+    if values.shape[1] < 2 or not np.isin(values[:, -1], np.arange(1, bins + 1)).all():
+        raise ValueError(f"{member} does not hold features and, in its last column, ranks 1..{bins}")
+    return np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64)
 
 
 def data_home() -> Path:

@@ -185,6 +185,7 @@ class Engine:
         session.online = fitted.online = [] if keep_online else None
         before, self._fitted, self._session = self._fitted, fitted, session
         try:
+            fitted.parts.weights.attend(session.rows)
             fitted.parts.trainer.train(session)
             if not fitted.parts.weights.finite():
                 raise overflow()
@@ -196,6 +197,8 @@ class Engine:
             self._fitted = before
             fitted.task.random.bit_generator.state = random
             raise
+        finally:
+            fitted.parts.weights.attend(None)
 
     def _learn_chunk(self, X, offsets, y, allowed, sample_weight, costs):
         fitted = self._fitted

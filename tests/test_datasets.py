@@ -15,8 +15,19 @@ import numpy as np
 import pytest
 
 from structperc import datasets
-from structperc.datasets import SOURCES, MissingData, data_home, load_conll2000, load_numbers, load_ud_english_ewt, locate
-from structperc.errors import DataError, StructPercError
+from structperc.datasets import (
+    PARTITIONED,
+    SOURCES,
+    MissingData,
+    archived,
+    data_home,
+    load_conll2000,
+    load_numbers,
+    load_partitions,
+    load_ud_english_ewt,
+    locate,
+)
+from structperc.errors import DataError, OptionError, StructPercError
 from structperc.extras import MissingExtra
 
 CHUNKED = b"He PRP B-NP\nreckons VBZ B-VP\n\nRockwell NNP B-NP\n\n"
@@ -196,6 +207,68 @@ def test_a_damaged_table(tmp_path):
         load_numbers("abalone", home=tmp_path)
 
 
+def members(name, bins=(5, 10)):
+    return sorted(PARTITIONED[name].member(part, b, k) for part in ("train", "test") for b in bins for k in range(1, 21))
+
+
+def numbered(member):
+    """Two rows that tell the files apart; the number of the partition is a feature, 5 or 10 the rank."""
+    number = member.rpartition(".")[2]
+    bins = member.partition("bins")[0]
+    return f"{number}.00000 {float('train' in member)} {bins}\n{number}.00000 0.5 1\n".encode()
+
+
+@pytest.mark.parametrize("bins", [5, 10])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_partitions_come_in_their_order(tmp_path, compressed, bins, server):
+    fill(tmp_path, "diabetes_partitions", archived(*map(numbered, members("diabetes")), names=members("diabetes")), compressed)
+
+    partitions = load_partitions("diabetes", bins, home=tmp_path)
+    assert len(partitions) == 20
+    for number, one in enumerate(partitions, 1):
+        assert one.X.tolist() == [[number, 1], [number, 0.5]]
+        assert one.X_test.tolist() == [[number, 0], [number, 0.5]]
+        assert one.y.tolist() == one.y_test.tolist() == [bins, 1]
+        assert one.X.flags.c_contiguous and one.y.dtype == np.int64
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("content, said", [
+    (b"0.5 6\n", "5bins/wpbc_train_5.1 does not hold .* ranks 1..5"), (b"0.5 0\n", "ranks 1..5"), (b"0.5 1.5\n", "ranks 1..5"),
+    (b"0.5 nan\n", "ranks 1..5"), (b"3\n", "does not hold features"), (b"", "does not hold features"), (b"0.5,3\n", "could not convert"),
+    (b"0.5 3\n3\n", "number of columns"),
+])
+def test_what_is_no_partition(tmp_path, content, said):
+    fill(tmp_path, "wisconsin_partitions", archived(*[content] * 40, names=members("wisconsin", [5])))
+    with pytest.raises(DataError, match=rf"wisconsin_partitions\.tar\.gz is not the archive that it should be: .*{said}.*remove it"):
+        load_partitions("wisconsin", home=tmp_path)
+
+
+def test_a_partition_that_is_not_in_the_archive(tmp_path):
+    fill(tmp_path, "wisconsin_partitions", archived(*[b"1 1\n"] * 39, names=members("wisconsin", [5])[:-1]))
+    with pytest.raises(DataError, match="wpbc_train_5.9"):
+        load_partitions("wisconsin", home=tmp_path)
+
+
+def test_a_damaged_archive(tmp_path):
+    fill(tmp_path, "abalone_partitions", archived(*map(numbered, members("abalone")), names=members("abalone")))
+    path = tmp_path / "chu_ghahramani" / "abalone_partitions.tar.gz"
+    whole = path.read_bytes()
+    for content in (whole[:-12], whole[:40], b"", b"a page instead of an archive"):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"abalone_partitions\.tar\.gz is not the archive that it should be"):
+            load_partitions("abalone", home=tmp_path)
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (("iris",), "name='iris'; expected one of diabetes, pyrimidines"), (("diabetes", 7), "bins=7; expected 5 or 10"),
+    (("diabetes", "5"), "bins='5'; expected 5 or 10"),
+])
+def test_partitions_that_are_not_there(tmp_path, arguments, said):
+    with pytest.raises(OptionError, match=said):
+        load_partitions(*arguments, home=tmp_path)
+
+
 # ---- files that are fetched ----
 
 
@@ -235,6 +308,8 @@ MADE = {
     "parkinsons": ([b"age,PPE\n72,0.25"], [b"age,PPE\n72,0.25\n"]),
     "lightgbm_lambdarank": ([b"0 2:0.1\n3 1:0.5 4:1\n1 3:0.2\n", b"2\n1\n", b"2 1:0.3\n", b"1\n"],
                             [b"0 qid:1 2:0.1\n3 qid:1 1:0.5 4:1\n1 qid:2 3:0.2\n", b"2 qid:202 1:0.3\n"]),
+    "machinecpu_partitions": ([*map(numbered, members("machinecpu"))],
+                              [archived(*map(numbered, members("machinecpu")), names=members("machinecpu"))]),
 }
 
 
@@ -379,3 +454,18 @@ def test_tables_of_numbers_are_whole(name, shape, target, ends):
     assert table.values.shape == shape and len(table.columns) == shape[1]
     assert (table.column(target).min(), table.column(target).max()) == ends
     assert np.isfinite(table.values).all()
+
+
+@pytest.mark.parametrize("name, rows, features, ranks", [
+    ("diabetes", (30, 13), 2, {5: [5, 6, 22, 8, 2], 10: [2, 3, 3, 3, 10, 12, 4, 2, 2, 2]}),
+    ("wisconsin", (130, 64), 32, {5: [67, 41, 43, 24, 19], 10: [46, 21, 28, 13, 25, 18, 14, 10, 9, 10]}),
+    ("abalone", (1000, 3177), 10, {5: [448, 3036, 557, 129, 7], 10: [17, 431, 1648, 1388, 432, 125, 100, 29, 4, 3]}),
+])
+def test_partitions_are_whole(name, rows, features, ranks):
+    real(f"{name}_partitions")
+    for bins, counts in ranks.items():
+        partitions = load_partitions(name, bins, download=False)
+        for one in partitions:
+            assert (one.X.shape, one.X_test.shape) == ((rows[0], features), (rows[1], features))
+            assert np.bincount(np.concatenate([one.y, one.y_test]))[1:].tolist() == counts
+        assert len({one.X.tobytes() for one in partitions}) == 20

@@ -52,9 +52,6 @@ cdef class ChainFeatures(BlockFeatures):
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_features, intercept=True, feature_major=False, start=False, end=False):
         cdef Py_ssize_t rows
-        if n_features < 1:
-            raise DataError(f"X is a list of objects, but {type(self).__name__} describes rows of numbers; pass an array (tokens, "
-                            f"features) for each sentence, or a list of tokens, each a dict or a list of feature names.")
         BlockFeatures.__init__(self, n_labels, n_features, intercept, feature_major)
         self.start, self.end, self.prefetches = start, end, False
         rows = n_labels + self.start + self.end
@@ -63,7 +60,12 @@ cdef class ChainFeatures(BlockFeatures):
             self.shape((self.first + rows) * self.room, self.first + rows, lazy_rows=n_features)
         else:
             self.first = n_labels * (n_features + self.intercept)
-            self.shape(self.first + rows * n_labels)
+            self.shape(self.first + rows * n_labels)        # transitions at least, so never none
+
+    def check(self, task, parts, sample_weight=None):
+        if task.objects:
+            raise DataError(f"X is a list of objects, but {type(self).__name__} describes rows of numbers; pass an array (tokens, "
+                            f"features) for each sentence, or a list of tokens, each a dict or a list of feature names.")
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
         return self.n_blocks * (x.block.n_rows + self.n_blocks + self.start + self.end)
@@ -138,6 +140,12 @@ cdef class ChainFeatures(BlockFeatures):
         if a % n_labels != b % n_labels:
             return 0
         return self.kernels.row_dot(&x.block, a // n_labels, &z.block, b // n_labels) + self.intercept
+
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        return a if a < x.block.n_rows * self.n_blocks else -1
+
+    def without_columns(self):
+        return ChainFeatures(self.n_blocks, 0, self.intercept, False, self.start, self.end)
 
     def max_atoms(self, rows):
         return self.n_blocks * (int(rows.sizes().max()) + self.n_blocks + self.start + self.end)

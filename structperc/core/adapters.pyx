@@ -12,7 +12,8 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memcpy
 from structperc.core.components cimport Argmax, Features, Loss, Outputs, Parameter, Step, Update, Weights, structure
 from structperc.core.errors import PluginError
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
+from libc.stdint cimport int64_t
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
 
@@ -95,12 +96,13 @@ cdef int fill(double *at, answer, Example x, component, method) except -1:
 
 cdef class PythonFeatures(Features):
     cdef Features target
-    cdef bint has_n_atoms, has_scores, has_add, has_norm, has_inner
+    cdef bint has_n_atoms, has_scores, has_add, has_norm, has_inner, has_cell
 
     def __init__(self, Features target, python):
         self.target = target
         self.n_weight_rows, self.row_width, self.lazy_rows = target.n_weight_rows, target.row_width, target.lazy_rows
         self.fixed_atoms, self.room, self.prefetches = target.fixed_atoms, target.room, target.prefetches
+        self.n_blocks, self.has_cell = target.n_blocks, "cell" in python
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_norm, self.has_inner = "norm" in python, "inner" in python
 
@@ -169,8 +171,28 @@ cdef class PythonFeatures(Features):
                 self.error = error
                 return 0
 
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        if not self.has_cell:
+            return self.target.cell_c(x, a)
+        with gil:
+            try:
+                cell = self.target.cell(x, a)
+                if cell is None:
+                    return -1
+                row, block = cell
+                if not (0 <= row < x.block.n_rows and 0 <= block < self.n_blocks):
+                    raise PluginError(f"{type(self.target).__name__}.cell returned {cell} for atom {a} of example {x.index}; expected a row "
+                                      f"below {x.block.n_rows} and a block below {self.n_blocks}, or None.")
+                return row * self.n_blocks + block
+            except BaseException as error:
+                self.error = error
+                return -2
+
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         self.target.prefetch_c(p, x)
+
+    def without_columns(self):
+        return self.target.without_columns()
 
     def touched(self, rows):
         return None if self.has_add else self.target.touched(rows)
@@ -178,11 +200,12 @@ cdef class PythonFeatures(Features):
 
 cdef class PythonWeights(Weights):
     cdef Weights target
-    cdef bint has_scores, has_update
+    cdef bint has_scores, has_update, has_norm, has_inner
 
     def __init__(self, Weights target, python):
         self.target, self.features = target, target.features
         self.has_scores, self.has_update = "scores" in python, "update" in python
+        self.has_norm, self.has_inner = "norm" in python, "inner" in python
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         if not self.has_scores:
@@ -204,6 +227,35 @@ cdef class PythonWeights(Weights):
             except BaseException as error:
                 self.error = error
                 return -1
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        if not self.has_norm:
+            return self.target.norm_c(x, c)
+        with gil:
+            try:
+                return self.target.norm(x, copied(c, x.n_atoms))
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+        if not self.has_inner:
+            return self.target.own_c(x, shared)
+        shared[0] = self.inner_c(x, 0, x, 1) if x.n_atoms > 1 else 0
+        return self.inner_c(x, 0, x, 0) - shared[0]
+
+    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
+        if not self.has_inner:
+            return self.target.inner_c(x, a, z, b)
+        with gil:
+            try:
+                return self.target.inner(x, a, z, b)
+            except BaseException as error:
+                self.error = error
+                return 0
+
+    cdef Py_ssize_t ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
+        return n if self.has_scores else self.target.ahead_c(rows, order, t, n)
 
     cdef void prefetch_c(self, Example x) noexcept nogil:
         self.target.prefetch_c(x)
@@ -348,8 +400,8 @@ cdef class PythonUpdate(Update):
 
 
 ADAPTERS = (
-    (Features, PythonFeatures, ("n_atoms", "scores", "add", "norm", "inner")),
-    (Weights, PythonWeights, ("scores", "update")),
+    (Features, PythonFeatures, ("n_atoms", "scores", "add", "norm", "inner", "cell")),
+    (Weights, PythonWeights, ("scores", "update", "norm", "inner")),
     (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),
     (Argmax, PythonArgmax, ("argmax",)),
     (Loss, PythonLoss, ("value", "augment")),

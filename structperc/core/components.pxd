@@ -1,7 +1,8 @@
 # The base classes of the hot spots, as the loop calls them and as a compiled plugin subclasses them.
 # Methods ending in _c run without the GIL and answer -1 after storing an exception in `error`.
 from structperc.core.kernels cimport sp_kernels
-from structperc.core.rows cimport Example
+from libc.stdint cimport int64_t
+from structperc.core.rows cimport Example, Rows
 
 
 ctypedef struct Parameter:
@@ -25,6 +26,7 @@ cdef class Features(Component):
     cdef readonly Py_ssize_t n_weight_rows, row_width
     cdef readonly Py_ssize_t lazy_rows          # so many of the first rows may get memory only when a step touches them
     cdef readonly Py_ssize_t fixed_atoms        # atoms of every example, or -1 when they differ
+    cdef readonly Py_ssize_t n_blocks           # of atoms that each stand on one row of x in one block (see cell_c); 0: not known
     cdef readonly Py_ssize_t room               # scores that scores_c may write beyond n_atoms: rounded-up block count
     cdef readonly bint prefetches
     cdef const sp_kernels *kernels
@@ -36,6 +38,7 @@ cdef class Features(Component):
     cdef double norm_c(self, Example x, const double *c) noexcept nogil
     cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil
     cdef double own_c(self, Example x, double *shared) noexcept nogil
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil
     cdef double *write_vector(self, Example x, const double *c, int place) noexcept nogil
 
@@ -47,6 +50,10 @@ cdef class Weights(Component):
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil
     cdef int update_c(self, Example x, const double *c) noexcept nogil
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil
+    cdef double own_c(self, Example x, double *shared) noexcept nogil
+    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil
+    cdef Py_ssize_t ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil
     cdef void prefetch_c(self, Example x) noexcept nogil
 
 
@@ -85,7 +92,7 @@ cdef class Loss(Component):
 
 cdef class Step(Component):
     cdef readonly Example x
-    cdef Features features
+    cdef Weights weights
     cdef Outputs outputs
     cdef const double *s                        # atom scores, without the loss
     cdef const int *gold_code                   # gold structure (completed)

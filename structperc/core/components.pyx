@@ -15,6 +15,7 @@ from structperc.core.errors import DataError, PluginError
 from structperc.core.gold import Gold, encode_few
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.core.kernels cimport best_kernels
+from structperc.core.rows cimport Example, Rows
 
 cdef enum:
     FEW = 64                # up to here a dictionary beats array operations
@@ -109,6 +110,10 @@ cdef class Features(Component):
         Atoms of every example, or -1 when they differ (then `n_atoms(x)` tells).
     single_row : bool
         Whether every example must be exactly one row of X.
+    n_blocks : int
+        Of maps whose atoms each stand on one row of x: phi(x, a) = e_block (x) x_row, and perhaps weights of its own besides, for which
+        there is `without_columns`; `cell(x, a)` tells row and block. Then a kernel between rows can take the place of their dot
+        product. 0: this map does not say.
     uniform_gram : bool
         Whether phi(x, a) . phi(x, b) is one number for a = b and another for all a != b; then `own_c` gives them.
     adds_repeated : bool
@@ -191,6 +196,12 @@ cdef class Features(Component):
         shared[0] = self.inner_c(x, 0, x, 1) if x.n_atoms > 1 else 0
         return self.inner_c(x, 0, x, 0) - shared[0]
 
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        """row * n_blocks + block of the row and the block that atom a stands on, -1: on none; -2 on an error."""
+        with gil:
+            self.error = self.missing("cell")
+        return -2
+
     cdef double *write_vector(self, Example x, const double *c, int place) noexcept nogil:
         """sum_a c[a] phi(x, a) in the scratch space; NULL on an error."""
         cdef Parameter p
@@ -219,9 +230,6 @@ cdef class Features(Component):
                 i = int(wrong[0])
                 raise DataError(f"example {i} of X has {int(np.diff(rows.offsets)[i])} rows, but {type(self).__name__} describes "
                                 f"examples of one row; leave offsets out.")
-        if self.single_row and rows.objects:
-            raise DataError(f"X is a list of objects ({type(rows.X[0]).__name__}), but {type(self).__name__} describes rows of numbers; "
-                            f"pass a matrix.")
 
     def max_atoms(self, rows):
         """The most atoms that an example of this data set has."""
@@ -267,6 +275,16 @@ cdef class Features(Component):
         self.reraise()
         return value
 
+    def cell(self, Example x, Py_ssize_t a):
+        """(row, block) of the row of x and the block that atom a stands on, None where it stands on none; see `n_blocks`."""
+        cdef Py_ssize_t cell = self.cell_c(x, a)
+        self.reraise()
+        return None if cell < 0 else divmod(cell, self.n_blocks)
+
+    def without_columns(self):
+        """The map of what atoms have besides their row (see `n_blocks`): this one for X without columns; None where nothing is left."""
+        raise self.missing("without_columns")
+
     def batch_scores(self, w, rows):
         """Atom scores of many one-row examples, (n_examples, n_atoms), or None where there is no faster way than one by one."""
         return None
@@ -311,8 +329,42 @@ cdef class Weights(Component):
             self.error = self.missing("update")
         return -1
 
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """||sum_a c[a] phi(x, a)||^2; negative on an error."""
+        return self.features.norm_c(x, c)
+
+    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+        """phi(x, a) . phi(x, b) = shared + [a = b] own, of maps with a uniform Gram; negative on an error."""
+        return self.features.own_c(x, shared)
+
+    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
+        return self.features.inner_c(x, a, z, b)
+
+    cdef Py_ssize_t ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
+        """Told that the examples from t on (in file order, or order[t], ...) are visited next, up to n: until which it need not be told again.
+
+        A store that scores many examples faster than one by one does that here. -1 on an error.
+        """
+        return n
+
     cdef void prefetch_c(self, Example x) noexcept nogil:
         pass
+
+    def attend(self, rows):
+        """Told which data all passes of a fit will visit, before the first of them; None: the fit is over."""
+
+    def norm(self, Example x, c):
+        """||sum_a c[a] phi(x, a)||^2"""
+        cdef double[::1] padded = room_for(c, self.features, x)
+        cdef double total = self.norm_c(x, &padded[0])
+        self.reraise()
+        return total
+
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        """phi(x, a) . phi(z, b)"""
+        cdef double value = self.inner_c(x, a, z, b)
+        self.reraise()
+        return value
 
     def scores(self, Example x):
         """s[a] = w . phi(x, a) for every atom of x."""
@@ -741,8 +793,8 @@ cdef class Step(Component):
     x : Example
     """
 
-    def start(self, Example x, Features features, Outputs outputs, Py_ssize_t room):
-        self.x, self.features, self.outputs = x, features, outputs
+    def start(self, Example x, Weights weights, Outputs outputs, Py_ssize_t room):
+        self.x, self.weights, self.outputs = x, weights, outputs
         self.coefficient_buffer = np.zeros(max(room, 1))
         self.c = &self.coefficient_buffer[0]
 
@@ -764,7 +816,7 @@ cdef class Step(Component):
 
     cdef double norm_c(self) noexcept nogil:
         """||sum_a c[a] phi(x, a)||^2; negative on an error."""
-        return self.features.norm_c(self.x, self.c)
+        return self.weights.norm_c(self.x, self.c)
 
     @property
     def scores(self):
@@ -794,11 +846,11 @@ cdef class Step(Component):
 
     def norm(self, c):
         """||sum_a c[a] phi(x, a)||^2"""
-        return self.features.norm(self.x, c)
+        return self.weights.norm(self.x, c)
 
     def inner(self, Py_ssize_t a, Py_ssize_t b):
         """phi(x, a) . phi(x, b): one entry of the Gram of the atoms."""
-        return self.features.inner(self.x, a, self.x, b)
+        return self.weights.inner(self.x, a, self.x, b)
 
 
 cdef class Update(Component):

@@ -75,12 +75,12 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
             short_by = max(short_by, c[a] * c[a] * self.margin - c[a] * step.s[a])     # 0 for atoms without a sign
         if short_by <= 0:
             return 0
-        own = step.features.own_c(step.x, &shared)
+        own = step.weights.own_c(step.x, &shared)
         d = own + (1 / (2 * self.C * step.weight) if self.variant == 2 else 0)
         cap = self.C * step.weight if self.variant == 1 else INFINITY
         if own < 0 or d - d != 0 or shared - shared != 0:
             with gil:
-                if self.error is None and step.features.error is None:
+                if step.weights.error is None and step.weights.features.error is None:
                     self.error = DataError(f"the norm of example {step.x.index} overflows; scale the features.")
             return -1
         if own == 0:

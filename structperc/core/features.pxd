@@ -3,7 +3,7 @@ from structperc.core.kernels cimport sp_blocks
 
 
 cdef class BlockFeatures(Features):
-    cdef readonly Py_ssize_t n_blocks, n_features
+    cdef readonly Py_ssize_t n_features
     cdef readonly bint intercept, feature_major
 
 

@@ -11,11 +11,6 @@ from structperc.core.kernels cimport best_kernels, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
 
 
-cdef require_rows(features, Py_ssize_t n_features):
-    if n_features < 1:
-        raise DataError(f"X is a list of objects, but {type(features).__name__} describes rows of numbers; pass a matrix.")
-
-
 cdef class BlockFeatures(Features):
     """Atom a of a one-row example x has x in weight block a: phi(x, a) = e_a (x) x, and a constant feature.
 
@@ -34,7 +29,6 @@ cdef class BlockFeatures(Features):
     uniform_gram = True
 
     def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
-        require_rows(self, n_features)
         self.n_blocks, self.n_features = n_blocks, n_features
         self.kernels = best_kernels(n_features)
         self.intercept, self.feature_major = intercept, feature_major
@@ -44,7 +38,7 @@ cdef class BlockFeatures(Features):
             rows = n_features + self.intercept
             self.shape(rows * self.room, rows, fixed_atoms=n_blocks)
         else:
-            self.shape(n_blocks * (n_features + self.intercept), 1, fixed_atoms=n_blocks)
+            self.shape(max(n_blocks * (n_features + self.intercept), 1), 1, fixed_atoms=n_blocks)
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef sp_blocks b = blocks_of(self, p)
@@ -74,6 +68,12 @@ cdef class BlockFeatures(Features):
         """||x||^2 + 1, and 0: blocks are orthogonal"""
         shared[0] = 0
         return self.kernels.norm[x.block.layout](&x.block, 0) + self.intercept
+
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        return a
+
+    def without_columns(self):
+        return BlockFeatures(self.n_blocks, 0) if self.intercept else None
 
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         cdef sp_blocks b = blocks_of(self, p)
@@ -121,10 +121,9 @@ cdef class RowFeatures(Features):
     """
 
     def __init__(self, Py_ssize_t n_features):
-        require_rows(self, n_features)
-        self.n_features = n_features
+        self.n_features, self.n_blocks = n_features, 1
         self.kernels = best_kernels(n_features)
-        self.shape(n_features)
+        self.shape(max(n_features, 1))
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
         return x.block.n_rows
@@ -146,6 +145,12 @@ cdef class RowFeatures(Features):
 
     cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
         return self.kernels.row_dot(&x.block, a, &z.block, b)
+
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        return a
+
+    def without_columns(self):
+        return None
 
     def max_atoms(self, rows):
         return int(rows.sizes().max())

@@ -122,7 +122,7 @@ cdef class Loop:
         self.x.provide(self.parts.argmax.workspace(room))
         capacity = max(self.parts.outputs.capacity(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
-        self.step.start(self.x, self.features, self.outputs, room)
+        self.step.start(self.x, self.weights, self.outputs, room)
 
     def run(self, Rows rows, Gold gold, order=None, sample_weight=None, online=None):
         """One pass.
@@ -178,7 +178,7 @@ cdef class Loop:
             else:
                 ragged = online
         self.look_at(rows)
-        start = 0
+        self.ahead = start = 0
         try:
             while start < n:
                 stop = min(start + (CHUNK if ragged is None else 1), n)
@@ -204,7 +204,7 @@ cdef class Loop:
                 online.append(np.asarray(record)[:passed.visited])
         return passed
 
-    cdef Py_ssize_t n_predicted
+    cdef Py_ssize_t n_predicted, ahead
 
     cdef void look_at(self, Rows rows):
         self.x.look_at(rows)
@@ -243,6 +243,10 @@ cdef class Loop:
         for t in range(start, stop):
             i = t if order == NULL else order[t]
             rows.load(i, x)
+            if t == self.ahead:
+                self.ahead = weights.ahead_c(rows, order, t, n)
+                if self.ahead < 0:
+                    return FAILED
             if order != NULL and t + AHEAD < n:
                 far = order[t + AHEAD]
                 rows.load(far, self.far_x)

@@ -43,3 +43,11 @@ cdef class Rows:
             x.block.values = <const char *> self.whole.values + first * self.whole.n_features * self.value_size
         else:
             x.block.indptr = <const char *> self.whole.indptr + first * self.index_size
+
+    cdef inline void load_row(self, Py_ssize_t row, Example x) noexcept nogil:
+        """Points x at one row of X, as if it were an example."""
+        x.index, x.first_row, x.block.n_rows = row, row, 1
+        if self.whole.layout <= 1:
+            x.block.values = <const char *> self.whole.values + row * self.whole.n_features * self.value_size
+        else:
+            x.block.indptr = <const char *> self.whole.indptr + row * self.index_size

@@ -45,7 +45,7 @@ cdef class ThresholdFeatures(Features):
     def __init__(self, Py_ssize_t n_thresholds, Py_ssize_t n_features, feature_major=False, problem="prank"):
         n = n_features + n_thresholds
         self.problem = problem
-        self.n_thresholds, self.n_features = n_thresholds, n_features
+        self.n_thresholds, self.n_features, self.n_blocks = n_thresholds, n_features, 1
         self.kernels = best_kernels(n_features)
         self.prefetches = feature_major
         self.shape(n, n if feature_major else 1, fixed_atoms=n_thresholds)
@@ -123,6 +123,12 @@ cdef class ThresholdFeatures(Features):
     cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
         """x . z + [a = b]"""
         return self.kernels.row_dot(&x.block, 0, &z.block, 0) + (1 if a == b else 0)
+
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        return 0
+
+    def without_columns(self):
+        return ThresholdFeatures(self.n_thresholds, 0)
 
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         cdef sp_blocks b = direction(self, p)
