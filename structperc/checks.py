@@ -78,14 +78,20 @@ def check_same(task, rows) -> None:
                         f"pass the same columns in the same order.")
 
 
-def not_finite(rows, example, start=0) -> DataError:
+def not_finite(rows, example) -> DataError:
     """Why the scores of this example are not finite."""
     place = reading.locate_not_finite(rows, example)
     if place is not None:
         row, column, value = place
-        return DataError(f"X[{start + row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
-    return DataError(f"the scores of example {start + example} overflow although its row is finite; the weights or the features "
+        return DataError(f"X[{row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
+    return DataError(f"the scores of example {example} overflow although its row is finite; the weights or the features "
                      f"are too large for floating point. Scale the features, for instance to unit variance.")
+
+
+def refuse_not_finite(rows) -> None:
+    """For weights that need not notice: a kernel can make a plain number of an infinite one."""
+    if not rows.objects and reading.locate_not_finite(rows) is not None:
+        raise not_finite(rows, None)
 
 
 def overflow() -> DataError:

@@ -9,6 +9,8 @@ import numpy as np
 from structperc.core.errors import DataError, DataTypeError
 from structperc.core.rows import Rows, in_place
 
+CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
+CHUNK_EXAMPLES = 1 << 11    # or examples of many rows
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -166,6 +168,21 @@ def canonical(rows: Rows) -> Rows:
     summed = Rows(csr, rows.offsets, rows.feature_names)
     summed.restrict(rows.allowed)
     return summed
+
+
+def chunks(rows):
+    """The data set in pieces of moderate size, each with the number of its first example; sparse X in one piece."""
+    most = CHUNK_EXAMPLES if rows.offsets is not None else max(1, CHUNK_VALUES // max(1, rows.n_features))
+    if rows.sparse and rows.offsets is None or rows.n_examples <= most:
+        yield 0, rows
+        return
+    for start in range(0, rows.n_examples, most):
+        stop = min(start + most, rows.n_examples)
+        first, last = (start, stop) if rows.offsets is None else (rows.offsets[start], rows.offsets[stop])
+        part = Rows(rows.X[first:last], None if rows.offsets is None else rows.offsets[start:stop + 1] - first)
+        if rows.allowed is not None:
+            part.restrict(rows.allowed[first:last])
+        yield start, part
 
 
 def block_offsets(X, offsets=None, lengths=None, groups=None):

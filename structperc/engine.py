@@ -11,7 +11,7 @@ import numpy as np
 
 from structperc import data as reading
 from structperc import inference, registry
-from structperc.checks import check_parts, check_same, not_finite, overflow
+from structperc.checks import check_parts, check_same, not_finite, overflow, refuse_not_finite
 from structperc.core.adapters import bound, overrides
 from structperc.core.errors import BusyError, NotFittedError, OptionError, PluginError
 from structperc.core.loop import Loop, NotFinite
@@ -23,7 +23,6 @@ from structperc.training import CONVERGED, INTERRUPTED, MAX_EPOCHS, visiting_ord
 
 DEFAULTS = registry.Plugin("defaults", Defaults(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
-CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time
 
 
 class Engine:
@@ -284,28 +283,31 @@ class Engine:
         check_same(fitted.task, rows)
         fitted.parts.features.check_rows(rows)
         restrict(fitted.parts, rows, allowed)
-        return reading.canonical(rows) if rows.sparse and not fitted.parts.weights.primal else rows
+        if fitted.parts.weights.primal:
+            return rows
+        refuse_not_finite(rows)
+        return reading.canonical(rows) if rows.sparse else rows
 
     def _scored(self, rows):
-        """Chunks of rows, each with its atom scores where one product gives them all."""
+        """Chunks of rows, each with its atom scores where the weights find those of many examples at once, and its first example's number."""
         fitted = self._ready()
         parts = fitted.parts
         product = not (overrides(parts.weights, "scores") and not overrides(parts.weights, "batch_scores")
                        or overrides(parts.features, "scores") and not overrides(parts.features, "batch_scores"))
-        if rows.offsets is not None or rows.objects or rows.allowed is not None or not product:
+        if not product or parts.weights.primal and (rows.offsets is not None or rows.objects or rows.allowed is not None):
             yield fitted, rows, None, 0
             return
-        step = max(1, CHUNK_VALUES // max(1, rows.n_features)) if not rows.sparse else max(rows.n_rows, 1)
-        for start in range(0, rows.n_rows, step):
-            part = rows if step >= rows.n_rows else reading.Rows(rows.X[start:start + step])
+        for start, part in reading.chunks(rows):
             with np.errstate(all="ignore"):     # what overflows is found in the scores
                 scores = parts.weights.batch_scores(part)
             if scores is None:
                 yield fitted, rows, None, 0
                 return
-            scores = np.ascontiguousarray(scores, dtype=float)
-            if not np.isfinite(scores).all():
-                raise not_finite(part, int(np.argmax(~np.isfinite(scores).all(axis=1))), start)
+            scores = scores if isinstance(scores, tuple) else np.ascontiguousarray(scores, dtype=float)
+            finite = np.isfinite(scores[0] if isinstance(scores, tuple) else scores)
+            if not finite.all():
+                i = int(np.argmin(finite.all(axis=1))) if finite.ndim > 1 else int(np.searchsorted(scores[1], np.argmin(finite), "right")) - 1
+                raise not_finite(rows, start + i)
             yield fitted, part, scores, start
 
     def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
@@ -330,7 +332,7 @@ class Engine:
             try:
                 answers = fitted.loop.predict(part, scores, fitted.parts.weights.final())
             except NotFinite as error:
-                raise not_finite(part, error.index, start) from None
+                raise not_finite(rows, start + error.index) from None
             found.append(fitted.parts.outputs.decode_many(answers))
         return found[0] if len(found) == 1 else np.concatenate(found)
 
@@ -367,13 +369,14 @@ class Engine:
         """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
         found = []
         for fitted, part, scores, _ in self._scored(self._read(X, offsets, lengths, groups)):
-            if scores is None:
+            if isinstance(scores, tuple):
+                scores = np.split(scores[0], scores[1][1:-1])
+            elif scores is None:
                 scores = [one for _, one in self._examples(part)]
-                if fitted.parts.features.fixed_atoms < 0:
-                    return scores
-                scores = np.array(scores)
             found.append(scores)
-        return np.concatenate(found)
+        if fitted.parts.features.fixed_atoms < 0:
+            return [one for scores in found for one in scores]
+        return np.concatenate([np.asarray(scores) for scores in found])
 
     def _examples(self, rows):
         """Every example with its atom scores."""

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from structperc import data as reading
-from structperc.checks import attach_costs, check_weights, not_finite
+from structperc.checks import attach_costs, check_weights, not_finite, refuse_not_finite
 from structperc.core.adapters import overrides
 from structperc.core.errors import DataError
 from structperc.core.loop import Loop, NotFinite
@@ -84,6 +84,8 @@ class Session:
             self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
         if costs is not None or parts.loss.per_example:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
+        if not parts.weights.primal:
+            refuse_not_finite(rows)
         if rows.sparse and (not parts.weights.primal or overrides(parts.update, "step")
                             or parts.update.norms and not parts.features.adds_repeated):
             rows = reading.canonical(rows)

@@ -19,6 +19,9 @@ citation = r"""@misc{milidiu2019cumulative,
 class CuSumFeatures(BlockFeatures):
     """x in block k for the atom "rank > k"; shows the papers' w_1 = 0 as the first row of coef_."""
 
+    def without_columns(self):
+        return CuSumFeatures(self.n_blocks, 0) if self.intercept else None
+
     def attributes(self, weights):
         def with_zero_row(block):
             return np.concatenate([np.zeros_like(block[:1]), block])

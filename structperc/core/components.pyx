@@ -130,7 +130,7 @@ cdef class Features(Component):
         self.n_weight_rows = 1
         self.scratch = None
 
-    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t fixed_atoms=-1, Py_ssize_t lazy_rows=0):
+    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t fixed_atoms=-1, Py_ssize_t lazy_rows=0, Py_ssize_t n_blocks=0):
         """Declares the number of weights; a Python feature map calls this in its constructor.
 
         lazy_rows: so many of the first rows are found through `Parameter.place` (compiled feature maps only), so that a weight
@@ -140,7 +140,7 @@ cdef class Features(Component):
             raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
                               f"both must be positive and the rows equally long.")
         self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
-        self.fixed_atoms, self.lazy_rows = fixed_atoms, lazy_rows
+        self.fixed_atoms, self.lazy_rows, self.n_blocks = fixed_atoms, lazy_rows, max(n_blocks, self.n_blocks)
         self.room = max(self.room, fixed_atoms)
 
     @property

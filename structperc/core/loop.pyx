@@ -337,8 +337,8 @@ cdef class Loop:
 
         Parameters
         ----------
-        batch : float64 array (n_examples, n_atoms), optional
-            Atom scores computed beforehand.
+        batch : float64 array (n_examples, n_atoms) or pair of arrays, optional
+            Atom scores computed beforehand; a pair: all scores, flat, and where each example's begin.
         store : Weights, optional
             Scores examples one by one, instead of the store that is being trained.
         """
@@ -348,13 +348,19 @@ cdef class Loop:
         cdef Py_ssize_t capacity = max(self.parts.outputs.capacity(most), 1)
         cdef double[::1] own = np.zeros(max(most, self.features.room, 1))
         cdef const double[:, ::1] scores
+        cdef const double[::1] flat
+        cdef const int64_t[::1] begins
+        cdef const int64_t *begins_at = NULL
         cdef int[::1] found = np.zeros(n if self.outputs.width == 1 else capacity, dtype=np.intc)
         cdef int64_t[::1] ends = np.zeros(1 if self.outputs.width == 1 else n + 1, dtype=np.int64)
         cdef const double *batch_at = NULL
         cdef Py_ssize_t pitch = 0
         cdef bint compiled = not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
                                   or is_adapter(weights.features))
-        if batch is not None:
+        if isinstance(batch, tuple):
+            flat, begins = batch
+            batch_at, begins_at = &flat[0], &begins[0]
+        elif batch is not None:
             scores = batch
             batch_at, pitch = &scores[0, 0], scores.shape[1]
         x.look_at(rows)
@@ -365,10 +371,11 @@ cdef class Loop:
             before = at
             if compiled:
                 with nogil:
-                    stop = self.answer(rows, x, weights, batch_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity, &at)
+                    stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity,
+                                       &at)
             if not compiled or stop == FAILED:      # parts keep the error, and other threads use them too: once more with the GIL
                 at = before
-                stop = self.answer(rows, x, weights, batch_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity, &at)
+                stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity, &at)
             if stop < 0:
                 self.fail(<int> stop, x, weights)
             start = stop
@@ -377,8 +384,8 @@ cdef class Loop:
             return np.asarray(found)
         return Gold(np.asarray(found)[:at], np.asarray(ends))
 
-    cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, Py_ssize_t pitch, double *own,
-                           Py_ssize_t most, int[::1] found, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity,
+    cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
+                           double *own, Py_ssize_t most, int[::1] found, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity,
                            Py_ssize_t *at) noexcept nogil:
         """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
         cdef Py_ssize_t i, m, seen = 0, fixed = self.features.fixed_atoms
@@ -397,7 +404,7 @@ cdef class Loop:
                 if status < 0:
                     return status
             else:
-                s = batch + i * pitch
+                s = batch + (i * pitch if begins == NULL else begins[i])
             m = self.argmax.argmax_c(x, s, &found[i if single else at[0]])
             if m < 0:
                 return FAILED

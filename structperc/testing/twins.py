@@ -99,7 +99,7 @@ class CalledFeatures(Called, Features):
 
     def __init__(self, target):
         super().__init__(target)
-        self.shape(target.n_weights, fixed_atoms=target.fixed_atoms)
+        self.shape(target.n_weights, fixed_atoms=target.fixed_atoms, n_blocks=target.n_blocks)
         self.uniform_gram, self.adds_repeated = target.uniform_gram, target.adds_repeated
 
     def n_atoms(self, x):
@@ -116,6 +116,13 @@ class CalledFeatures(Called, Features):
 
     def inner(self, x, a, z, b):
         return self.target.inner(x, a, z, b)
+
+    def cell(self, x, a):
+        return self.target.cell(x, a)
+
+    def without_columns(self):
+        own = self.target.without_columns()
+        return None if own is None else CalledFeatures(own)
 
 
 class CalledArgmax(Called, Argmax):
