@@ -1,0 +1,191 @@
+"""Banks for kernels that users bring: a function of two matrices, or all kernel values beforehand.
+
+Typical sizes: 10^2..10^4 rows. Cost: a function is called for 64 rows held and 16 others at a time; values given beforehand are read.
+"""
+import numpy as np
+
+from libc.stdint cimport int64_t
+from structperc.core.errors import DataError, PluginError
+from structperc.core.rows cimport Example, Rows
+from structperc_dual_kernel.bank cimport LANES, Bank, Queries
+
+
+cdef class RowsQueries(Queries):
+    """The data set, and which rows of it stand in the lanes."""
+
+    cdef Rows rows
+    cdef object which
+
+
+cdef class RowsBank(Bank):
+    """Shared by both: what is held is a list with an entry for each slot."""
+
+    cdef list held
+
+    def empty(self):
+        cdef RowsBank other = self.fresh()
+        other.held, other.n, other.dear, other.counted = [], 0, self.dear, self.counted
+        return other
+
+    def select(self, slots):
+        cdef RowsBank other = self.empty()
+        other.held, other.n = [self.held[slot] for slot in slots], len(slots)
+        return other
+
+    def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, Bank source):
+        self.held[to] = (<RowsBank> source).held[slot]
+
+    def truncate(self, Py_ssize_t n):
+        del self.held[n:]
+        self.n = n
+
+    def reserve(self, Py_ssize_t n):
+        pass
+
+    def queries(self):
+        return RowsQueries()
+
+    def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
+        (<RowsQueries> q).rows, (<RowsQueries> q).which, q.n = rows, np.array(which), which.shape[0]
+
+    def taken(self, Rows rows, Py_ssize_t row):
+        """What is held of a row of X."""
+        raise self.missing("taken")
+
+    def compared(self, Rows rows, which, entries):
+        """The kernel between rows of X and entries held, (rows, entries)."""
+        raise self.missing("compared")
+
+    cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil:
+        with gil:
+            try:
+                self.held.append(self.taken(x.source, x.first_row + row))
+                self.n += 1
+                return 0
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row) noexcept nogil:
+        with gil:
+            try:
+                self.held[slot] = self.taken(x.source, x.first_row + row)
+                return 0
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
+        cdef Py_ssize_t i, lane
+        cdef const double[:, :] found
+        with gil:
+            try:
+                which = (<RowsQueries> q).which[group * LANES:(group + 1) * LANES]
+                found = self.compared((<RowsQueries> q).rows, which, [self.held[slots[i]] for i in range(n)])
+                for i in range(n):
+                    for lane in range(LANES):
+                        values[i * LANES + lane] = found[min(lane, found.shape[0] - 1), i]
+                return 0
+            except BaseException as error:
+                self.error = error
+                return -1
+
+
+cdef class CallableBank(RowsBank):
+    """Rows that a function of Python compares.
+
+    Parameters
+    ----------
+    kernel : callable
+        kernel(A, B) for matrices of shapes (m, d) and (n, d), sparse where X is, returns an (m, n) array. It must be symmetric and positive
+        semidefinite, which is not checked.
+    """
+
+    cdef object kernel
+    cdef Py_ssize_t n_features
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def start(self, task):
+        self.n_features = task.n_features
+        self.held, self.n, self.dear = [], 0, True
+
+    def empty(self):
+        cdef CallableBank other = RowsBank.empty(self)
+        other.n_features = self.n_features
+        return other
+
+    def taken(self, Rows rows, Py_ssize_t row):
+        return rows.X[row:row + 1].copy()
+
+    def key(self, Rows rows, Py_ssize_t row):
+        X = rows.X[row:row + 1]
+        return X.tobytes() if isinstance(X, np.ndarray) else X.indices.tobytes() + X.data.tobytes()
+
+    def compared(self, Rows rows, which, entries):
+        found = np.asarray(self.kernel(rows.X[which], stacked(entries)))
+        if found.shape != (len(which), len(entries)) or found.dtype.kind not in "fiub":
+            raise PluginError(f"the kernel {self.kernel!r} answered an array of shape {found.shape} and type {found.dtype} for {len(which)} and "
+                              f"{len(entries)} rows; expected numbers of shape {(len(which), len(entries))}.")
+        return found.astype(float)
+
+    def support(self):
+        return stacked(self.held) if self.held else np.zeros((0, self.n_features))
+
+    def state(self):
+        rows = self.support()
+        if isinstance(rows, np.ndarray):
+            return {"rows": rows}
+        return {"values": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+
+    def restore(self, state):
+        from scipy.sparse import csr_array
+        rows = state["rows"] if "rows" in state else csr_array((state["values"], state["indices"], state["indptr"]),
+                                                               shape=(len(state["indptr"]) - 1, self.n_features))
+        if rows.shape[1] != self.n_features:
+            raise DataError(f"the saved rows have {rows.shape[1]} columns; expected {self.n_features}.")
+        self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
+
+
+def stacked(rows):
+    """Rows, each a matrix of one row, as one matrix."""
+    from scipy.sparse import vstack
+    return np.concatenate(rows) if isinstance(rows[0], np.ndarray) else vstack(rows, format="csr")
+
+
+cdef class ColumnBank(RowsBank):
+    """All kernel values beforehand: X[i, j] is the kernel of row i with the j-th row of all training data; a slot holds a column's number."""
+
+    def start(self, task):
+        if task.sparse or task.objects:
+            raise DataError("kernel='precomputed' takes X as an array of kernel values, a row for each example and a column for each training "
+                            "example.")
+        self.held, self.n = [], 0
+
+    def look_at(self, Rows rows):
+        if rows.n_features < rows.n_rows:
+            raise DataError(f"kernel='precomputed': X has {rows.n_rows} rows and {rows.n_features} columns; training needs a column for each "
+                            f"row.")
+
+    def taken(self, Rows rows, Py_ssize_t row):
+        number = self.counted + row
+        if number >= rows.n_features:
+            raise DataError(f"kernel='precomputed': row {row} of X is row {number} of all training data, but X has no column for it; it has "
+                            f"{rows.n_features}.")
+        return number
+
+    def compared(self, Rows rows, which, entries):
+        return rows.X[which[:, None], entries].astype(float)
+
+    def support(self):
+        return np.array(self.held, dtype=np.int64)
+
+    def state(self):
+        return {"columns": self.support()}
+
+    def restore(self, state):
+        self.held = [int(number) for number in state["columns"]]
+        if min(self.held, default=0) < 0:
+            raise DataError("the saved numbers of columns are negative.")
+        self.n = len(self.held)

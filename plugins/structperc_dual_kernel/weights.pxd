@@ -1,0 +1,54 @@
+# The dual weight store.
+from libc.stdint cimport int64_t
+from structperc.core.components cimport Features, Weights
+from structperc.core.rows cimport Example, Rows
+from structperc_dual_kernel.bank cimport Queries
+from structperc_dual_kernel.expansion cimport OwnPart
+from structperc_dual_kernel.held cimport Held
+from structperc_dual_kernel.memory cimport Memory
+
+
+cdef class DualWeights(Weights):
+    cdef readonly Held held
+    cdef readonly OwnPart own
+    cdef readonly Memory memory
+    cdef readonly bint average
+    cdef readonly double decay
+    cdef readonly object options
+    cdef object random
+    cdef Py_ssize_t n_blocks
+    cdef int64_t counted, coming                # the number of the first row of X, and of the next data's
+    cdef void *attended                         # the data that all passes of this fit visit
+
+    # the block of examples that was looked at ahead
+    cdef void *source                           # its data set
+    cdef Queries queries
+    cdef double[:, :, ::1] sums                 # so far, by group, block and lane
+    cdef int64_t[::1] row, lane                 # in order of visits: each row's number in X, and the lane where it stands
+    cdef int64_t[::1] lane_row, since           # by lane: the number of its row; from which change on its sums are to be completed
+    cdef int64_t[::1] first, example            # of each example: its first place in that order; its number
+    cdef int64_t[::1] left                      # of each group: rows that are not visited yet
+    cdef unsigned char[::1] visited             # by lane
+    cdef Py_ssize_t n_groups, n_examples, at    # at: examples visited
+    cdef Example window
+    # the example that was visited last
+    cdef double[:, ::1] own_sums, moved         # of its rows, by block: the sums; coefficients of a step
+    cdef unsigned char[::1] moves               # which rows have some
+    cdef double[:, ::1] values                  # kernel between some rows of an example and a group
+    cdef int[::1] slots
+
+    cdef Py_ssize_t look_ahead(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1
+    cdef int complete(self, Py_ssize_t group) noexcept nogil
+    cdef int tile(self, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values, int64_t first) noexcept nogil
+    cdef int change(self, Py_ssize_t slot, const double *c) noexcept nogil
+    cdef bint is_current(self, Example x) noexcept nogil
+    cdef int turn_to(self, Example x) noexcept nogil
+    cdef int spread(self, Example x, const double *c) noexcept nogil
+    cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil
+    cdef double row_norm(self, Example x) noexcept nogil
+    cdef void shrink(self) noexcept nogil
+    cdef int failed(self, Features features) noexcept nogil
+    cdef int bank_failed(self) noexcept nogil
+    cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1
+    cdef object _final
+    cdef Py_ssize_t _final_ticks

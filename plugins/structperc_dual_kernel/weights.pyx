@@ -1,0 +1,591 @@
+"""A weight vector that is a sum of rows it has seen: of every step it remembers the rows and their coefficients (Fig. 5 of the CuSum paper).
+
+Typical sizes: 10^3..10^5 examples, a tenth to a half of which come to be held; 1..30 blocks; 1..100 rows an example. A visit costs a kernel
+value for each change since the example was last visited, or for each row held, whichever are fewer; a step costs as many as there are
+examples left in the block that was looked at ahead.
+"""
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
+from structperc.core.components cimport Features, Weights
+from structperc.core.errors import DataError, PluginError
+from structperc.core.rows cimport Example, Rows
+from structperc_dual_kernel.bank cimport LANES, Bank
+from structperc_dual_kernel.expansion cimport TILE, Expansion, OwnPart, add_rows
+from structperc_dual_kernel.held cimport Held
+from structperc_dual_kernel.held import short
+from structperc_dual_kernel.memory cimport Memory
+from structperc_dual_kernel.vector_banks cimport best_tiles, sp_tiles
+
+COLLINS_DUFFY = """@inproceedings{collins2002new,
+  author = {Michael Collins and Nigel Duffy},
+  title = {New Ranking Algorithms for Parsing and Tagging: Kernels over Discrete Structures, and the Voted Perceptron},
+  booktitle = {Proceedings of ACL},
+  pages = {263--270},
+  year = {2002}
+}"""
+
+cdef enum:
+    AHEAD = 256                 # rows, or examples, that are looked at ahead
+
+cdef const sp_tiles *TILES = best_tiles()
+cdef double SMALLEST = 1e-100           # as in structperc.core.weights
+cdef double SMALLEST_AVERAGING = 1e-4
+
+
+cdef class DualWeights(Weights):
+    """w = sum over steps i and atoms a of c_i[a] phi(x_i, a), where rows are compared by a kernel instead of their dot product.
+
+    An atom stands on a row of x in a block (`Features.cell`), so that a row i needs one coefficient v[i, block] for each block, and
+    the score of an atom of z on row j in this block is sum_i v[i, block] K(x_i, z_j), plus what the atom has besides its row (an intercept, a
+    threshold, a transition), whose weights are kept as ever. Averages and decay are those of the primal store:
+    w = scale * v, and the mean over the visited examples is (scale_sum * v - u) / ticks.
+
+    Rows that repeat are held once. With a budget, a row gives way to each further one, and takes its share of the average with it.
+
+    Parameters
+    ----------
+    bank : Bank
+        Empty; knows the kernel.
+    average : bool
+    decay : float in [0, 1)
+        Each step first multiplies w by 1 - decay.
+    budget : int
+        The most rows to hold; 0: no bound.
+    removal : {"oldest", "random", "least"}
+        See `structperc_dual_kernel.held.Held`.
+    cache_bytes : int
+        What dear kernel values of the training rows may take.
+    """
+
+    citation = COLLINS_DUFFY
+
+    def __cinit__(self, *args, **kwargs):
+        self.example = self.row = self.sums = self.moved = None
+
+    def __init__(self, Bank bank, average=False, double decay=0.0, budget=0, removal="oldest", cache_bytes=0):
+        self.average, self.decay = average, decay
+        self.options = bank, budget, removal, cache_bytes
+        self.window = Example()
+
+    def start(self, Features features, task):
+        bank, budget, removal, _ = self.options
+        if features.n_blocks < 1:
+            raise PluginError(f"{type(features).__name__} does not say on which row of x each of its atoms stands, so no kernel between rows "
+                              f"can take the place of its dot products; give it n_blocks, cell(x, a) and without_columns().")
+        self.features, self.n_blocks = features, features.n_blocks
+        self.random = task.random
+        bank = bank.fresh()
+        bank.start(task)
+        self.held = Held(bank, self.n_blocks, budget, removal)
+        self.own = OwnPart(features.without_columns())
+        self.queries = bank.queries()
+        self.scale, self.scale_sum, self.ticks = 1.0, 0.0, 0
+        self.counted = self.coming = 0
+        self.memory, self._final, self.source, self.attended = None, None, NULL, NULL
+
+    def attend(self, rows):
+        self.attended = NULL if rows is None else <void *> rows
+        if rows is not None:
+            self.count(rows)
+        if rows is None:
+            self.memory = None
+        elif not self.held.budget:
+            self.memory = Memory(rows, self.n_blocks, self.options[3] if self.held.bank.dear else 0)
+        self.source = NULL
+
+    def count(self, rows):
+        """Numbers the rows of further data."""
+        self.counted = self.held.bank.counted = self.coming
+        self.coming += rows.n_rows
+
+    # ---- visits ----
+
+    cdef Py_ssize_t ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
+        with gil:
+            try:
+                PyErr_CheckSignals()
+                if t == 0 and <void *> rows != self.attended:
+                    self.count(rows)
+                if self.ticks == 0 and t == 0:
+                    self.held.bank.look_at(rows)
+                return self.look_ahead(rows, order, t, n)
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef Py_ssize_t look_ahead(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1:
+        """Finds the sums of the rows of the next examples, as the weights stand now; where it stopped."""
+        cdef Py_ssize_t i = t, example, n_rows = 0, most = 1, group, place, row
+        cdef Example x = self.window
+        cdef int status = 0
+        self.source = NULL
+        self.provide_examples(min(n - t, AHEAD))
+        x.look_at(rows)
+        while i < n and i - t < AHEAD:
+            example = i if order == NULL else order[i]
+            rows.load(example, x)
+            if n_rows and n_rows + x.block.n_rows > AHEAD:
+                break
+            self.example[i - t], self.first[i - t] = example, n_rows
+            self.provide_rows(n_rows + x.block.n_rows)
+            for row in range(x.block.n_rows):
+                self.row[n_rows + row] = x.first_row + row
+            n_rows += x.block.n_rows
+            most = max(most, x.block.n_rows)
+            i += 1
+        self.first[i - t] = n_rows
+        x.look_at(None)
+        self.arrange(rows, n_rows)
+        self.provide_steps(n_rows, most)
+        with nogil:
+            for group in range(self.n_groups):
+                status = self.complete(group)
+                if status < 0:
+                    break
+        if status < 0:
+            self.held.bank.reraise()
+        self.n_examples, self.at = i - t, 0
+        self.source = <void *> rows
+        return i
+
+    def provide_examples(self, Py_ssize_t n):
+        if self.example is None or self.example.shape[0] < n:
+            self.example, self.first = np.zeros(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+
+    def provide_rows(self, Py_ssize_t n):
+        if self.row is None:
+            self.row = np.zeros(max(n, AHEAD), dtype=np.int64)
+        elif self.row.shape[0] < n:
+            self.row = np.resize(self.row, 2 * n)
+
+    def provide_steps(self, Py_ssize_t n_rows, Py_ssize_t most):
+        """Makes room for whatever the coming visits may do: hold each row, and for a moment those of one example besides."""
+        cdef Py_ssize_t n = self.held.bank.n
+        self.held.reserve(n + n_rows + most)
+        if self.memory is not None:
+            self.memory.reserve(n_rows, n + n_rows)
+        if self.moved is None or self.moved.shape[0] < most:
+            self.moved, self.own_sums = np.zeros((most, self.n_blocks)), np.zeros((most, self.n_blocks))
+            self.moves, self.slots = np.zeros(most, dtype=np.uint8), np.zeros(most, dtype=np.intc)
+            self.values = np.zeros((most, LANES))
+
+    def arrange(self, Rows rows, Py_ssize_t n_rows):
+        """Gives each row a lane, those beside each other that were last visited at about the same time, and what is known of it."""
+        cdef Py_ssize_t place, room, groups = (n_rows + LANES - 1) // LANES
+        row = np.asarray(self.row)[:n_rows]
+        if self.sums is None or self.sums.shape[0] < groups:
+            room = groups * LANES
+            self.sums, self.left = np.zeros((groups, self.n_blocks, LANES)), np.zeros(groups, dtype=np.int64)
+            self.lane, self.lane_row, self.since = (np.zeros(room, dtype=np.int64) for _ in range(3))
+            self.visited = np.zeros(room, dtype=np.uint8)
+        self.n_groups = groups
+        lane_row, since = np.full(groups * LANES, row[n_rows - 1]), np.full(groups * LANES, -1)
+        sums = np.zeros((groups * LANES, self.n_blocks))
+        order = np.arange(n_rows)
+        if self.memory is not None and self.memory.rows is rows:
+            since[:n_rows] = np.asarray(self.memory.complete)[row]
+            order = np.argsort(since[:n_rows], kind="stable")
+            sums[:n_rows] = np.asarray(self.memory.sums)[row[order]]
+            since[:n_rows] = since[order]
+            since[n_rows:] = self.memory.n
+        lane_row[:n_rows] = row[order]
+        np.asarray(self.lane)[order] = np.arange(n_rows)
+        np.asarray(self.lane_row)[:groups * LANES] = lane_row
+        np.asarray(self.since)[:groups * LANES] = since
+        np.asarray(self.sums)[:groups] = sums.reshape(groups, LANES, self.n_blocks).transpose(0, 2, 1)
+        visited = np.asarray(self.visited)
+        visited[:n_rows], visited[n_rows:] = False, True
+        np.asarray(self.left)[:groups] = LANES
+        self.left[groups - 1] -= groups * LANES - n_rows
+        self.held.bank.prepare(self.queries, rows, self.lane_row[:n_rows])
+
+    cdef int complete(self, Py_ssize_t group) noexcept nogil:
+        """Brings the sums of a group's lanes up to the present weights; -1 on an error."""
+        cdef double values[TILE * LANES]
+        cdef const double *by[TILE]
+        cdef int slots[TILE]
+        cdef Py_ssize_t lane, i, n, at, held = self.held.bank.n
+        cdef int64_t first = 0, last = held
+        cdef const int64_t *since = &self.since[group * LANES]
+        cdef bint afresh = self.memory is None
+        if not afresh:
+            first, last = since[0], self.memory.n
+            for lane in range(LANES):
+                first = min(first, since[lane])
+            afresh = first < self.memory.forgotten or last - first > held
+        if afresh:
+            memset(&self.sums[group, 0, 0], 0, self.n_blocks * LANES * sizeof(double))
+            first, last = 0, held
+        while first < last:
+            n = min(TILE, last - first)
+            for i in range(n):
+                if afresh:
+                    slots[i], by[i] = <int> (first + i), &self.held.v[first + i, 0]
+                else:
+                    at = first + i - self.memory.forgotten
+                    slots[i], by[i] = self.memory.changed[at], &self.memory.by[at, 0]
+            if self.tile(group, slots, n, values, -1 if afresh else first) < 0:
+                return -1
+            if afresh:
+                TILES.sums(values, n, by, self.n_blocks, &self.sums[group, 0, 0])
+            else:
+                TILES.sums_from(values, n, by, self.n_blocks, &self.sums[group, 0, 0], first, since)
+            first += n
+        return 0
+
+    cdef int tile(self, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values, int64_t first) noexcept nogil:
+        """Kernel values of slots with the lanes of a group, as far as they matter; -1 on an error.
+
+        They matter where a row is still to be visited and, if slot i stands for change first + i, lacks this change (first -1: any). Dear
+        ones are found only there, and kept where there is room.
+        """
+        cdef Py_ssize_t i, lane, at = group * LANES, n_kept = 0 if self.memory is None else self.memory.kept.shape[0]
+        cdef double *value
+        cdef bint missing = False
+        if not self.held.bank.dear:
+            return self.held.bank.tile_c(self.queries, group, slots, n, values)
+        for lane in range(LANES):
+            for i in range(n):
+                value = &values[i * LANES + lane]
+                value[0] = NAN
+                if self.visited[at + lane] or first >= 0 and first + i < self.since[at + lane]:
+                    value[0] = 0
+                elif self.lane_row[at + lane] < n_kept:
+                    value[0] = self.memory.kept[self.lane_row[at + lane], slots[i]]
+                missing |= value[0] != value[0]
+        if not missing:
+            return 0
+        if self.held.bank.tile_c(self.queries, group, slots, n, values) < 0:
+            return -1
+        for lane in range(LANES):
+            if not self.visited[at + lane] and self.lane_row[at + lane] < n_kept:
+                for i in range(n):
+                    if first < 0 or first + i >= self.since[at + lane]:
+                        self.memory.kept[self.lane_row[at + lane], slots[i]] = values[i * LANES + lane]
+        return 0
+
+    cdef bint is_current(self, Example x) noexcept nogil:
+        """Whether x is the example that was visited last."""
+        return self.source == <void *> x.source and self.at > 0 and self.example[self.at - 1] == x.index
+
+    cdef int turn_to(self, Example x) noexcept nogil:
+        """Makes x the example that was visited last; -1 on an error."""
+        cdef int64_t only = x.index
+        with gil:
+            try:
+                if self.ticks == 0 and self.held.bank.n == 0:
+                    self.held.bank.look_at(x.source)
+                self.look_ahead(x.source, &only, 0, 1)
+            except BaseException as error:
+                self.error = error
+                return -1
+        self.at = 1
+        return 0
+
+    cdef int scores_c(self, Example x, double *s) noexcept nogil:
+        cdef Py_ssize_t a, block, row, lane, place
+        if self.source == <void *> x.source and self.at < self.n_examples and self.example[self.at] == x.index:
+            self.at += 1
+        elif self.turn_to(x) < 0:
+            return -1
+        place = self.first[self.at - 1]
+        for row in range(x.block.n_rows):
+            lane = self.lane[place + row]
+            for block in range(self.n_blocks):
+                self.own_sums[row, block] = self.sums[lane // LANES, block, lane % LANES]
+            if not self.visited[lane]:
+                self.visited[lane] = True
+                self.left[lane // LANES] -= 1
+            if self.memory is not None and <void *> self.memory.rows == self.source:
+                memcpy(&self.memory.sums[x.first_row + row, 0], &self.own_sums[row, 0], self.n_blocks * sizeof(double))
+                self.memory.complete[x.first_row + row] = self.memory.n
+        if self.own.scores_c(x, s) < 0:
+            return self.failed(self.own.features)
+        if add_rows(self.features, x, &self.own_sums[0, 0], s) < 0:
+            return self.failed(self.features)
+        if self.scale != 1:
+            for a in range(x.n_atoms):
+                s[a] *= self.scale
+        return 0
+
+    cdef int failed(self, Features features) noexcept nogil:
+        """Keeps the error of a feature map; -1."""
+        with gil:
+            self.error, features.error = features.error, None
+        return -1
+
+    # ---- steps ----
+
+    cdef int spread(self, Example x, const double *c) noexcept nogil:
+        """The coefficients of atoms as those of rows and blocks; -1 on an error."""
+        cdef Py_ssize_t a, cell, row
+        if not self.is_current(x) and self.turn_to(x) < 0:
+            return -1
+        memset(&self.moved[0, 0], 0, x.block.n_rows * self.n_blocks * sizeof(double))
+        memset(&self.moves[0], 0, x.block.n_rows)
+        for a in range(x.n_atoms):
+            if c[a] != 0:
+                cell = self.features.cell_c(x, a)
+                if cell < -1:
+                    return self.failed(self.features)
+                if cell >= 0:
+                    row = cell // self.n_blocks
+                    self.moved[row, cell % self.n_blocks] += c[a]
+                    self.moves[row] = True
+        return 0
+
+    cdef int update_c(self, Example x, const double *c) noexcept nogil:
+        cdef Py_ssize_t row, block
+        cdef bint moves
+        if self.spread(x, c) < 0:
+            return -1
+        if self.decay != 0:
+            self.shrink()
+        if self.own.add_c(x, c, 1 / self.scale, self.scale_sum / self.scale) < 0:
+            return self.failed(self.own.features)
+        for row in range(x.block.n_rows):
+            moves = False
+            for block in range(self.n_blocks if self.moves[row] else 0):
+                self.moved[row, block] /= self.scale
+                moves |= self.moved[row, block] != 0
+            if moves and self.take_step(x, row, &self.moved[row, 0]) < 0:
+                return -1
+        return 0
+
+    cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil:
+        """v[row] += c; -1 on an error."""
+        cdef bint remembered = self.memory is not None and <void *> self.memory.rows == self.source
+        cdef Py_ssize_t block, slot = self.memory.slot[x.first_row + row] if remembered else -1
+        if slot < 0:
+            with gil:
+                try:
+                    slot = self.slot_for(x, row)
+                except BaseException as error:
+                    self.error = error
+                    return -1
+            if remembered:
+                self.memory.slot[x.first_row + row] = <int> slot
+        for block in range(self.n_blocks):
+            self.held.v[slot, block] += c[block]
+            self.held.u[slot, block] += c[block] * self.scale_sum
+        return self.change(slot, c)
+
+    cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1:
+        """Where row `row` of x is held; it joins if it is not yet, and another one gives way if it must."""
+        cdef Held held = self.held
+        cdef int64_t number = self.counted + x.first_row + row
+        cdef double[::1] leaving
+        key = held.bank.key(x.source, x.first_row + row)
+        key = short(b"%d" % number if key is None else key)
+        cdef Py_ssize_t slot = held.find(key)
+        if slot >= 0:
+            held.remember(slot)
+            return slot
+        slot = held.bank.n
+        if held.budget and slot >= held.budget:
+            slot = held.victim(self.random)
+            leaving = -np.asarray(held.v[slot])
+            if self.change(slot, &leaving[0]) < 0:
+                raise self.error
+            held.vacate(slot)
+        return held.join(slot, x, row, number, key)
+
+    cdef int change(self, Py_ssize_t slot, const double *c) noexcept nogil:
+        """Lets the rows that were looked at ahead know that v[slot] has grown by c; -1 on an error."""
+        cdef double values[LANES]
+        cdef Py_ssize_t group
+        cdef int only = <int> slot
+        if self.memory is not None:
+            self.memory.log(slot, c)
+        for group in range(self.n_groups):
+            if self.left[group] > 0:
+                if self.tile(group, &only, 1, values, -1) < 0:
+                    return self.bank_failed()
+                TILES.sums(values, 1, &c, self.n_blocks, &self.sums[group, 0, 0])
+        return 0
+
+    cdef void shrink(self) noexcept nogil:
+        self.scale *= 1 - self.decay
+        if self.scale < (SMALLEST_AVERAGING if self.average else SMALLEST):
+            with gil:
+                self.multiply_out()
+
+    def multiply_out(self):
+        """Multiplies the scale into the coefficients, and into all that is in their units."""
+        v, u, _ = self.held.arrays()
+        own = self.own.vector
+        for values, accumulated in ((v, u), (own[0], own[1])):
+            accumulated -= self.scale_sum * values          # the running sum moves into -u
+            values *= self.scale
+        ahead = np.asarray(self.sums)
+        ahead *= self.scale
+        if self.memory is not None:
+            self.memory.multiply(self.scale)
+        self.scale, self.scale_sum = 1.0, 0.0
+
+    # ---- geometry ----
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """Rows compared by the kernel, and what atoms have besides."""
+        cdef double total, rows
+        if self.spread(x, c) < 0:
+            return -1
+        total = self.own.norm_c(x, c)
+        if total < 0:
+            return self.failed(self.own.features)
+        rows = self.row_norm(x)
+        return total + rows if rows >= 0 else -1
+
+    cdef double row_norm(self, Example x) noexcept nogil:
+        """sum over the rows t and t' that have coefficients of (m[t] . m[t']) K(x_t, x_t'); negative on an error."""
+        cdef Py_ssize_t row, other, block, lane, i, n = 0, before = self.held.bank.n, group = -1, place = self.first[self.at - 1]
+        cdef double total = 0, product
+        for row in range(x.block.n_rows):
+            if self.moves[row]:
+                self.slots[n] = <int> self.held.bank.n
+                n += 1
+                if self.held.bank.append_c(x, row) < 0:
+                    return self.bank_failed()
+        for other in range(x.block.n_rows):
+            if not self.moves[other]:
+                continue
+            lane = self.lane[place + other]
+            if lane // LANES != group:
+                group = lane // LANES
+                for i in range(n * LANES):
+                    (&self.values[0, 0])[i] = NAN
+                if self.held.bank.tile_c(self.queries, group, &self.slots[0], n, &self.values[0, 0]) < 0:
+                    return self.bank_failed()
+            i = 0
+            for row in range(x.block.n_rows):
+                if self.moves[row]:
+                    product = 0
+                    for block in range(self.n_blocks):
+                        product += self.moved[row, block] * self.moved[other, block]
+                    total += product * self.values[i, lane % LANES]
+                    i += 1
+        with gil:
+            self.held.bank.truncate(before)
+        return total if total > 0 else 0
+
+    cdef int bank_failed(self) noexcept nogil:
+        """Keeps the error of the bank; -1."""
+        with gil:
+            self.error, self.held.bank.error = self.held.bank.error, None
+        return -1
+
+    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+        cdef double own = self.own.own_c(x, shared), between
+        cdef Py_ssize_t first, second = -1
+        if own < 0:
+            return self.failed(self.own.features)
+        first = self.features.cell_c(x, 0)
+        if x.n_atoms > 1:
+            second = self.features.cell_c(x, 1)
+        if first < -1 or second < -1:
+            return self.failed(self.features)
+        if first < 0:
+            return own
+        if not self.is_current(x) and self.turn_to(x) < 0:
+            return -1
+        memset(&self.moved[0, 0], 0, x.block.n_rows * self.n_blocks * sizeof(double))
+        memset(&self.moves[0], 0, x.block.n_rows)
+        self.moved[first // self.n_blocks, first % self.n_blocks], self.moves[first // self.n_blocks] = 1, True
+        between = self.row_norm(x)
+        if between < 0:
+            return -1
+        if first == second:
+            shared[0] += between
+            return own
+        return own + between
+
+    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
+        with gil:
+            try:
+                return self.between(x, a, z, b)
+            except BaseException as error:
+                self.error = error
+                return 0
+
+    def between(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        """phi(x, a) . phi(z, b)"""
+        one, other = self.features.cell(x, a), self.features.cell(z, b)
+        total = float(self.own.atom(x, a) @ self.own.atom(z, b))
+        if one is None or other is None or one[1] != other[1]:
+            return total
+        bank = self.held.bank.empty()
+        bank.append(z.source, z.first_row + other[0])
+        return total + float(bank.values(x.source, [x.first_row + one[0]])[0, 0])
+
+    # ---- what was learned ----
+
+    def mean(self):
+        """The coefficients to predict with, (n_held, n_blocks), and the weights of what atoms have besides, flat."""
+        v, u, _ = self.held.arrays()
+        own = self.own.vector
+        if self.average and self.ticks:
+            return (self.scale_sum * v - u) / self.ticks, (self.scale_sum * own[0] - own[1]) / self.ticks
+        return v * self.scale, own[0] * self.scale
+
+    def live(self):
+        """Slots of the rows that predictions need, those with a coefficient that is not 0, and all coefficients."""
+        coefficients, own = self.mean()
+        return np.flatnonzero(coefficients.any(axis=1)), coefficients, own
+
+    def final(self):
+        ticks, final = self.ticks, self._final              # before the values: another thread may train meanwhile
+        if final is None or self._final_ticks != ticks:
+            slots, coefficients, own = self.live()
+            final = Expansion(self.features, self.held.bank.select(slots), coefficients[slots], np.stack([own, np.zeros_like(own)]))
+            self._final, self._final_ticks = final, ticks
+        return final
+
+    def batch_scores(self, rows):
+        return self.final().batch_scores(rows)
+
+    def attributes(self, weights):
+        """support_: the numbers of the rows that predictions need, counted over all data since training began, in the order in which they
+        came to be held; n_support_, support_vectors_ and dual_coef_ (n_support, n_blocks) to go with them; gamma_ where the kernel has one.
+        """
+        known = {
+            "support_": lambda: self.held.arrays()[2][self.live()[0]],
+            "n_support_": lambda: len(self.live()[0]),
+            "support_vectors_": lambda: self.final().bank.support(),
+            "dual_coef_": lambda: np.array(self.final().coefficients),
+        }
+        if hasattr(self.held.bank, "gamma_"):
+            known["gamma_"] = lambda: self.held.bank.gamma_
+        return {**known, **self.own.attributes(lambda: self.mean()[1])}
+
+    # ---- persistence and taking back ----
+
+    def state(self):
+        return {"own": np.array(self.own.vector), "scales": np.array([self.scale, self.scale_sum]),
+                "counts": np.array([self.ticks, self.coming]), **self.held.state()}
+
+    def restore(self, state):
+        if np.shape(state["own"]) != self.own.vector.shape:
+            raise DataError(f"the saved weights besides rows have shape {np.shape(state['own'])}; these options need {self.own.vector.shape}.")
+        self.held.restore(state)
+        self.own.vector[:] = state["own"]
+        self.scale, self.scale_sum = (float(v) for v in state["scales"])
+        self.ticks, self.coming = (int(v) for v in state["counts"])
+        self.counted, self._final, self.source = self.coming, None, NULL
+
+    def checkpoint(self, rows):
+        return self.held.checkpoint(), np.array(self.own.vector), (self.scale, self.scale_sum, self.ticks, self.counted, self.coming)
+
+    def roll_back(self, token):
+        joined, own, scalars = token
+        self.held.roll_back(joined)
+        self.own.vector[:] = own
+        self.scale, self.scale_sum, self.ticks, self.counted, self.coming = scalars
+        self._final, self.source = None, NULL
+
+    def finite(self, token=None):
+        v, u, _ = self.held.arrays()
+        return bool(np.isfinite(v).all() and np.isfinite(u).all() and np.isfinite(self.own.vector).all())
