@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 
 import numpy as np
@@ -20,7 +21,7 @@ def read(X, offsets=None) -> Rows:
     Parameters
     ----------
     X : array-like (n_rows, n_features), scipy sparse matrix, data frame, list of (n_i, n_features) arrays, or list of objects
-        C-ordered float32/float64 arrays and CSR matrices of these are not copied; anything else is converted once.
+        A one-dimensional array or series of strings or other objects is such a list. C-ordered float32/float64 arrays and CSR matrices of these are not copied; anything else is converted once.
         A list of two-dimensional arrays has one example per array.
     offsets : array-like of int, shape (n_examples + 1,), optional
         Rows offsets[i]:offsets[i+1] are example i; without it each row is an example.
@@ -34,7 +35,7 @@ def read(X, offsets=None) -> Rows:
         rows = in_place(X)
         if rows is not None:
             return rows
-    names = column_names(X)
+    names, X = column_names(X), as_objects(X)
     if is_sparse(X):
         return Rows(as_csr(X), check_offsets(offsets, X.shape[0]), names)
     if isinstance(X, (list, tuple)) and len(X) and is_block(X[0]):
@@ -63,6 +64,14 @@ def is_row(x) -> bool:
     if isinstance(x, np.ndarray):
         return x.ndim == 1 and x.dtype.kind in "fiub"
     return isinstance(x, (list, tuple)) and all(isinstance(v, (int, float, np.number)) for v in x)
+
+
+def as_objects(X):
+    """An array or series of strings or other objects as the list that it stands for; anything else as it is."""
+    if getattr(X, "ndim", 0) != 1 or getattr(getattr(X, "dtype", None), "kind", None) not in ("U", "O") or not len(X):
+        return X
+    objects = X.tolist()
+    return X if objects[0] is None or isinstance(objects[0], numbers.Number) or is_row(objects[0]) else objects
 
 
 def column_names(X):
