@@ -124,7 +124,8 @@ cdef class CallableBank(RowsBank):
         return X.tobytes() if isinstance(X, np.ndarray) else X.indices.tobytes() + X.data.tobytes()
 
     def compared(self, Rows rows, which, entries):
-        found = np.asarray(self.kernel(rows.X[which], stacked(entries)))
+        found = self.kernel(rows.X[which], stacked(entries))
+        found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)     # of sparse rows it may be sparse
         if found.shape != (len(which), len(entries)) or found.dtype.kind not in "fiub":
             raise PluginError(f"the kernel {self.kernel!r} answered an array of shape {found.shape} and type {found.dtype} for {len(which)} and "
                               f"{len(entries)} rows; expected numbers of shape {(len(which), len(entries))}.")
@@ -143,8 +144,10 @@ cdef class CallableBank(RowsBank):
         from scipy.sparse import csr_array
         rows = state["rows"] if "rows" in state else csr_array((state["values"], state["indices"], state["indptr"]),
                                                                shape=(len(state["indptr"]) - 1, self.n_features))
-        if rows.shape[1] != self.n_features:
-            raise DataError(f"the saved rows have {rows.shape[1]} columns; expected {self.n_features}.")
+        if rows.ndim != 2 or rows.dtype.kind != "f" or rows.shape[1] != self.n_features:
+            raise DataError(f"the saved rows are {rows.dtype} of shape {rows.shape}; expected numbers of shape (n, {self.n_features}).")
+        if not isinstance(rows, np.ndarray):
+            rows.check_format(full_check=True)      # a ValueError for indices that are none
         self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
 
 
@@ -157,11 +160,13 @@ def stacked(rows):
 cdef class ColumnBank(RowsBank):
     """All kernel values beforehand: X[i, j] is the kernel of row i with the j-th row of all training data; a slot holds a column's number."""
 
+    cdef Py_ssize_t n_features
+
     def start(self, task):
         if task.sparse or task.objects:
-            raise DataError("kernel='precomputed' takes X as an array of kernel values, a row for each example and a column for each training "
-                            "example.")
-        self.held, self.n = [], 0
+            raise DataError(f"X is {'sparse' if task.sparse else 'a list of objects'}, but kernel='precomputed' takes an array of kernel "
+                            f"values, a row for each example and a column for each training example.")
+        self.held, self.n, self.n_features = [], 0, task.n_features
 
     def look_at(self, Rows rows):
         if rows.n_features < rows.n_rows:
@@ -185,7 +190,10 @@ cdef class ColumnBank(RowsBank):
         return {"columns": self.support()}
 
     def restore(self, state):
-        self.held = [int(number) for number in state["columns"]]
-        if min(self.held, default=0) < 0:
-            raise DataError("the saved numbers of columns are negative.")
+        columns = np.asarray(state["columns"])
+        if (columns.ndim != 1 or columns.dtype != np.int64
+                or len(columns) and not 0 <= columns.min() <= columns.max() < self.n_features):
+            raise DataError(f"the saved numbers of columns are {columns.dtype} of shape {columns.shape}, or not all from 0 to "
+                            f"{self.n_features - 1}.")
+        self.held = columns.tolist()
         self.n = len(self.held)
