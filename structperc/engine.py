@@ -505,11 +505,28 @@ class Engine:
         save(self, path)
 
     @classmethod
-    def load(cls, path, plugins=()):
-        """Reads a model that `save` wrote. `plugins`: the objects that were passed to the constructor and have no name."""
+    def load(cls, path, plugins=(), **options):
+        """Reads a model that `save` wrote.
+
+        Parameters
+        ----------
+        path : path or file opened for bytes
+        plugins : sequence of plugin objects or components
+            The objects that were passed to the constructor and have no name.
+        **options
+            The functions that were passed to the constructor as options, such as a kernel; a model file knows only their names.
+
+        Returns
+        -------
+        Engine
+
+        Raises
+        ------
+        ModelFormatError, PluginError, OptionError, OSError
+        """
         from structperc.persistence import load
 
-        return load(cls, path, plugins)
+        return load(cls, path, plugins, options)
 
     def __reduce__(self):
         from structperc.persistence import pickled

@@ -1,8 +1,8 @@
 """Models on disk: one zip of arrays (npz) and a JSON header; nothing in it is ever executed.
 
 The entry `header` holds, as UTF-8 JSON: the format and its number, the versions of structperc and of every plugin, the
-options, what is known of the data (features, labels) and the record of training. The other entries are the state of the
-parts, named `part.key`.
+options (of functions their names), what is known of the data (features, labels) and the record of training. The other
+entries are the state of the parts, named `part.key`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from structperc import registry
-from structperc.core.errors import ModelFormatError, NotFittedError, PluginError
+from structperc.core.errors import ModelFormatError, NotFittedError, OptionError, PluginError
 
 FORMAT = "structperc-model"
 FORMAT_NUMBER = 1
@@ -50,8 +50,11 @@ def save(engine, path) -> None:
                           f"choose a path in a writable folder.") from None
 
 
-def load(cls, path, plugins=()):
-    """Reads an engine that `save` wrote, from a path or a file opened for bytes."""
+def load(cls, path, plugins=(), options=None):
+    """Reads an engine that `save` wrote, from a path or a file opened for bytes.
+
+    `plugins` and `options` are what a file cannot hold: plugin objects, and functions that were given as options, by name.
+    """
     if hasattr(path, "read"):
         content, shown = path.read(), "the file"
         if isinstance(content, str):
@@ -63,13 +66,13 @@ def load(cls, path, plugins=()):
                 content = file.read()
         except OSError as error:
             raise type(error)(f"the model {shown} cannot be read: {error.strerror or error}.") from None
-    return loads(cls, content, plugins, shown)
+    return loads(cls, content, plugins, shown, options)
 
 
-def loads(cls, content, plugins=(), shown="the model"):
+def loads(cls, content, plugins=(), shown="the model", options=None):
     """The engine that the content of a model file describes."""
     header, arrays = unpack(content, shown)
-    return restore(_constructed(cls, header, arrays, plugins, shown), header, arrays, shown)
+    return restore(_constructed(cls, header, arrays, plugins, _again(header, options or {}, shown), shown), header, arrays, shown)
 
 
 def dumps(engine) -> bytes:
@@ -86,7 +89,10 @@ def dumps(engine) -> bytes:
         "plugins": [_reference(p, given) for p, given in zip(engine._plugins[2:], engine.plugins, strict=True)
                     if isinstance(given, str) or p.hooks != OBSERVES],     # an observer leaves nothing in a model
         "options": {name: _plain(options[name], f"the option {name}") for name in PLAIN},
-        "plugin_options": {name: _plain(value, f"the option {name}") for name, value in engine.plugin_options.items()},
+        "plugin_options": {name: _plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
+                           if not callable(value)},
+        "functions": {name: getattr(value, "__qualname__", type(value).__name__) for name, value in engine.plugin_options.items()
+                      if callable(value)},
         "task": {
             "n_features": task.n_features,
             "sparse": bool(task.sparse),
@@ -150,7 +156,23 @@ def unpack(content: bytes, shown: str) -> tuple[dict, dict]:
     return header, arrays
 
 
-def _constructed(cls, header, arrays, plugins, shown):
+def _again(header, options, shown) -> dict:
+    """The options that the file could not hold, as they are passed again."""
+    needed = header.get("functions", {})        # files of older versions have none
+    if not isinstance(needed, dict):
+        raise ModelFormatError(f"the header of {shown} has impossible functions; the file was damaged or written by hand.")
+    for name, function in needed.items():
+        if name not in options:
+            raise PluginError(f"{shown} was trained with the option {name}={function}, which a model file cannot hold; pass the same "
+                              f"again: Engine.load(path, {name}={function}).")
+    for name in options:
+        if name not in needed:
+            raise OptionError(f"{shown} holds all its options but {', '.join(needed)}, so {name} cannot be passed again; leave it out."
+                              if needed else f"{shown} holds all its options, so {name} cannot be passed again; leave it out.")
+    return options
+
+
+def _constructed(cls, header, arrays, plugins, functions, shown):
     """An engine with the saved options."""
     given = {}
     for plugin in plugins:
@@ -180,7 +202,7 @@ def _constructed(cls, header, arrays, plugins, shown):
             if registry.load(plugin).hooks != OBSERVES:
                 raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
             named.append(plugin)
-        return cls(problem, plugins=named, **options, **header["plugin_options"])
+        return cls(problem, plugins=named, **options, **header["plugin_options"], **functions)
     except (PluginError, ModelFormatError):
         raise
     except Exception as error:      # a header edited by hand can hold anything
@@ -239,7 +261,8 @@ def _unpickled(cls, problem, arguments, content):
     engine = cls(problem, **arguments)
     if content is not None:
         objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]
-        engine._fitted = loads(cls, content, objects, "the pickled model")._fitted
+        functions = {name: value for name, value in engine.plugin_options.items() if callable(value)}
+        engine._fitted = loads(cls, content, objects, "the pickled model", functions)._fitted
     return engine
 
 
@@ -257,7 +280,8 @@ def _plain(value, name):
     try:
         json.dumps(value)
     except TypeError:
-        raise PluginError(f"{name}={value!r} cannot be written to a model file; use numbers, strings, lists or None.") from None
+        raise PluginError(f"{name}={value!r} cannot be written to a model file; use numbers, strings, lists, None or a "
+                          f"function.") from None
     return value
 
 
