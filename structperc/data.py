@@ -21,7 +21,8 @@ def read(X, offsets=None) -> Rows:
     Parameters
     ----------
     X : array-like (n_rows, n_features), scipy sparse matrix, data frame, list of (n_i, n_features) arrays, or list of objects
-        A one-dimensional array or series of strings or other objects is such a list. C-ordered float32/float64 arrays and CSR matrices of these are not copied; anything else is converted once.
+        C-ordered float32/float64 arrays and CSR matrices of these are not copied; anything else is converted once. A one-dimensional
+        array or series of strings or other objects is a list of these.
         A list of two-dimensional arrays has one example per array.
     offsets : array-like of int, shape (n_examples + 1,), optional
         Rows offsets[i]:offsets[i+1] are example i; without it each row is an example.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import ClassVar
 
 import attrs
@@ -26,11 +27,26 @@ PARAMETERS = """
         Visit the examples in a new random order each epoch.
     random_state : None, int, numpy Generator or RandomState, default None
         Seed of the shuffling.
+    kernel : None, str or callable, default None
+        None: weights for the features. A kernel: weights that are a sum of the rows seen, which it compares (the plugin "dual-kernel"):
+        "linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers; "precomputed", where X holds kernel
+        values, a column for each training row; "subset-tree" on trees or "subsequence" on strings, where X is a list of these; or a
+        function of two matrices that returns their kernel values, on lists of objects a function of two objects. Its further options
+        (budget, rows, length, ...) go into `plugin_options`.
+    gamma : float, "scale" or "auto", default "scale"
+        Of "polynomial", "rbf" and "laplacian". "scale": 1 / (n_features * variance of X), "auto": 1 / n_features.
+    degree : int, default 3
+        Of "polynomial".
+    coef0 : float, default 0.0
+        The constant of "polynomial".
     plugins : sequence of names, plugin objects, components or classes of these, default ()
         Further plugins; a later one replaces single hot spots of an earlier one. Clones share the objects; of a class each
         fit makes its own.
     plugin_options : dict, optional
         Options that the plugins declare."""
+
+KERNEL_PLUGIN = "dual-kernel"
+KERNEL_OPTIONS = ("gamma", "degree", "coef0")      # that are for a kernel alone
 
 ATTRIBUTES = """
     engine_ : Engine
@@ -43,7 +59,10 @@ ATTRIBUTES = """
     mistakes_ : list of int
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
-        Why training ended: "converged", "max_epochs", "early_stopped" or "interrupted"."""
+        Why training ended: "converged", "max_epochs", "early_stopped" or "interrupted".
+    support_, n_support_, support_vectors_, dual_coef_
+        With a kernel, in place of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
+        themselves, and their coefficients, shape (n_support_, n_blocks)."""
 
 
 def declared(cls):
@@ -76,6 +95,10 @@ class EngineEstimator(Parameters):
     shuffle: bool = True
     random_state: object = None
     classes: object = None
+    kernel: object = None
+    gamma: object = "scale"
+    degree: int = 3
+    coef0: float = 0.0
     plugins: object = ()
     plugin_options: object = None
 
@@ -102,7 +125,19 @@ class EngineEstimator(Parameters):
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
+        if options["kernel"] is None:
+            self._drop_kernel(options)
+        elif hasattr(options["plugins"], "__iter__") and not isinstance(options["plugins"], str):       # else the engine refuses them
+            options["plugins"] = (KERNEL_PLUGIN, *options["plugins"])
         return Engine(options.pop("problem"), **options, **plugin_options)
+
+    def _drop_kernel(self, options) -> None:
+        """Leaves out what is for kernels alone; refuses what would be ignored."""
+        del options["kernel"]
+        for name in KERNEL_OPTIONS:
+            value, default = options.pop(name), attrs.fields_dict(type(self))[name].default
+            if not (same(value, default) or isinstance(value, numbers.Real) and value == default):
+                raise OptionError(f"{name}={value!r} has no effect with kernel=None; name a kernel, such as kernel='rbf', or leave it out.")
 
     def _train(self, engine, method, X, y, **data):
         """Keeps the engine once it has learned something, also when it was interrupted."""
@@ -152,6 +187,10 @@ class EngineEstimator(Parameters):
             if not same(getattr(self, name), before):
                 raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now; partial_fit continues "
                                   f"with what it began, so set it back, or begin anew with fit or a clone.")
+
+    def _compares_columns(self) -> bool:
+        """Whether X holds kernel values, so that folds cut its columns as well."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _refuse_none(self, y) -> None:
         if y is None:

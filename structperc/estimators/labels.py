@@ -74,7 +74,7 @@ class LabelEstimator(EngineEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or data frame
-            C-ordered float32/float64 and CSR are read in place.
+            C-ordered float32/float64 and CSR are read in place. With a kernel on objects: a list of n_samples objects.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             Scales the steps of the perceptron and the C of "pa1" and "pa2"; 0 is as if the row were absent.
@@ -133,7 +133,7 @@ class LabelEstimator(EngineEstimator):
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(estimator_type="classifier", classifier_tags=ClassifierTags(), target_tags=TargetTags(required=True),
-                    input_tags=InputTags(sparse=True))
+                    input_tags=InputTags(sparse=not self._compares_columns(), pairwise=self._compares_columns()))
 
     def _trained_for(self, X):
         """The engine, after X was compared with what it was trained on."""
@@ -144,7 +144,7 @@ class LabelEstimator(EngineEstimator):
     def _compare(self, X) -> None:
         """Refuses another number of features, and warns when only one side has feature names; the engine refuses different ones."""
         shape = getattr(X, "shape", ())
-        if len(shape) == 2 and shape[1] != self.n_features_in_:
+        if len(shape) == 2 and shape[1] != self.n_features_in_ > 0:        # 0: a list of objects
             raise DataError(f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input; "
                             f"pass the columns that it was trained with, in the same order.")
         names, trained = reading.column_names(X), hasattr(self.engine_, "feature_names_in_")
@@ -185,8 +185,10 @@ class ThresholdEstimator(RankEstimator):
         return tags
 
     def latent_score(self, X):
-        """The score of each row along `coef_`, which the thresholds cut into ranks; shape (n_samples,)."""
-        self.atom_scores(X)     # answers for what is wrong with X
+        """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
+        scores = self.atom_scores(X)        # answers for what is wrong with X
+        if not self.parts_.weights.primal:
+            return scores[:, 0] + self.thresholds_[0]
         return reading.read(X).X @ self.coef_
 
 
@@ -210,7 +212,7 @@ class CuSumRank(RankEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (r, n_features_in_)
-        Rank k scores the sum of the first k rows times x; the first row is zero.
+        Without a kernel. Rank k scores the sum of the first k rows times x; the first row is zero.
     intercept_ : ndarray of shape (r,)
     {attributes}
 
@@ -249,6 +251,7 @@ class PRank(ThresholdEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_,)
+        Without a kernel: the direction.
     thresholds_ : ndarray of shape (r - 1,)
         The prediction is the lowest rank whose threshold exceeds `latent_score`.
     {attributes}
@@ -304,6 +307,7 @@ class IntervalPA(ThresholdEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_,)
+        Without a kernel: the direction.
     thresholds_ : ndarray of shape (r - 1,)
         The prediction is the lowest rank whose threshold exceeds `latent_score`.
     {attributes}
@@ -336,7 +340,7 @@ class IntervalPA(ThresholdEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or data frame
-            C-ordered float32/float64 and CSR are read in place.
+            C-ordered float32/float64 and CSR are read in place. With a kernel on objects: a list of n_samples objects.
         y : array-like of shape (n_samples, 2) or (n_samples,)
             Lowest and highest admissible label of each row, or the label.
         sample_weight : array-like of shape (n_samples,), optional
@@ -395,7 +399,7 @@ class StructuredClassifier(LabelEstimator):
     Attributes
     ----------
     coef_, intercept_ : ndarray
-        As the problem documents them: multiclass has shapes (r, n_features_in_) and (r,), also for two classes.
+        As the problem documents them, `coef_` without a kernel: multiclass has shapes (r, n_features_in_) and (r,), also for two classes.
     {attributes}
 
     Examples

@@ -11,7 +11,7 @@ from typing import ClassVar
 from structperc.errors import NotFittedError, OptionError
 from structperc.options import same
 
-SHARED = ("problem", "plugins")     # parameters that clones share instead of copying
+SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
 
 
 class Parameters:
@@ -42,7 +42,7 @@ class Parameters:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def __sklearn_clone__(self):
-        """The same parameters, untrained. Plugin objects are shared, since they are what the user named, not state."""
+        """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
         clone = type(self)(**{name: value if name in SHARED else copy.deepcopy(value) for name, value in self.get_params().items()})
         if "_requests" in vars(self):
             clone._requests = dict(self._requests)

@@ -73,7 +73,7 @@ class SequenceTagger(EngineEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (L, n_features_in_)
-        A row of weights for each label.
+        Without a kernel: a row of weights for each label.
     intercept_ : ndarray of shape (L,)
     transition_scores_ : ndarray of shape (L, L)
         Row: the label before, column: the label after.
@@ -301,6 +301,8 @@ class SequenceTagger(EngineEstimator):
         labels = self.classes_.tolist()
         if label not in labels:
             raise DataError(f"label={label!r} is not one of the labels {labels[:8]} that this {type(self).__name__} predicts.")
+        if not self._trained().parts_.weights.primal:
+            raise DataError("top_features shows weights of features, but weights that are a sum of rows, compared by a kernel, have none.")
         weights, name_of = self.coef_[labels.index(label)], self._trained().feature_name
         return [(name_of(j), float(weights[j])) for j in largest(weights, n).tolist()]
 
@@ -329,7 +331,8 @@ class SequenceTagger(EngineEstimator):
         """What scikit-learn's tools should know; outputs are lists of labels, for which it has no type of estimator."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(sparse=True, dict=True))
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True),
+                    input_tags=InputTags(sparse=not self._compares_columns(), dict=True, pairwise=self._compares_columns()))
 
     def _engine(self, **changed):
         return super()._engine(problem="sequence", **changed)
