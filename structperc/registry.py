@@ -41,11 +41,14 @@ class Option:
         The values that are allowed.
     help : str
         One line.
+    numeric : bool
+        Whether a number may stand where the default is a text, as "scale" is; the command line then reads one as a number.
     """
 
     default: object
     choices: tuple | None = None
     help: str = ""
+    numeric: bool = False
 
 
 @attrs.frozen(eq=False)

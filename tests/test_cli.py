@@ -234,6 +234,39 @@ def test_broken_groups_are_answered(talks, run, change, arguments, message):
     assert code == 2 and message in err and one_line(err)
 
 
+# ---- kernels ----
+
+
+@pytest.mark.parametrize("settings", [["kernel=rbf"], ["kernel=rbf", "gamma=0.7"], ["kernel=laplacian", "gamma=1"],
+                                      ["kernel=rbf", "gamma=auto", "budget=20", "removal=least"]], ids=str)
+def test_a_plugin_of_kernels_is_named_and_set_like_any_other(data, run, settings):
+    given = [*settings, "epochs=3", "average=true"]
+    code, out, err = run("fit", "cusum", "train.csv", "--target", "level", "--model", "my.model", "--plugin", "dual-kernel",
+                         *(text for pair in given for text in ("--set", pair)))
+    options = {key: read_value(key, text, Option(None)) for key, text in (pair.split("=") for pair in given)}
+    same = Engine("cusum", plugins=["dual-kernel"], **options).fit(data.drop(columns="level")[:60], data["level"][:60])
+    loaded = Engine.load("my.model")
+    assert (code, err) == (0, "") and f"{same.n_support_} rows, of which the weights are a sum" in out
+    assert np.array_equal(loaded.dual_coef_, same.dual_coef_) and loaded.plugin_options == same.plugin_options
+    code, out, err = run("evaluate", "my.model", "test.csv", "--target", "level")
+    assert (code, err) == (0, "") and "accuracy" in out
+    assert run("predict", "my.model", "test.csv")[0] == 0
+    for flags in ([], ["--data", "test.csv", "--target", "level"]):
+        assert run("plot", "my.model", *flags, "--output", "my.png")[0] == 0
+    assert "dual-kernel  (part, structperc" in run("plugins")[1]
+
+
+def scaled_dot(A, B):
+    return 2.0 * (A @ B.T)
+
+
+def test_a_model_that_needs_a_function_says_how_to_load_it(data, run):
+    X, y = data.drop(columns="level"), data["level"]
+    Engine("cusum", plugins=["dual-kernel"], kernel=scaled_dot).fit(X, y).save("my.model")
+    code, out, err = run("evaluate", "my.model", "test.csv", "--target", "level")
+    assert code == 2 and out == "" and "Engine.load(path, kernel=scaled_dot)" in err and one_line(err)
+
+
 # ---- what may go wrong ----
 
 
@@ -248,6 +281,9 @@ def test_broken_groups_are_answered(talks, run, change, arguments, message):
     (["fit", "prank", "train.csv", "--set", "varant=original"], "no option 'varant'. Did you mean 'variant'?"),
     (["fit", "prank", "train.csv", "--set", "variant=originl"], "variant='originl'; expected one of 'structured', 'original'"),
     (["fit", "cusum", "train.csv", "--set", "variant=original"], "no option 'variant'"),
+    (["fit", "cusum", "train.csv", "--set", "kernel=rbf"], "no option 'kernel'. It comes with --plugin dual-kernel. cusum can be given"),
+    (["fit", "cusum", "train.csv", "--plugin", "dual-kernel", "--set", "kernel=rbv"], "kernel='rbv'; expected one of 'linear'"),
+    (["fit", "cusum", "train.csv", "--plugin", "dual-kernel", "--set", "kernel=rbf", "--set", "gamma=wide"], "gamma='wide'"),
     (["fit", "cusum", "train.csv", "--set", "epochs=many"], "--set epochs=many: expected a whole number"),
     (["fit", "cusum", "train.csv", "--set", "epochs=0"], "epochs=0; expected a whole number, at least 1"),
     (["fit", "cusum", "train.csv", "--set", "average=maybe"], "--set average=maybe: expected true or false"),

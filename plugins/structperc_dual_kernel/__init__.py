@@ -9,7 +9,8 @@ problem = "cusum"               # that `structperc check` lines it up with
 
 options = {
     "kernel": Option("linear", help=f"{', '.join(KERNELS)}; or a callable"),
-    "gamma": Option("scale", help="of polynomial, rbf and laplacian: a number, scale (1 / (features * variance of X)) or auto (1 / features)"),
+    "gamma": Option("scale", numeric=True, help="of polynomial, rbf and laplacian: a number, scale (1 / (features * variance of X)) or "
+                                                "auto (1 / features)"),
     "degree": Option(3, help="of the polynomial kernel"),
     "coef0": Option(0.0, help="the constant of the polynomial kernel"),
     "shift": Option(None, help="the constant of the perceptron and the stump kernel; none: the smallest that keeps them from being negative"),

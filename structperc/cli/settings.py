@@ -56,10 +56,15 @@ def read_settings(pairs, plugins) -> dict:
             raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = f" Did you mean {near[0]!r}?" if near else "".join(f" It comes with --plugin {name}." for name in parts_with(key))
             raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} {' and '.join(plugins)} can be given {', '.join(known)}.")
         settings[key] = read_value(key, text, known[key])
     return settings
+
+
+def parts_with(key) -> list[str]:
+    """The installed plugins that declare an option and could be added to a problem."""
+    return [plugin.name for plugin in registry.installed() if key in plugin.options and "structperc_argmax" not in plugin.hooks]
 
 
 def flags_of(options) -> dict[str, str]:
@@ -78,6 +83,8 @@ def read_value(key: str, text: str, option: Option):
             return guess(text)
         if kind is bool:
             return TRUTH[text.lower()]
+        if option.numeric and not isinstance(guess(text), str):
+            return guess(text)
         if kind in (int, float, str):
             return kind(text)
         value = guess(text)

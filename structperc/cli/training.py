@@ -83,6 +83,8 @@ def summary(engine, arguments, table) -> str:
     facts = data_facts(engine, arguments, table)
     if labels is not None:
         facts["labels"] = shorten(labels, " < " if is_ordered(engine) else ", ")
+    if hasattr(engine, "n_support_"):
+        facts["support"] = f"{engine.n_support_} rows, of which the weights are a sum"
     kind = "sentences" if isinstance(table, Tokens) else "examples"
     facts["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
     facts["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / table.n_examples:.1%} of the {kind}"
