@@ -20,6 +20,9 @@ citation = r"""@article{crammer2003ultraconservative,
 class ClassFeatures(BlockFeatures):
     """x in the block of its class."""
 
+    def without_columns(self):
+        return ClassFeatures(self.n_blocks, 0) if self.intercept else None
+
     def attributes(self, weights):
         if not weights.primal:
             return {}

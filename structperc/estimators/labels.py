@@ -15,6 +15,7 @@ from structperc.core.intervals import find_ends
 from structperc.core.labels import ordered_categories
 from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared, weighted_mean
+from structperc.readers import Reader
 
 LABELS = """
     loss : str, (r, r) array or None, default None
@@ -144,7 +145,7 @@ class LabelEstimator(EngineEstimator):
     def _compare(self, X) -> None:
         """Refuses another number of features, and warns when only one side has feature names; the engine refuses different ones."""
         shape = getattr(X, "shape", ())
-        if len(shape) == 2 and shape[1] != self.n_features_in_ > 0:        # 0: a list of objects
+        if len(shape) == 2 and self._reads_columns() and shape[1] != self.n_features_in_:
             raise DataError(f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input; "
                             f"pass the columns that it was trained with, in the same order.")
         names, trained = reading.column_names(X), hasattr(self.engine_, "feature_names_in_")
@@ -153,6 +154,10 @@ class LabelEstimator(EngineEstimator):
                           UserWarning, stacklevel=4)
         if names is not None and not trained:
             warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names.", UserWarning, stacklevel=4)
+
+    def _reads_columns(self) -> bool:
+        """Whether the columns of X are the features; objects have none, and a reader that learns makes its own and knows what it read."""
+        return type(self.engine_.parts_.reader) is Reader and self.n_features_in_ > 0
 
     def _labels(self, y, named):
         """y as the engine takes it; `named`: the labels are known already."""

@@ -1,0 +1,349 @@
+"""Kernels for primal weights: rows mapped to as many numbers as there are landmarks, whose dot products approximate the kernel."""
+
+from __future__ import annotations
+
+import copy
+import json
+import numbers
+from types import SimpleNamespace
+
+import attrs
+import numpy as np
+from structperc.core.rows import Rows
+from structperc.core.weights import PrimalWeights
+
+import structperc_dual_kernel as dual_kernel
+from structperc import Engine, data
+from structperc.checks import check_same, refuse_not_finite
+from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.options import OPTION_DEFAULTS, generator
+from structperc.readers import Reader
+from structperc_dual_kernel.choice import bank_for
+from structperc_dual_kernel.weights import DualWeights
+
+WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
+  author = {Christopher K. I. Williams and Matthias Seeger},
+  title = {Using the {Nystr\"om} Method to Speed Up Kernel Machines},
+  booktitle = {Advances in Neural Information Processing Systems 13},
+  pages = {682--688},
+  year = {2001}
+}"""
+
+KERNEL_OPTIONS = ("gamma", "degree", "coef0", "shift", "kernel_decay", "length", "normalise", "rows")
+DEFAULTS = {name: option.default for name, option in dual_kernel.options.items()}
+SMALLEST = 1e-12        # of the eigenvalues that are divided by, as in scikit-learn's Nystroem
+CHUNK = 4096            # rows that are mapped at a time
+
+
+class NystroemReader(Reader):
+    """Reads data as `Reader` does and hands on f(x) = |K_LL|^(-1/2) k_L(x) in place of each row x, so that f(x) . f(z) is near K(x, z).
+
+    k_L(x) are the kernel values of x with the landmarks, rows (or objects) of the first data drawn without replacement, and K_LL those
+    between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), however long training goes on.
+
+    Parameters
+    ----------
+    kernel : str or callable, default "rbf"
+        Any kernel of the plugin "dual-kernel" but "precomputed"; functions as there.
+    n_components : int, default 300
+        How many landmarks; all rows of the first data where these are fewer.
+    random_state : None, int, numpy Generator or RandomState, default 0
+        Of the drawing.
+    **options
+        gamma, degree, coef0, shift, kernel_decay, length, normalise and rows, as the plugin has them.
+
+    Attributes
+    ----------
+    bank : Bank
+        The landmarks; None before `learn`.
+    normalization : float64 array of shape (n_components, n_components)
+        |K_LL|^(-1/2).
+
+    Raises
+    ------
+    OptionError
+        For options that cannot be, or have no effect with this kernel.
+
+    Notes
+    -----
+    Learning costs O(n_components^3), mapping a row n_components kernel values and O(n_components^2). A model file holds the landmarks and
+    asks for the reader again: Engine.load(path, plugins=[NystroemReader(...)]), with the same kernel and options.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc_dual_kernel.nystroem import NystroemReader
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = np.digitize(np.hypot(*X.T), [0.8, 1.5]) + 1        # ranks by the distance from the middle
+    >>> engine = Engine("cusum", plugins=[NystroemReader("rbf", 30, gamma=0.7)], epochs=10, average=True).fit(X, y)
+    >>> bool((engine.predict(X) == y).mean() > 0.9), engine.coef_.shape
+    (True, (3, 30))
+    """
+
+    citation = WILLIAMS_SEEGER
+
+    def __init__(self, kernel="rbf", n_components=300, random_state=0, **options):
+        unknown = next((name for name in options if name not in KERNEL_OPTIONS), None)
+        if unknown is not None:
+            raise OptionError(f"NystroemReader got the unknown option {unknown!r}; expected one of {', '.join(KERNEL_OPTIONS)}.")
+        if isinstance(kernel, str) and kernel == "precomputed":
+            raise OptionError("kernel='precomputed': landmarks are rows to compare others with, but there are none; name a kernel.")
+        if not isinstance(n_components, numbers.Integral) or isinstance(n_components, bool) or n_components < 1:
+            raise OptionError(f"n_components={n_components!r}; expected a whole number, at least 1.")
+        self.n_components, self.random_state = int(n_components), random_state
+        self.options = {**{name: DEFAULTS[name] for name in KERNEL_OPTIONS}, **options, "kernel": kernel}
+        self.new_bank(SimpleNamespace(sparse=False, objects=False))
+        self.forget()
+
+    def new_bank(self, like):
+        """An empty bank for data like these."""
+        return bank_for(SimpleNamespace(sparse=like.sparse, objects=like.objects, options=self.options), DEFAULTS)
+
+    def __repr__(self):
+        changed = "".join(f", {name}={value!r}" for name, value in self.options.items() if name != "kernel" and value != DEFAULTS[name])
+        return f"NystroemReader({self.options['kernel']!r}, {self.n_components}{changed})"
+
+    def forget(self):
+        """Back to what it was before `learn`."""
+        self.seen = self.bank = self.normalization = None
+
+    def fresh(self):
+        component = super().fresh()
+        component.forget()
+        return component
+
+    def learn(self, X, offsets=None) -> Rows:
+        """The mapped rows of the first data, some of which become the landmarks; a failure changes nothing."""
+        rows = self.checked(data.read(X, offsets))
+        bank = self.new_bank(rows)
+        bank.start(rows)
+        bank.look_at(rows)
+        for row in drawn(rows.n_rows, self.n_components, self.random_state):
+            bank.append(rows, row)
+        landmarks = bank.select(range(bank.n))          # which learns no more symbols
+        seen = SimpleNamespace(n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
+        normalization, _ = roots(landmarks.values(as_rows(landmarks.support())))
+        mapped = mapped_rows(rows, landmarks, normalization)
+        self.seen, self.bank, self.normalization = seen, landmarks, normalization
+        return mapped
+
+    def read(self, X, offsets=None) -> Rows:
+        """The mapped rows of later data."""
+        if self.seen is None:
+            raise DataError("this reader has learned from no data yet; call learn first.")
+        rows = data.read(X, offsets)
+        check_same(self.seen, rows)
+        return mapped_rows(self.checked(rows), self.bank, self.normalization)
+
+    @staticmethod
+    def checked(rows):
+        """Rows that a kernel can compare."""
+        refuse_not_finite(rows)
+        return data.canonical(rows) if rows.sparse else rows
+
+    def feature_name(self, j) -> str | None:
+        """Columns are mixtures of kernel values; they have numbers only."""
+        return f"component {j}"
+
+    # ---- model files ----
+
+    def described(self) -> str:
+        """The kernel and its options, to be compared when a model is loaded."""
+        kernel = self.options["kernel"]
+        shown = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
+        return json.dumps({**self.options, "kernel": shown}, default=str, sort_keys=True)
+
+    def state(self):
+        """What was learned, a dict of arrays; empty before `learn`."""
+        if self.seen is None:
+            return {}
+        names = self.seen.feature_names
+        return {"described": np.array(self.described()), "normalization": self.normalization,
+                "seen": np.array([self.seen.n_features, self.seen.sparse, self.seen.objects], dtype=np.int64),
+                **({} if names is None else {"names": np.array(names, dtype=str)}),
+                **{f"bank.{key}": value for key, value in self.bank.state().items()}}
+
+    def restore(self, state):
+        """Takes back what `state` gave; a DataError tells what does not fit."""
+        if not state:
+            self.forget()
+            return
+        described = str(state["described"])
+        if described != self.described():
+            raise DataError(f"the model was trained with NystroemReader's options {described}, but this one has {self.described()}")
+        n_features, sparse, objects = (int(value) for value in state["seen"])
+        seen = SimpleNamespace(n_features=n_features, sparse=bool(sparse), objects=bool(objects),
+                               feature_names=tuple(state["names"].tolist()) if "names" in state else None)
+        bank = self.new_bank(seen)
+        bank.start(seen)
+        bank.restore({key[5:]: value for key, value in state.items() if key.startswith("bank.")})
+        normalization = np.array(state["normalization"], dtype=float)
+        if normalization.shape != (bank.n, bank.n) or not bank.n or not np.isfinite(normalization).all():
+            raise DataError(f"the saved normalization has shape {normalization.shape}; the {bank.n} landmarks need finite numbers of shape "
+                            f"{(bank.n, bank.n)}.")
+        self.seen, self.bank, self.normalization = seen, bank.select(range(bank.n)), normalization
+
+
+def to_primal(engine, n_components=None, random_state=0) -> Engine:
+    """A trained engine with primal weights from one that was trained with the plugin "dual-kernel".
+
+    Its reader is a `NystroemReader` with some of the rows held as landmarks, and its weights are the dual ones projected onto what the
+    landmarks span: w_block = K_LL^(-1/2) K_LS c_block for the rows S with the coefficients c. With all of them as landmarks it predicts
+    the same, up to rounding; with fewer, prediction is faster and the model smaller. Intercepts, thresholds and transitions are taken over.
+
+    Parameters
+    ----------
+    engine : Engine
+        Trained; it is not changed.
+    n_components : int, optional
+        How many landmarks are drawn; None: all rows held.
+    random_state : None, int, numpy Generator or RandomState, default 0
+        Of the drawing.
+
+    Returns
+    -------
+    Engine
+        With the record of training of the other; averages go on as if its weights had been these from the beginning.
+
+    Raises
+    ------
+    OptionError, PluginError, DataError
+        For weights that are not of this kind or that hold no row, for kernels given as values, and for feature maps or weights that
+        it cannot write to.
+
+    Notes
+    -----
+    Cost: n_support * n_components kernel values, and O(n_components^3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc_dual_kernel.nystroem import to_primal
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.digitize(np.hypot(*X.T), [0.8, 1.5]) + 1
+    >>> dual = Engine("cusum", plugins=["dual-kernel"], kernel="rbf", gamma=0.7, epochs=5).fit(X, y)
+    >>> primal = to_primal(dual)
+    >>> bool((primal.predict(X) == dual.predict(X)).all()), primal.coef_.shape == (3, dual.n_support_)
+    (True, True)
+    """
+    fitted, weights = engine._ready(), engine.parts_.weights
+    if not isinstance(weights, DualWeights):
+        raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
+                          f"{type(weights).__name__}.")
+    slots, coefficients, own = weights.live()
+    if not len(slots):
+        raise DataError("the weights hold no row with a coefficient, so there is nothing to take over.")
+    given = engine.plugin_options
+    reader = NystroemReader(given["kernel"], len(slots) if n_components is None else n_components, random_state,
+                            **{name: given[name] for name in KERNEL_OPTIONS})
+    held = weights.held.bank.select(slots)
+    chosen = drawn(len(slots), reader.n_components, random_state)
+    landmarks = held.select(chosen)
+    between = landmarks.values(as_rows(held.support()))
+    reader.normalization, inverse = roots(between[chosen])
+    reader.bank, task = landmarks, fitted.task
+    reader.seen = SimpleNamespace(n_features=task.n_features, sparse=task.sparse, objects=task.objects, feature_names=task.feature_names)
+
+    primal = engine_with(engine, reader.fresh())
+    task = attrs.evolve(task, n_features=len(chosen), sparse=False, objects=False, feature_names=None, options=primal.plugin_options,
+                        random=copy.deepcopy(task.random))
+    outputs = primal._ask("structperc_outputs", task)
+    made = primal._assemble(task, reader, outputs, outputs.find_labels(None, task.labels))
+    if type(made.parts.weights) is not PrimalWeights:
+        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.parts.weights).__name__}.")
+    write(made.parts.weights, written(made.parts.features, inverse @ between.T @ coefficients[slots], weights.own, own), weights.ticks)
+    for name, part in attrs.asdict(made.parts, recurse=False).items():
+        if name not in ("reader", "weights") and hasattr(part, "state"):
+            part.restore(getattr(fitted.parts, name).state())
+    made.mistakes, made.loss, made.status = list(fitted.mistakes), fitted.loss, fitted.status
+    made.streaming, made.weighted = fitted.streaming, fitted.weighted
+    primal._fitted = made
+    return primal
+
+
+def drawn(n, size, random_state):
+    """Which of n rows become landmarks, in their order."""
+    return np.sort(generator(random_state).permutation(n)[:size])
+
+
+def as_rows(support) -> Rows:
+    """The rows that a bank holds, to be compared with others."""
+    return data.canonical(Rows(support)) if data.is_sparse(support) else Rows(support)
+
+
+def roots(values):
+    """|K|^(-1/2) of a symmetric matrix, and its product with the signs of the eigenvalues: for a kernel these are one and the same."""
+    eigenvalues, vectors = np.linalg.eigh((values + values.T) / 2)
+    root = 1 / np.sqrt(np.maximum(np.abs(eigenvalues), SMALLEST))
+    return (vectors * root) @ vectors.T, (vectors * (np.sign(eigenvalues) * root)) @ vectors.T
+
+
+def mapped_rows(rows, landmarks, normalization) -> Rows:
+    """Each row's kernel values with the landmarks, normalised."""
+    mapped = np.empty((rows.n_rows, landmarks.n))
+    for start in range(0, rows.n_rows, CHUNK):
+        which = np.arange(start, min(start + CHUNK, rows.n_rows))
+        mapped[which] = landmarks.values(rows, which) @ normalization
+    return Rows(mapped, rows.offsets)
+
+
+def engine_with(engine, reader) -> Engine:
+    """An engine like this one, but with this reader in place of the plugin "dual-kernel"."""
+    kept = [(plugin, given) for plugin, given in zip(engine._plugins[2:], engine.plugins, strict=True) if plugin.plugin is not dual_kernel]
+    names = set().union(engine._plugins[1].options, *(plugin.options for plugin, _ in kept))
+    given = {name: value for name, value in engine.plugin_options.items() if name in names}
+    engine_options = {name: getattr(engine, name) for name in OPTION_DEFAULTS if name != "plugins"}
+    return Engine(engine.problem, plugins=[*(given for _, given in kept), reader], **engine_options, **given)
+
+
+def written(features, blocks, own, values):
+    """A weight vector of a feature map: rows of weights for its blocks, (n_features, n_blocks), and what atoms have besides.
+
+    Both are found by what single atoms add: phi(x, a) with a row x less phi(0, a) is x in the block of a, and phi(0, a) is what a has
+    besides, which stands in the same order in the map without columns.
+    """
+    vector, found = np.zeros(features.n_weights), set()
+    place = np.full(len(values), -1)
+    for n_rows in (1,) if features.single_row else (1, 2):
+        blank = example(features, np.zeros((n_rows, len(blocks))))
+        for a in range(blank.n_atoms):
+            atom = np.arange(blank.n_atoms) == a
+            besides, alone = features.vector(blank, atom), own.atom(blank, a)
+            here, there = np.flatnonzero(besides), np.flatnonzero(alone)
+            known = place[there] if len(here) == len(there) else None
+            if known is None or not np.array_equal(besides[here], alone[there]) or ((known >= 0) & (known != here)).any():
+                raise PluginError(f"{type(features).__name__} arranges what atoms have besides their row otherwise without columns, so "
+                                  f"to_primal cannot take it over.")
+            place[there] = here
+            cell = features.cell(blank, a)
+            if cell is not None and cell[1] not in found:
+                row, block = cell
+                filled = np.zeros((n_rows, len(blocks)))
+                filled[row] = blocks[:, block]
+                vector += features.vector(example(features, filled), atom) - besides
+                found.add(block)
+    if len(found) != blocks.shape[1] or values[place < 0].any():
+        raise PluginError(f"not every weight of {type(features).__name__} belongs to an atom of one or two rows, so to_primal cannot take "
+                          f"it over.")
+    vector[place[place >= 0]] = values[place >= 0]
+    return vector
+
+
+def example(features, X):
+    """An example of these rows."""
+    x = Rows(X, np.array([0, len(X)], dtype=np.int64)).example(0)
+    x.n_atoms = features.n_atoms(x)
+    return x
+
+
+def write(weights, vector, ticks) -> None:
+    """Gives a primal store this vector, as if it had been there for so many visits."""
+    state = weights.state()
+    rows, width = weights.features.n_weight_rows, weights.features.row_width
+    if "place" in state or state["weights"].size % (rows * width):
+        raise PluginError(f"to_primal writes to weights that stand in order, but {type(weights.features).__name__} places them otherwise.")
+    table = state["weights"].reshape(rows, -1)
+    table[:, :width] = vector.reshape(rows, width)
+    weights.restore({"weights": table.ravel(), "scales": np.array([1.0, ticks]), "ticks": np.array(ticks)})
