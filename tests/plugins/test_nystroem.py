@@ -1,4 +1,4 @@
-"""Landmarks: their map is that of Nystroem in scikit-learn, and dual weights with all rows as landmarks become primal ones that predict alike."""
+"""Landmarks: their map is that of Nystroem in scikit-learn, and dual weights on landmarks alone become primal ones that predict alike."""
 
 import io
 import pickle
