@@ -69,8 +69,9 @@ def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder):
     commands = re.findall(r"^    (structperc .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     answers = [run(shlex.split(command, comments=True), folder) for command in commands]
 
-    assert len(commands) == 7
-    assert re.search(r"phrase F1 +1\.0000", answers[6])
+    assert len(commands) == 8
+    assert re.search(r"phrase F1 +1\.0000", answers[7])
+    assert "of which the weights are a sum" in answers[5]
     assert "cusum  (problem" in answers[0]
     assert (folder / "answers.csv").read_text().split()[0] == "prediction"
     assert (folder / "level.png").stat().st_size > 10_000
