@@ -89,6 +89,7 @@ cdef class DualWeights(Weights):
 
     def attend(self, rows):
         self.attended = NULL if rows is None else <void *> rows
+        self.held.bank.attend(rows)
         if rows is not None:
             self.count(rows)
         if rows is None:
