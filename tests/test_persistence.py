@@ -225,8 +225,9 @@ def test_problems_over_objects_come_back():
             return self.Features(2)
 
     words, vowels = ["tree", "argmax", "loop"], [(2, 3), (0, 4), (1, 2)]
-    engine = Engine(Letters(), epochs=9).fit(words, vowels)
-    assert engine.predict(words).tolist() == vowels == loaded(saved(engine), plugins=[Letters()]).predict(words).tolist()
+    for options in ({}, {"shuffle": True, "random_state": 0}):
+        engine = Engine(Letters(), epochs=9, **options).fit(words * 10, vowels * 10)
+        assert engine.predict(words).tolist() == vowels == loaded(saved(engine), plugins=[Letters()]).predict(words).tolist()
 
 
 def test_observers_are_no_part_of_a_model_and_may_be_added_to_a_loaded_one():

@@ -111,6 +111,7 @@ SP_INLINE sp_rows sp_row_of(const sp_rows *x, ptrdiff_t row) {
 SP_INLINE void sp_prefetch_rows(const sp_rows *x) {
     ptrdiff_t size = sp_value_size(x), first, last, limit = 65536;
     const char *p;
+    if (x->layout == SP_OBJECTS) return;
     if (sp_is_dense(x)) { first = 0; last = x->n_rows * x->n_features; }
     else { first = sp_start(x, 0); last = sp_start(x, x->n_rows); }
     p = (const char *)x->values;
