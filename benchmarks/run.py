@@ -1,6 +1,6 @@
 """Runs all benchmarks one after the other, prints their tables and writes them with figures; `make bench` calls this.
 
-    python benchmarks/run.py [--quick] [--only epoch peers stream fixed exact tagging scaling] [--output FOLDER]
+    python benchmarks/run.py [--quick] [--only epoch peers stream fixed exact tagging scaling trees] [--output FOLDER]
 """
 
 import argparse
@@ -17,7 +17,7 @@ from structperc.datasets import load_conll2000, load_ud_english_ewt
 from structperc.errors import MissingData
 from structperc.extras import MissingExtra
 
-JOBS = ("epoch", "peers", "stream", "fixed", "exact", "tagging", "scaling")
+JOBS = ("epoch", "peers", "stream", "fixed", "exact", "tagging", "scaling", "trees")
 
 
 def main():
@@ -26,7 +26,7 @@ def main():
     chosen = job.options(parser)
     begin = time.perf_counter()
     for name in chosen.only:
-        if name == "tagging" and missing():
+        if name in ("tagging", "trees") and missing():
             print(f"{name} is left out: {missing()}", flush=True)
             continue
         subprocess.run([sys.executable, Path(__file__).with_name(f"{name}.py"), "--output", chosen.output, *["--quick"] * chosen.quick],

@@ -90,7 +90,7 @@ def not_finite(rows, example) -> DataError:
 
 def refuse_not_finite(rows) -> None:
     """For weights that need not notice: a kernel can make a plain number of an infinite one."""
-    if not rows.objects and reading.locate_not_finite(rows) is not None:
+    if not (rows.objects or np.isfinite(rows.X.data if rows.sparse else rows.X).all()):
         raise not_finite(rows, None)
 
 

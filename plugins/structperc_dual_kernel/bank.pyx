@@ -32,6 +32,9 @@ cdef class Bank(Component):
     def look_at(self, Rows rows):
         """Sees the first data before any step, to settle what depends on them, such as gamma="scale"."""
 
+    def attend(self, rows):
+        """Told which data all passes of a fit will visit; None: the fit is over."""
+
     def empty(self):
         """A bank of the same kind and the same settled parameters, without rows."""
         raise self.missing("empty")
@@ -113,7 +116,7 @@ cdef class Bank(Component):
             for group in range(tiles.shape[0]):
                 if self.tile_c(q, group, &slots[0], self.n, &tiles[group, 0, 0]) < 0:
                     self.reraise()
-        return np.asarray(tiles).transpose(0, 2, 1).reshape(-1, self.n)[:numbers.shape[0]]
+        return np.asarray(tiles).transpose(0, 2, 1).reshape(tiles.shape[0] * LANES, self.n)[:numbers.shape[0]]
 
     def reraise(self):
         error, self.error = self.error, None

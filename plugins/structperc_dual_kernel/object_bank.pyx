@@ -37,6 +37,8 @@ cdef class ObjectBank(Bank):
     cdef readonly list held                 # Encoded, or the objects themselves
     cdef bint learns                        # whether the kernel keeps the symbols of what it is asked about
     cdef Py_ssize_t largest                 # of the sizes of objects held
+    cdef Rows attended                      # the data of a fit, and
+    cdef dict encoded                       # of these, what was encoded
 
     def __init__(self, kernel):
         self.kernel = kernel
@@ -50,6 +52,10 @@ cdef class ObjectBank(Bank):
         self.compiled = kernel if isinstance(kernel, ObjectKernel) else None
         self.kernel, self.learns = kernel, learns
         self.held, self.n, self.largest, self.dear = [], 0, 0, True
+        self.attend(None)
+
+    def attend(self, rows):
+        self.attended, self.encoded = rows, {}
 
     def empty(self):
         cdef ObjectBank other = ObjectBank(self.kernel)
@@ -83,10 +89,15 @@ cdef class ObjectBank(Bank):
     cdef encode(self, Rows rows, Py_ssize_t row):
         if self.compiled is None:
             return rows.X[row]
-        try:
-            return self.compiled.encode(rows.X[row], self.learns)
-        except DataError as error:
-            raise DataError(f"X[{row}]: {error}") from None
+        found = self.encoded.get(row) if rows is self.attended else None
+        if found is None:
+            try:
+                found = self.compiled.encode(rows.X[row], self.learns)
+            except DataError as error:
+                raise DataError(f"X[{row}]: {error}") from None
+            if rows is self.attended:
+                self.encoded[row] = found
+        return found
 
     def key(self, Rows rows, Py_ssize_t row):
         """Objects are the same where their symbols are; those that only a function of Python knows are not compared."""

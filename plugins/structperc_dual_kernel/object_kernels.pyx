@@ -69,6 +69,9 @@ cdef class ObjectKernel(Component):
     def n_symbols(self):
         return len(self.numbers)
 
+    def __repr__(self):
+        return f"{type(self).__name__}(decay={self.decay:g}, normalise={self.normalise})"
+
     def __call__(self, a, b):
         """The kernel between two objects as users have them, a float; nothing is learned from them."""
         kernel = self.fresh()

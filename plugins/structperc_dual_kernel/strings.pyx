@@ -86,6 +86,9 @@ cdef class SubsequenceKernel(ObjectKernel):
             raise OptionError(f"length={length!r}; expected a whole number, at least 1.")
         self.length = length
 
+    def __repr__(self):
+        return f"{type(self).__name__}(length={self.length}, decay={self.decay:g}, normalise={self.normalise})"
+
     def encode(self, obj, learn=True):
         cdef EncodedString encoded = EncodedString()
         cdef dict known = self.numbers, new = {}

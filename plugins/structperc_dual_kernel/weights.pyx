@@ -89,6 +89,7 @@ cdef class DualWeights(Weights):
 
     def attend(self, rows):
         self.attended = NULL if rows is None else <void *> rows
+        self.held.bank.attend(rows)
         if rows is not None:
             self.count(rows)
         if rows is None:
@@ -175,32 +176,30 @@ cdef class DualWeights(Weights):
 
     def arrange(self, Rows rows, Py_ssize_t n_rows):
         """Gives each row a lane, those beside each other that were last visited at about the same time, and what is known of it."""
-        cdef Py_ssize_t place, room, groups = (n_rows + LANES - 1) // LANES
-        row = np.asarray(self.row)[:n_rows]
+        cdef Py_ssize_t lane, place, block, groups = (n_rows + LANES - 1) // LANES, room = groups * LANES
+        cdef bint known = self.memory is not None and <void *> self.memory.rows == <void *> rows
+        cdef const int64_t[::1] order
         if self.sums is None or self.sums.shape[0] < groups:
-            room = groups * LANES
             self.sums, self.left = np.zeros((groups, self.n_blocks, LANES)), np.zeros(groups, dtype=np.int64)
             self.lane, self.lane_row, self.since = (np.zeros(room, dtype=np.int64) for _ in range(3))
             self.visited = np.zeros(room, dtype=np.uint8)
         self.n_groups = groups
-        lane_row, since = np.full(groups * LANES, row[n_rows - 1]), np.full(groups * LANES, -1)
-        sums = np.zeros((groups * LANES, self.n_blocks))
-        order = np.arange(n_rows)
-        if self.memory is not None and self.memory.rows is rows:
-            since[:n_rows] = np.asarray(self.memory.complete)[row]
-            order = np.argsort(since[:n_rows], kind="stable")
-            sums[:n_rows] = np.asarray(self.memory.sums)[row[order]]
-            since[:n_rows] = since[order]
-            since[n_rows:] = self.memory.n
-        lane_row[:n_rows] = row[order]
-        np.asarray(self.lane)[order] = np.arange(n_rows)
-        np.asarray(self.lane_row)[:groups * LANES] = lane_row
-        np.asarray(self.since)[:groups * LANES] = since
-        np.asarray(self.sums)[:groups] = sums.reshape(groups, LANES, self.n_blocks).transpose(0, 2, 1)
-        visited = np.asarray(self.visited)
-        visited[:n_rows], visited[n_rows:] = False, True
-        np.asarray(self.left)[:groups] = LANES
-        self.left[groups - 1] -= groups * LANES - n_rows
+        if known:
+            order = np.argsort(np.asarray(self.memory.complete)[np.asarray(self.row)[:n_rows]], kind="stable")
+        for lane in range(room):
+            place = lane if lane < n_rows else n_rows - 1       # lanes that are left over hold the last row again
+            if known:
+                place = order[place]
+            if lane < n_rows:
+                self.lane[place] = lane
+            self.lane_row[lane], self.visited[lane] = self.row[place], lane >= n_rows
+            self.since[lane] = -1
+            if known:
+                self.since[lane] = self.memory.complete[self.row[place]] if lane < n_rows else self.memory.n
+            for block in range(self.n_blocks):
+                self.sums[lane // LANES, block, lane % LANES] = self.memory.sums[self.row[place], block] if known else 0
+        for lane in range(groups):
+            self.left[lane] = min(<Py_ssize_t> LANES, n_rows - lane * LANES)
         self.held.bank.prepare(self.queries, rows, self.lane_row[:n_rows])
 
     cdef int complete(self, Py_ssize_t group) noexcept nogil:
@@ -587,5 +586,9 @@ cdef class DualWeights(Weights):
         self._final, self.source = None, NULL
 
     def finite(self, token=None):
-        v, u, _ = self.held.arrays()
-        return bool(np.isfinite(v).all() and np.isfinite(u).all() and np.isfinite(self.own.vector).all())
+        cdef Py_ssize_t slot, block
+        cdef double total = 0
+        for slot in range(self.held.bank.n):
+            for block in range(self.n_blocks):
+                total += 0 * self.held.v[slot, block] + 0 * self.held.u[slot, block]
+        return total == 0 and bool(np.isfinite(self.own.vector).all())

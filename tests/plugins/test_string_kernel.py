@@ -52,8 +52,7 @@ def test_short_strings_have_nothing_in_common():
 
 
 def test_defaults():
-    kernel = SubsequenceKernel()
-    assert (kernel.length, kernel.decay, kernel.normalise) == (3, 0.5, True)
+    assert repr(SubsequenceKernel()) == "SubsequenceKernel(length=3, decay=0.5, normalise=True)"
 
 
 def test_all_ways_to_write_a_string():

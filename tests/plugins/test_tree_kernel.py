@@ -50,7 +50,7 @@ def test_grams_are_symmetric_and_positive_semidefinite(trees, normalise):
 
 def test_the_default_is_normalised_with_decay():
     kernel = SubsetTreeKernel()
-    assert (kernel.decay, kernel.normalise) == (0.4, True)
+    assert repr(kernel) == "SubsetTreeKernel(decay=0.4, normalise=True)"
     assert kernel(DOG, DOG) == 1
     plain = SubsetTreeKernel(0.5, normalise=False)
     assert plain(DOG, CAT) == 0.5 + 0.5 * 1.5
