@@ -91,8 +91,7 @@ def dumps(engine) -> bytes:
         "options": {name: _plain(options[name], f"the option {name}") for name in PLAIN},
         "plugin_options": {name: _plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
                            if not callable(value)},
-        "functions": {name: getattr(value, "__qualname__", type(value).__name__) for name, value in engine.plugin_options.items()
-                      if callable(value)},
+        "functions": {name: _called(value) for name, value in engine.plugin_options.items() if callable(value)},
         "task": {
             "n_features": task.n_features,
             "sparse": bool(task.sparse),
@@ -165,6 +164,9 @@ def _again(header, options, shown) -> dict:
         if name not in options:
             raise PluginError(f"{shown} was trained with the option {name}={function}, which a model file cannot hold; pass the same "
                               f"again: Engine.load(path, {name}={function}).")
+        if _called(options[name]) != function:
+            raise PluginError(f"{shown} was trained with the option {name}={function}, but {name}={_called(options[name])} was passed; pass "
+                              f"the same again.")
     for name in options:
         if name not in needed:
             raise OptionError(f"{shown} holds all its options but {', '.join(needed)}, so {name} cannot be passed again; leave it out."
@@ -272,6 +274,12 @@ def _named_parts(parts):
 
 def _reference(plugin, given) -> dict:
     return {"name": plugin.name, "named": isinstance(given, str), "distribution": plugin.distribution, "version": plugin.version}
+
+
+def _called(function) -> str:
+    """What a function, or an object that can be called like one, is called in a model file."""
+    shown = getattr(function, "__qualname__", None) or repr(function)
+    return type(function).__name__ if " at 0x" in shown else shown
 
 
 def _plain(value, name):

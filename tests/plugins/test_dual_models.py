@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
+from structperc_dual_kernel.strings import SubsequenceKernel
 
 from structperc import Engine
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
@@ -110,7 +111,25 @@ def test_a_function_is_named_and_passed_again():
         loaded(content, kernel=dot, gamma=1.0)
     with pytest.raises(OptionError, match="holds all its options, so kernel cannot be passed again; leave it out"):
         loaded(saved(trained("dense")[0]), kernel=dot)
+    with pytest.raises(PluginError, match="trained with the option kernel=dot, but kernel=common_letters was passed; pass the same again"):
+        loaded(content, kernel=common_letters)
     assert np.array_equal(loaded(content, kernel=dot).atom_scores(X), engine.atom_scores(X))
+
+
+class Scaled:
+    def __call__(self, A, B):
+        return 2.0 * (A @ B.T)
+
+
+def test_objects_that_can_be_called_are_named_with_their_options_where_they_show_them():
+    X, y = WORDS * 2, [1, 2] * 10
+    engine = Engine("multiclass", plugins=["dual-kernel"], kernel=SubsequenceKernel(length=1)).fit(X, y)
+    assert np.array_equal(loaded(saved(engine), kernel=SubsequenceKernel(length=1)).atom_scores(X), engine.atom_scores(X))
+    for other in (SubsequenceKernel(length=2), "subsequence", None):
+        with pytest.raises(PluginError, match=r"trained with the option kernel=SubsequenceKernel\(length=1, .*; pass the same again"):
+            loaded(saved(engine), kernel=other)
+    engine = Engine("cusum", plugins=["dual-kernel"], kernel=Scaled()).fit(numbers(20), y)
+    assert loaded(saved(engine), kernel=Scaled()).predict(numbers()).tolist() == engine.predict(numbers()).tolist()
 
 
 def test_objects_that_no_file_holds_are_refused_by_name():
