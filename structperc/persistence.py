@@ -165,8 +165,8 @@ def _again(header, options, shown) -> dict:
             raise PluginError(f"{shown} was trained with the option {name}={function}, which a model file cannot hold; pass the same "
                               f"again: Engine.load(path, {name}={function}).")
         if _called(options[name]) != function:
-            raise PluginError(f"{shown} was trained with the option {name}={function}, but {name}={_called(options[name])} was passed; pass "
-                              f"the same again.")
+            raise PluginError(f"{shown} was trained with the option {name}={function}, but {name}={_called(options[name])} was passed; "
+                              f"pass the same again.")
     for name in options:
         if name not in needed:
             raise OptionError(f"{shown} holds all its options but {', '.join(needed)}, so {name} cannot be passed again; leave it out."
