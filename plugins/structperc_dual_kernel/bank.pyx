@@ -9,6 +9,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.components cimport Component
+from structperc.core.errors import PluginError
 from structperc.core.rows cimport Example, Rows
 
 
@@ -119,6 +120,6 @@ cdef class Bank(Component):
         return np.asarray(tiles).transpose(0, 2, 1).reshape(tiles.shape[0] * LANES, self.n)[:numbers.shape[0]]
 
     def reraise(self):
+        """Raises why a method failed."""
         error, self.error = self.error, None
-        if error is not None:
-            raise error
+        raise error if error is not None else PluginError("the kernel failed, also in another thread, which was told why.")

@@ -231,7 +231,7 @@ cdef class Expansion(Weights):
         if threads > 1:
             with ThreadPoolExecutor(threads) as pool:
                 return np.concatenate(list(pool.map(lambda chunk: self.row_scores(rows, chunk), chunks)))
-        parts = []
+        parts = [np.zeros((0, self.features.n_blocks))]
         for chunk in chunks:
             parts.append(self.row_scores(rows, chunk))
             PyErr_CheckSignals()

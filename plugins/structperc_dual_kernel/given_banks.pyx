@@ -21,10 +21,14 @@ cdef class RowsBank(Bank):
     """Shared by both: what is held is a list with an entry for each slot."""
 
     cdef list held
+    cdef Py_ssize_t n_features
+
+    def start(self, task):
+        self.held, self.n, self.n_features = [], 0, task.n_features
 
     def empty(self):
         cdef RowsBank other = self.fresh()
-        other.held, other.n, other.dear, other.counted = [], 0, self.dear, self.counted
+        other.held, other.n, other.dear, other.counted, other.n_features = [], 0, self.dear, self.counted, self.n_features
         return other
 
     def select(self, slots):
@@ -102,26 +106,19 @@ cdef class CallableBank(RowsBank):
     """
 
     cdef object kernel
-    cdef Py_ssize_t n_features
 
     def __init__(self, kernel):
-        self.kernel = kernel
-
-    def start(self, task):
-        self.n_features = task.n_features
-        self.held, self.n, self.dear = [], 0, True
-
-    def empty(self):
-        cdef CallableBank other = RowsBank.empty(self)
-        other.n_features = self.n_features
-        return other
+        self.kernel, self.dear = kernel, True
 
     def taken(self, Rows rows, Py_ssize_t row):
         return rows.X[row:row + 1].copy()
 
     def key(self, Rows rows, Py_ssize_t row):
         X = rows.X[row:row + 1]
-        return X.tobytes() if isinstance(X, np.ndarray) else X.indices.tobytes() + X.data.tobytes()
+        if isinstance(X, np.ndarray):
+            return (X + 0.0).astype(float).tobytes()            # -0.0 + 0.0 = 0.0
+        there = X.data != 0
+        return X.indices[there].astype(np.int64).tobytes() + X.data[there].astype(float).tobytes()
 
     def compared(self, Rows rows, which, entries):
         found = self.kernel(rows.X[which], stacked(entries))
@@ -160,13 +157,11 @@ def stacked(rows):
 cdef class ColumnBank(RowsBank):
     """All kernel values beforehand: X[i, j] is the kernel of row i with the j-th row of all training data; a slot holds a column's number."""
 
-    cdef Py_ssize_t n_features
-
     def start(self, task):
         if task.sparse or task.objects:
             raise DataError(f"X is {'sparse' if task.sparse else 'a list of objects'}, but kernel='precomputed' takes an array of kernel "
                             f"values, a row for each example and a column for each training example.")
-        self.held, self.n, self.n_features = [], 0, task.n_features
+        RowsBank.start(self, task)
 
     def look_at(self, Rows rows):
         if rows.n_features < rows.n_rows:

@@ -14,11 +14,14 @@ cdef class Held:
     cdef dict slot_of                           # of each row's key
     cdef list keys
     cdef Py_ssize_t n_joined
-    cdef dict journal                           # what slots were before the checkpoint; None: nobody will ask
-    cdef Py_ssize_t before
+    # since the checkpoint
+    cdef dict journal                           # what slots had before they changed; None: nobody will ask
+    cdef dict left                              # banks with the rows that were given up
+    cdef Py_ssize_t before                      # how many were held
 
     cdef int reserve(self, Py_ssize_t n) except -1
     cdef int remember(self, Py_ssize_t slot) except -1
+    cdef int measure(self, Py_ssize_t slot, Example x, Py_ssize_t row) except -1
     cdef Py_ssize_t find(self, key) except -2
     cdef Py_ssize_t victim(self, random) except -1
     cdef int vacate(self, Py_ssize_t slot) except -1

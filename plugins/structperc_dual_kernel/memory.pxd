@@ -15,4 +15,5 @@ cdef class Memory:
     cdef Py_ssize_t most_kept                   # doubles that these may take
 
     cdef int reserve(self, Py_ssize_t further, Py_ssize_t n_held) except -1
+    cdef int make_room(self, Py_ssize_t n) except -1
     cdef void log(self, Py_ssize_t slot, const double *c) noexcept nogil

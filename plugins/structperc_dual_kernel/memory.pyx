@@ -40,9 +40,7 @@ cdef class Memory:
             self.changed, self.by = np.array(self.changed[n - most // 2:n]), np.array(self.by[n - most // 2:n])
             self.forgotten += n - most // 2
             n = most // 2
-        if n + further > self.changed.shape[0]:
-            room = max(n + further, 2 * n, FIRST_ROOM)
-            self.changed, self.by = grown(self.changed, room), grown(self.by, room)
+        self.make_room(n + further)
         if self.most_kept and n_held > self.kept.shape[1]:
             room = max(n_held, 2 * self.kept.shape[1], FIRST_ROOM)
             kept = np.full((min(self.rows.n_rows, self.most_kept // room), room), np.nan)
@@ -51,8 +49,15 @@ cdef class Memory:
             self.kept = kept
         return 0
 
+    cdef int make_room(self, Py_ssize_t n) except -1:
+        """Makes room for n changes in all."""
+        if n > self.changed.shape[0]:
+            n = max(n, 2 * self.changed.shape[0], FIRST_ROOM)
+            self.changed, self.by = grown(self.changed, n), grown(self.by, n)
+        return 0
+
     cdef void log(self, Py_ssize_t slot, const double *c) noexcept nogil:
-        """A change of a slot's coefficients by c; room was reserved."""
+        """A change of a slot's coefficients by c; room was made."""
         cdef Py_ssize_t at = self.n - self.forgotten
         self.changed[at] = <int> slot
         memcpy(&self.by[at, 0], c, self.by.shape[1] * sizeof(double))

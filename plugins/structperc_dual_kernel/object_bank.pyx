@@ -60,10 +60,12 @@ cdef class ObjectBank(Bank):
     def empty(self):
         cdef ObjectBank other = ObjectBank(self.kernel)
         other.begin(self.kernel, self.learns)
+        other.attended, other.encoded = self.attended, self.encoded
         return other
 
     def select(self, slots):
         cdef ObjectBank other = self.empty()
+        other.attend(None)
         other.learns = False
         other.hold([self.held[slot] for slot in slots])
         return other
@@ -188,10 +190,13 @@ cdef class ObjectBank(Bank):
     def state(self):
         if self.compiled is not None:
             return self.compiled.state(self.held)
-        if not all(isinstance(one, str) for one in self.held):
-            raise PluginError(f"objects such as {self.held[0]!r:.80} cannot be written to a model file; with a kernel on objects that is a function "
-                              f"of Python only strings can.")
+        other = [one for one in self.held if not isinstance(one, str) or one.endswith("\0")]
+        if other:
+            raise PluginError(f"objects such as {other[0]!r:.80} cannot be written to a model file; with a kernel on objects that is a function "
+                              f"of Python only strings can, which do not end in a zero character.")
         return {"objects": np.array(self.held, dtype=str)}
 
     def restore(self, state):
-        self.hold(self.compiled.restore(state) if self.compiled is not None else state["objects"].tolist())
+        if self.compiled is None and (state["objects"].dtype.kind != "U" or state["objects"].ndim != 1):
+            raise DataError(f"the saved objects are {state['objects'].dtype} of shape {state['objects'].shape}; expected a list of strings.")
+        self.hold(state["objects"].tolist() if self.compiled is None else self.compiled.restore(state))

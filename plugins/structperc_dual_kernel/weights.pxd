@@ -1,8 +1,8 @@
 # The dual weight store.
 from libc.stdint cimport int64_t
-from structperc.core.components cimport Features, Weights
+from structperc.core.components cimport Component, Features, Weights
 from structperc.core.rows cimport Example, Rows
-from structperc_dual_kernel.bank cimport Queries
+from structperc_dual_kernel.bank cimport Bank, Queries
 from structperc_dual_kernel.expansion cimport OwnPart
 from structperc_dual_kernel.held cimport Held
 from structperc_dual_kernel.memory cimport Memory
@@ -18,10 +18,11 @@ cdef class DualWeights(Weights):
     cdef object random
     cdef Py_ssize_t n_blocks
     cdef int64_t counted, coming                # the number of the first row of X, and of the next data's
-    cdef void *attended                         # the data that all passes of this fit visit
+    cdef Rows attended                          # the data that all passes of this fit visit
 
     # the block of examples that was looked at ahead
-    cdef void *source                           # its data set
+    cdef Rows source                            # its data set; None: there is no such block
+    cdef bint remembers                         # whether this is the data of `memory`
     cdef Queries queries
     cdef double[:, :, ::1] sums                 # so far, by group, block and lane
     cdef int64_t[::1] row, lane                 # in order of visits: each row's number in X, and the lane where it stands
@@ -36,19 +37,20 @@ cdef class DualWeights(Weights):
     cdef unsigned char[::1] moves               # which rows have some
     cdef double[:, ::1] values                  # kernel between some rows of an example and a group
     cdef int[::1] slots
+    cdef Bank scratch                           # for those rows; None: made when it is needed
+    cdef bint looked                            # whether the bank has seen data
 
     cdef Py_ssize_t look_ahead(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1
     cdef int complete(self, Py_ssize_t group) noexcept nogil
     cdef int tile(self, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values, int64_t first) noexcept nogil
-    cdef int change(self, Py_ssize_t slot, const double *c) noexcept nogil
+    cdef void change(self, Py_ssize_t slot, const double *c) noexcept nogil
     cdef bint is_current(self, Example x) noexcept nogil
     cdef int turn_to(self, Example x) noexcept nogil
     cdef int spread(self, Example x, const double *c) noexcept nogil
     cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil
     cdef double row_norm(self, Example x) noexcept nogil
-    cdef void shrink(self) noexcept nogil
-    cdef int failed(self, Features features) noexcept nogil
-    cdef int bank_failed(self) noexcept nogil
+    cdef int shrink(self) noexcept nogil
+    cdef int failed(self, Component part) noexcept nogil
     cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1
     cdef object _final
     cdef Py_ssize_t _final_ticks

@@ -10,7 +10,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
-from structperc.core.components cimport Features, Weights
+from structperc.core.components cimport Component, Features, Weights
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc_dual_kernel.bank cimport LANES, Bank
@@ -85,18 +85,17 @@ cdef class DualWeights(Weights):
         self.queries = bank.queries()
         self.scale, self.scale_sum, self.ticks = 1.0, 0.0, 0
         self.counted = self.coming = 0
-        self.memory, self._final, self.source, self.attended = None, None, NULL, NULL
+        self.scratch, self.looked = None, False
+        self.memory = self._final = self.source = self.attended = None
 
     def attend(self, rows):
-        self.attended = NULL if rows is None else <void *> rows
+        self.attended, self.memory, self.source, self.scratch = rows, None, None, None
         self.held.bank.attend(rows)
+        self.queries = self.held.bank.queries()         # the last ones may keep the data
         if rows is not None:
             self.count(rows)
-        if rows is None:
-            self.memory = None
-        elif not self.held.budget:
-            self.memory = Memory(rows, self.n_blocks, self.options[3] if self.held.bank.dear else 0)
-        self.source = NULL
+            if not self.held.budget:
+                self.memory = Memory(rows, self.n_blocks, self.options[3] if self.held.bank.dear else 0)
 
     def count(self, rows):
         """Numbers the rows of further data."""
@@ -109,10 +108,8 @@ cdef class DualWeights(Weights):
         with gil:
             try:
                 PyErr_CheckSignals()
-                if t == 0 and <void *> rows != self.attended:
+                if t == 0 and rows is not self.attended:
                     self.count(rows)
-                if self.ticks == 0 and t == 0:
-                    self.held.bank.look_at(rows)
                 return self.look_ahead(rows, order, t, n)
             except BaseException as error:
                 self.error = error
@@ -120,10 +117,15 @@ cdef class DualWeights(Weights):
 
     cdef Py_ssize_t look_ahead(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1:
         """Finds the sums of the rows of the next examples, as the weights stand now; where it stopped."""
-        cdef Py_ssize_t i = t, example, n_rows = 0, most = 1, group, place, row
+        cdef Py_ssize_t i = t, example, n_rows = 0, most = 1, group, row
         cdef Example x = self.window
         cdef int status = 0
-        self.source = NULL
+        self.source = self._final = None
+        if not self.looked and rows.n_rows:
+            self.held.bank.look_at(rows)
+            self.looked = True
+        if self.scratch is None:
+            self.scratch = self.held.bank.empty()
         self.provide_examples(min(n - t, AHEAD))
         x.look_at(rows)
         while i < n and i - t < AHEAD:
@@ -150,7 +152,7 @@ cdef class DualWeights(Weights):
         if status < 0:
             self.held.bank.reraise()
         self.n_examples, self.at = i - t, 0
-        self.source = <void *> rows
+        self.source = rows
         return i
 
     def provide_examples(self, Py_ssize_t n):
@@ -164,9 +166,10 @@ cdef class DualWeights(Weights):
             self.row = np.resize(self.row, 2 * n)
 
     def provide_steps(self, Py_ssize_t n_rows, Py_ssize_t most):
-        """Makes room for whatever the coming visits may do: hold each row, and for a moment those of one example besides."""
+        """Makes room for whatever the coming visits may do: hold each row, and compare the rows of an example with each other."""
         cdef Py_ssize_t n = self.held.bank.n
-        self.held.reserve(n + n_rows + most)
+        self.held.reserve(n + n_rows)
+        self.scratch.reserve(most)
         if self.memory is not None:
             self.memory.reserve(n_rows, n + n_rows)
         if self.moved is None or self.moved.shape[0] < most:
@@ -177,27 +180,28 @@ cdef class DualWeights(Weights):
     def arrange(self, Rows rows, Py_ssize_t n_rows):
         """Gives each row a lane, those beside each other that were last visited at about the same time, and what is known of it."""
         cdef Py_ssize_t lane, place, block, groups = (n_rows + LANES - 1) // LANES, room = groups * LANES
-        cdef bint known = self.memory is not None and <void *> self.memory.rows == <void *> rows
         cdef const int64_t[::1] order
+        self.n_groups, self.remembers = groups, self.memory is not None and self.memory.rows is rows
+        if n_rows == 0:
+            return
         if self.sums is None or self.sums.shape[0] < groups:
             self.sums, self.left = np.zeros((groups, self.n_blocks, LANES)), np.zeros(groups, dtype=np.int64)
             self.lane, self.lane_row, self.since = (np.zeros(room, dtype=np.int64) for _ in range(3))
             self.visited = np.zeros(room, dtype=np.uint8)
-        self.n_groups = groups
-        if known:
+        if self.remembers:
             order = np.argsort(np.asarray(self.memory.complete)[np.asarray(self.row)[:n_rows]], kind="stable")
         for lane in range(room):
             place = lane if lane < n_rows else n_rows - 1       # lanes that are left over hold the last row again
-            if known:
+            if self.remembers:
                 place = order[place]
             if lane < n_rows:
                 self.lane[place] = lane
             self.lane_row[lane], self.visited[lane] = self.row[place], lane >= n_rows
             self.since[lane] = -1
-            if known:
+            if self.remembers:
                 self.since[lane] = self.memory.complete[self.row[place]] if lane < n_rows else self.memory.n
             for block in range(self.n_blocks):
-                self.sums[lane // LANES, block, lane % LANES] = self.memory.sums[self.row[place], block] if known else 0
+                self.sums[lane // LANES, block, lane % LANES] = self.memory.sums[self.row[place], block] if self.remembers else 0
         for lane in range(groups):
             self.left[lane] = min(<Py_ssize_t> LANES, n_rows - lane * LANES)
         self.held.bank.prepare(self.queries, rows, self.lane_row[:n_rows])
@@ -210,7 +214,7 @@ cdef class DualWeights(Weights):
         cdef Py_ssize_t lane, i, n, at, held = self.held.bank.n
         cdef int64_t first = 0, last = held
         cdef const int64_t *since = &self.since[group * LANES]
-        cdef bint afresh = self.memory is None
+        cdef bint afresh = not self.remembers
         if not afresh:
             first, last = since[0], self.memory.n
             for lane in range(LANES):
@@ -242,7 +246,7 @@ cdef class DualWeights(Weights):
         They matter where a row is still to be visited and, if slot i stands for change first + i, lacks this change (first -1: any). Dear
         ones are found only there, and kept where there is room.
         """
-        cdef Py_ssize_t i, lane, at = group * LANES, n_kept = 0 if self.memory is None else self.memory.kept.shape[0]
+        cdef Py_ssize_t i, lane, at = group * LANES, n_kept = self.memory.kept.shape[0] if self.remembers else 0
         cdef double *value
         cdef bint missing = False
         if not self.held.bank.dear:
@@ -269,15 +273,13 @@ cdef class DualWeights(Weights):
 
     cdef bint is_current(self, Example x) noexcept nogil:
         """Whether x is the example that was visited last."""
-        return self.source == <void *> x.source and self.at > 0 and self.example[self.at - 1] == x.index
+        return <void *> self.source == <void *> x.source and self.at > 0 and self.example[self.at - 1] == x.index
 
     cdef int turn_to(self, Example x) noexcept nogil:
         """Makes x the example that was visited last; -1 on an error."""
         cdef int64_t only = x.index
         with gil:
             try:
-                if self.ticks == 0 and self.held.bank.n == 0:
-                    self.held.bank.look_at(x.source)
                 self.look_ahead(x.source, &only, 0, 1)
             except BaseException as error:
                 self.error = error
@@ -287,7 +289,7 @@ cdef class DualWeights(Weights):
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t a, block, row, lane, place
-        if self.source == <void *> x.source and self.at < self.n_examples and self.example[self.at] == x.index:
+        if <void *> self.source == <void *> x.source and self.at < self.n_examples and self.example[self.at] == x.index:
             self.at += 1
         elif self.turn_to(x) < 0:
             return -1
@@ -299,7 +301,7 @@ cdef class DualWeights(Weights):
             if not self.visited[lane]:
                 self.visited[lane] = True
                 self.left[lane // LANES] -= 1
-            if self.memory is not None and <void *> self.memory.rows == self.source:
+            if self.remembers:
                 memcpy(&self.memory.sums[x.first_row + row, 0], &self.own_sums[row, 0], self.n_blocks * sizeof(double))
                 self.memory.complete[x.first_row + row] = self.memory.n
         if self.own.scores_c(x, s) < 0:
@@ -311,10 +313,10 @@ cdef class DualWeights(Weights):
                 s[a] *= self.scale
         return 0
 
-    cdef int failed(self, Features features) noexcept nogil:
-        """Keeps the error of a feature map; -1."""
+    cdef int failed(self, Component part) noexcept nogil:
+        """Keeps the error of a part; -1."""
         with gil:
-            self.error, features.error = features.error, None
+            self.error, part.error = part.error, None
         return -1
 
     # ---- steps ----
@@ -342,8 +344,8 @@ cdef class DualWeights(Weights):
         cdef bint moves
         if self.spread(x, c) < 0:
             return -1
-        if self.decay != 0:
-            self.shrink()
+        if self.decay != 0 and self.shrink() < 0:
+            return -1
         if self.own.add_c(x, c, 1 / self.scale, self.scale_sum / self.scale) < 0:
             return self.failed(self.own.features)
         for row in range(x.block.n_rows):
@@ -353,25 +355,28 @@ cdef class DualWeights(Weights):
                 moves |= self.moved[row, block] != 0
             if moves and self.take_step(x, row, &self.moved[row, 0]) < 0:
                 return -1
-        return 0
+        return 0 if self.error is None else -1          # of the block ahead, which has been let go; the step is whole
 
     cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil:
         """v[row] += c; -1 on an error."""
-        cdef bint remembered = self.memory is not None and <void *> self.memory.rows == self.source
-        cdef Py_ssize_t block, slot = self.memory.slot[x.first_row + row] if remembered else -1
-        if slot < 0:
+        cdef Py_ssize_t block, slot = self.memory.slot[x.first_row + row] if self.remembers else -1
+        cdef bint full = self.memory is not None and self.memory.n - self.memory.forgotten == self.memory.changed.shape[0]
+        if slot < 0 or full:                            # full: after several steps for one visit
             with gil:
                 try:
-                    slot = self.slot_for(x, row)
+                    if full:
+                        self.memory.make_room(self.memory.changed.shape[0] + 1)
+                    slot = self.slot_for(x, row) if slot < 0 else slot
                 except BaseException as error:
                     self.error = error
                     return -1
-            if remembered:
+            if self.remembers:
                 self.memory.slot[x.first_row + row] = <int> slot
         for block in range(self.n_blocks):
             self.held.v[slot, block] += c[block]
             self.held.u[slot, block] += c[block] * self.scale_sum
-        return self.change(slot, c)
+        self.change(slot, c)
+        return 0
 
     cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1:
         """Where row `row` of x is held; it joins if it is not yet, and another one gives way if it must."""
@@ -388,13 +393,12 @@ cdef class DualWeights(Weights):
         if held.budget and slot >= held.budget:
             slot = held.victim(self.random)
             leaving = -np.asarray(held.v[slot])
-            if self.change(slot, &leaving[0]) < 0:
-                raise self.error
             held.vacate(slot)
+            self.change(slot, &leaving[0])
         return held.join(slot, x, row, number, key)
 
-    cdef int change(self, Py_ssize_t slot, const double *c) noexcept nogil:
-        """Lets the rows that were looked at ahead know that v[slot] has grown by c; -1 on an error."""
+    cdef void change(self, Py_ssize_t slot, const double *c) noexcept nogil:
+        """Lets the rows that were looked at ahead know that v[slot] has grown by c; lets go of them where it cannot, and keeps the error."""
         cdef double values[LANES]
         cdef Py_ssize_t group
         cdef int only = <int> slot
@@ -403,23 +407,33 @@ cdef class DualWeights(Weights):
         for group in range(self.n_groups):
             if self.left[group] > 0:
                 if self.tile(group, &only, 1, values, -1) < 0:
-                    return self.bank_failed()
+                    self.failed(self.held.bank)
+                    self.n_groups = 0
+                    with gil:
+                        self.source = None
+                    return
                 TILES.sums(values, 1, &c, self.n_blocks, &self.sums[group, 0, 0])
-        return 0
 
-    cdef void shrink(self) noexcept nogil:
+    cdef int shrink(self) noexcept nogil:
         self.scale *= 1 - self.decay
         if self.scale < (SMALLEST_AVERAGING if self.average else SMALLEST):
             with gil:
-                self.multiply_out()
+                try:
+                    self.multiply_out()
+                except BaseException as error:
+                    self.error = error
+                    return -1
+        return 0
 
     def multiply_out(self):
         """Multiplies the scale into the coefficients, and into all that is in their units."""
+        self.held.remember_all()
         v, u, _ = self.held.arrays()
         own = self.own.vector
-        for values, accumulated in ((v, u), (own[0], own[1])):
-            accumulated -= self.scale_sum * values          # the running sum moves into -u
-            values *= self.scale
+        with np.errstate(all="ignore"):                     # what overflows is found in the scores
+            for values, accumulated in ((v, u), (own[0], own[1])):
+                accumulated -= self.scale_sum * values      # the running sum moves into -u
+                values *= self.scale
         ahead = np.asarray(self.sums)
         ahead *= self.scale
         if self.memory is not None:
@@ -437,18 +451,21 @@ cdef class DualWeights(Weights):
         if total < 0:
             return self.failed(self.own.features)
         rows = self.row_norm(x)
-        return total + rows if rows >= 0 else -1
+        return -1 if rows < 0 else total + rows
 
     cdef double row_norm(self, Example x) noexcept nogil:
         """sum over the rows t and t' that have coefficients of (m[t] . m[t']) K(x_t, x_t'); negative on an error."""
-        cdef Py_ssize_t row, other, block, lane, i, n = 0, before = self.held.bank.n, group = -1, place = self.first[self.at - 1]
+        cdef Py_ssize_t row, other, block, lane, i, n = 0, group = -1, place = self.first[self.at - 1]
         cdef double total = 0, product
+        with gil:
+            self.scratch.truncate(0)
+            self.scratch.counted = self.held.bank.counted
         for row in range(x.block.n_rows):
             if self.moves[row]:
-                self.slots[n] = <int> self.held.bank.n
+                self.slots[n] = <int> n
                 n += 1
-                if self.held.bank.append_c(x, row) < 0:
-                    return self.bank_failed()
+                if self.scratch.append_c(x, row) < 0:
+                    return self.failed(self.scratch)
         for other in range(x.block.n_rows):
             if not self.moves[other]:
                 continue
@@ -457,8 +474,8 @@ cdef class DualWeights(Weights):
                 group = lane // LANES
                 for i in range(n * LANES):
                     (&self.values[0, 0])[i] = NAN
-                if self.held.bank.tile_c(self.queries, group, &self.slots[0], n, &self.values[0, 0]) < 0:
-                    return self.bank_failed()
+                if self.scratch.tile_c(self.queries, group, &self.slots[0], n, &self.values[0, 0]) < 0:
+                    return self.failed(self.scratch)
             i = 0
             for row in range(x.block.n_rows):
                 if self.moves[row]:
@@ -467,15 +484,7 @@ cdef class DualWeights(Weights):
                         product += self.moved[row, block] * self.moved[other, block]
                     total += product * self.values[i, lane % LANES]
                     i += 1
-        with gil:
-            self.held.bank.truncate(before)
-        return total if total > 0 else 0
-
-    cdef int bank_failed(self) noexcept nogil:
-        """Keeps the error of the bank; -1."""
-        with gil:
-            self.error, self.held.bank.error = self.held.bank.error, None
-        return -1
+        return 0 if total < 0 else total                # NaN stays
 
     cdef double own_c(self, Example x, double *shared) noexcept nogil:
         cdef double own = self.own.own_c(x, shared), between
@@ -573,17 +582,21 @@ cdef class DualWeights(Weights):
         self.own.vector[:] = state["own"]
         self.scale, self.scale_sum = (float(v) for v in state["scales"])
         self.ticks, self.coming = (int(v) for v in state["counts"])
-        self.counted, self._final, self.source = self.coming, None, NULL
+        self.counted, self.looked = self.coming, True
+        self.scratch = self._final = self.source = None
 
     def checkpoint(self, rows):
-        return self.held.checkpoint(), np.array(self.own.vector), (self.scale, self.scale_sum, self.ticks, self.counted, self.coming)
+        random = self.random.bit_generator.state if self.held.budget and self.held.removal == "random" else None
+        return self.held.checkpoint(), np.array(self.own.vector), (self.scale, self.scale_sum, self.ticks, self.counted, self.coming), random
 
     def roll_back(self, token):
-        joined, own, scalars = token
+        joined, own, scalars, random = token
         self.held.roll_back(joined)
+        if random is not None:
+            self.random.bit_generator.state = random
         self.own.vector[:] = own
         self.scale, self.scale_sum, self.ticks, self.counted, self.coming = scalars
-        self._final, self.source = None, NULL
+        self._final = self.source = None
 
     def finite(self, token=None):
         cdef Py_ssize_t slot, block
