@@ -49,5 +49,80 @@ class StepList(Weights):
         return mean
 
 
+class BudgetList(StepList):
+    """The same store with a place for each of at most `budget` rows: who joins a full one takes the place of another row.
+
+    Places hold lists of steps (block coefficients, examples visited before), which go when their row goes; the removed row is the one
+    that joined first, one drawn by the generator of the fit, or that of the smallest ||sum of its coefficients||^2 kernel(row, row).
+    """
+
+    def __init__(self, kernel, budget, removal):
+        super().__init__(kernel)
+        self.budget, self.removal = budget, removal
+
+    def start(self, features, task):
+        super().start(features, task)
+        self.random, self.places, self.n_joined = task.random, [], 0
+
+    def inner(self, x, a, z, b):
+        """What is not of the rows."""
+        one, other = self.features.cell(x, a), self.features.cell(z, b)
+        same_block = one is not None and other is not None and one[1] == other[1]
+        return self.features.inner(x, a, z, b) - (float(dense(x)[one[0]] @ dense(z)[other[0]]) if same_block else 0)
+
+    def scores(self, x):
+        s = super().scores(x)
+        for a in range(len(s)):
+            cell = self.features.cell(x, a)
+            for place in self.places if cell is not None else []:
+                s[a] += sum(c[cell[1]] for c, _ in place["steps"]) * float(self.kernel(dense(x)[cell[0]][None], place["row"])[0, 0])
+        return s
+
+    def norm(self, x, c):
+        """Of rows without a budget."""
+        return sum(c[a] * c[b] * StepList.inner(self, x, a, x, b) for a in np.flatnonzero(c) for b in np.flatnonzero(c))
+
+    def update(self, x, c):
+        super().update(x, c)
+        moved = {}
+        for a in np.flatnonzero(c):
+            cell = self.features.cell(x, a)
+            if cell is not None:
+                moved.setdefault(cell[0], np.zeros(self.features.n_blocks))[cell[1]] += c[a]
+        for row in sorted(moved):
+            if moved[row].any():
+                self.place(np.array(dense(x)[row])[None])["steps"].append((moved[row], self.ticks))
+
+    def place(self, row):
+        for place in self.places:
+            if np.array_equal(place["row"], row):
+                return place
+        new = {"row": row, "steps": [], "joined": self.n_joined}
+        self.n_joined += 1
+        if len(self.places) < self.budget:
+            self.places.append(new)
+        else:
+            self.places[self.victim()] = new
+        return new
+
+    def victim(self):
+        if self.removal == "random":
+            return int(self.random.integers(len(self.places)))
+        if self.removal == "oldest":
+            return int(np.argmin([place["joined"] for place in self.places]))
+        return int(np.argmin([(sum(c for c, _ in place["steps"]) ** 2).sum() * self.kernel(place["row"], place["row"])[0, 0]
+                              for place in self.places]))
+
+    def final(self):
+        if not self.average:
+            return self
+        mean = BudgetList(self.kernel, self.budget, self.removal)
+        Weights.start(mean, self.features, None)
+        mean.steps, mean.average = [(z, c * (self.ticks - before) / self.ticks, 0) for z, c, before in self.steps], False
+        mean.places = [{"row": place["row"], "steps": [(c * (self.ticks - before) / self.ticks, 0) for c, before in place["steps"]]}
+                       for place in self.places]
+        return mean
+
+
 def dense(x):
     return np.asarray(x.rows, dtype=float)
