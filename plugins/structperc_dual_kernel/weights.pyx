@@ -123,7 +123,7 @@ cdef class DualWeights(Weights):
         self.source = self._final = None
         if not self.looked and rows.n_rows:
             self.held.bank.look_at(rows)
-            self.looked = True
+            self.looked, self.scratch = True, None
         if self.scratch is None:
             self.scratch = self.held.bank.empty()
         self.provide_examples(min(n - t, AHEAD))
