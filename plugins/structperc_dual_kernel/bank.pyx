@@ -1,7 +1,7 @@
 """The rows that a dual weight vector is a sum of, and the kernel between them and the rows of an example.
 
-A bank holds rows in slots. Rows to be scored are prepared as queries, sixteen side by side ("lanes"), so that one pass over a row of the bank
-compares it with sixteen. What stands in a lane depends on the row in this lane alone: a row has the same bits among others as alone.
+A bank holds rows in slots. Rows to be scored are prepared as queries, sixteen side by side ("lanes"), so that one pass over a row of the
+bank compares it with sixteen. What stands in a lane depends on the row in this lane alone: a row has the same bits among others as alone.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 features, or as many trees; 16..256 queries at a time.
 """
@@ -91,7 +91,10 @@ cdef class Bank(Component):
         return -1
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
-        """values[i * LANES + lane] = kernel(row in slots[i], query group * LANES + lane), for a bank that is `dear` only where values holds NaN."""
+        """values[i * LANES + lane] = kernel(row in slots[i], query group * LANES + lane).
+
+        A bank that is `dear` may leave alone what is not NaN in values.
+        """
         with gil:
             self.error = self.missing("tile")
         return -1

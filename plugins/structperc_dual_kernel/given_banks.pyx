@@ -124,8 +124,8 @@ cdef class CallableBank(RowsBank):
         found = self.kernel(rows.X[which], stacked(entries))
         found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)     # of sparse rows it may be sparse
         if found.shape != (len(which), len(entries)) or found.dtype.kind not in "fiub":
-            raise PluginError(f"the kernel {self.kernel!r} answered an array of shape {found.shape} and type {found.dtype} for {len(which)} and "
-                              f"{len(entries)} rows; expected numbers of shape {(len(which), len(entries))}.")
+            raise PluginError(f"the kernel {self.kernel!r} answered an array of shape {found.shape} and type {found.dtype} for "
+                              f"{len(which)} and {len(entries)} rows; expected numbers of shape {(len(which), len(entries))}.")
         return found.astype(float)
 
     def support(self):
@@ -155,7 +155,7 @@ def stacked(rows):
 
 
 cdef class ColumnBank(RowsBank):
-    """All kernel values beforehand: X[i, j] is the kernel of row i with the j-th row of all training data; a slot holds a column's number."""
+    """All kernel values beforehand: X[i, j] is the kernel of row i with row j of all training data; a slot holds a column's number."""
 
     def start(self, task):
         if task.sparse or task.objects:
@@ -165,14 +165,14 @@ cdef class ColumnBank(RowsBank):
 
     def look_at(self, Rows rows):
         if rows.n_features < rows.n_rows:
-            raise DataError(f"kernel='precomputed': X has {rows.n_rows} rows and {rows.n_features} columns; training needs a column for each "
-                            f"row.")
+            raise DataError(f"kernel='precomputed': X has {rows.n_rows} rows and {rows.n_features} columns; training needs a column for "
+                            f"each row.")
 
     def taken(self, Rows rows, Py_ssize_t row):
         number = self.counted + row
         if number >= rows.n_features:
-            raise DataError(f"kernel='precomputed': row {row} of X is row {number} of all training data, but X has no column for it; it has "
-                            f"{rows.n_features}.")
+            raise DataError(f"kernel='precomputed': row {row} of X is row {number} of all training data, but X has no column for it; it "
+                            f"has {rows.n_features}.")
         return number
 
     def compared(self, Rows rows, which, entries):

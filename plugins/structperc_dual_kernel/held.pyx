@@ -10,7 +10,7 @@ import numpy as np
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError
-from structperc.core.rows cimport Example, Rows
+from structperc.core.rows cimport Example
 from structperc_dual_kernel.bank cimport LANES, Bank, Queries
 
 FIRST_ROOM = 64
@@ -31,6 +31,17 @@ cdef class Held:
     removal : {"oldest", "random", "least"}
         Which row makes room for another: the one that joined first, any, or that of the smallest ||v||^2 K(x, x), which is the squared
         length of what it adds to the weights.
+
+    Notes
+    -----
+    Mistakes are bounded for "random" alone: of the perceptron with two classes, in one pass over rows that do not repeat and have
+    K(x, x) <= 1, if a u with ||u||^2 < budget separates them by the margin 1, at most 2 ||u||^2 / (1 - ||u|| / sqrt(budget))^2 are
+    expected. For the other two no bound is claimed.
+
+    References
+    ----------
+    G. Cavallanti, N. Cesa-Bianchi and C. Gentile: Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69,
+    pages 143-167, 2007: removal at random.
     """
 
     def __init__(self, Bank bank, Py_ssize_t n_blocks, Py_ssize_t budget=0, removal="oldest"):
@@ -181,7 +192,7 @@ cdef class Held:
         keys = [None if key == NO_KEY else key for key in keys]
         slot_of = {key: slot for slot, key in enumerate(keys) if key is not None}
         if state["keys"].dtype != np.uint8 or len(slot_of) != n - keys.count(None):
-            raise DataError(f"the saved keys of {n} rows are {state['keys'].dtype}, or some are equal; expected different digests in bytes.")
+            raise DataError(f"the saved keys of {n} rows are {state['keys'].dtype}, or two are equal; expected different digests in bytes.")
         if self.budget and n > self.budget:
             raise DataError(f"{n} rows are saved, more than the budget of {self.budget}.")
         self.v, self.u = (np.array(state[key], dtype=float, order="C") for key in ("coefficients", "sums"))

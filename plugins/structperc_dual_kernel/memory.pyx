@@ -5,7 +5,6 @@ since its last visit, which after the first epoch are far fewer than the rows he
 """
 import numpy as np
 
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from structperc.core.rows cimport Rows
 from structperc_dual_kernel.held import grown

@@ -5,7 +5,6 @@ Typical sizes: 10^2..10^5 trees or strings. Cost: 0.1 to 50 us a value for compi
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdlib cimport free, realloc
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
@@ -192,11 +191,11 @@ cdef class ObjectBank(Bank):
             return self.compiled.state(self.held)
         other = [one for one in self.held if not isinstance(one, str) or one.endswith("\0")]
         if other:
-            raise PluginError(f"objects such as {other[0]!r:.80} cannot be written to a model file; with a kernel on objects that is a function "
-                              f"of Python only strings can, which do not end in a zero character.")
+            raise PluginError(f"objects such as {other[0]!r:.80} cannot be written to a model file; with a kernel on objects that is a "
+                              f"function of Python only strings can, which do not end in a zero character.")
         return {"objects": np.array(self.held, dtype=str)}
 
     def restore(self, state):
         if self.compiled is None and (state["objects"].dtype.kind != "U" or state["objects"].ndim != 1):
-            raise DataError(f"the saved objects are {state['objects'].dtype} of shape {state['objects'].shape}; expected a list of strings.")
+            raise DataError(f"the saved objects are {state['objects'].dtype} of shape {state['objects'].shape}; expected strings.")
         self.hold(state["objects"].tolist() if self.compiled is None else self.compiled.restore(state))

@@ -1,4 +1,4 @@
-"""A weight vector that is a sum of rows it has seen: of every step it remembers the rows and their coefficients (Fig. 5 of the CuSum paper).
+"""A weight vector that is a sum of rows it has seen: of every step it keeps the rows and their coefficients (Fig. 5 of the CuSum paper).
 
 Typical sizes: 10^3..10^5 examples, a tenth to a half of which come to be held; 1..30 blocks; 1..100 rows an example. A visit costs a kernel
 value for each change since the example was last visited, or for each row held, whichever are fewer; a step costs as many as there are
@@ -40,8 +40,8 @@ cdef class DualWeights(Weights):
     """w = sum over steps i and atoms a of c_i[a] phi(x_i, a), where rows are compared by a kernel instead of their dot product.
 
     An atom stands on a row of x in a block (`Features.cell`), so that a row i needs one coefficient v[i, block] for each block, and
-    the score of an atom of z on row j in this block is sum_i v[i, block] K(x_i, z_j), plus what the atom has besides its row (an intercept, a
-    threshold, a transition), whose weights are kept as ever. Averages and decay are those of the primal store:
+    the score of an atom of z on row j in this block is sum_i v[i, block] K(x_i, z_j), plus what the atom has besides its row (an intercept,
+    a threshold, a transition), whose weights are kept as ever. Averages and decay are those of the primal store:
     w = scale * v, and the mean over the visited examples is (scale_sum * v - u) / ticks.
 
     Rows that repeat are held once. With a budget, a row gives way to each further one, and takes its share of the average with it.
@@ -74,8 +74,8 @@ cdef class DualWeights(Weights):
     def start(self, Features features, task):
         bank, budget, removal, _ = self.options
         if features.n_blocks < 1:
-            raise PluginError(f"{type(features).__name__} does not say on which row of x each of its atoms stands, so no kernel between rows "
-                              f"can take the place of its dot products; give it n_blocks, cell(x, a) and without_columns().")
+            raise PluginError(f"{type(features).__name__} does not say on which row of x each of its atoms stands, so no kernel between "
+                              f"rows can take the place of its dot products; give it n_blocks, cell(x, a) and without_columns().")
         self.features, self.n_blocks = features, features.n_blocks
         self.random = task.random
         bank = bank.fresh()
@@ -398,7 +398,7 @@ cdef class DualWeights(Weights):
         return held.join(slot, x, row, number, key)
 
     cdef void change(self, Py_ssize_t slot, const double *c) noexcept nogil:
-        """Lets the rows that were looked at ahead know that v[slot] has grown by c; lets go of them where it cannot, and keeps the error."""
+        """Lets the rows that were looked at ahead know that v[slot] has grown by c; on an error, which it keeps, lets go of them."""
         cdef double values[LANES]
         cdef Py_ssize_t group
         cdef int only = <int> slot
@@ -577,7 +577,8 @@ cdef class DualWeights(Weights):
 
     def restore(self, state):
         if np.shape(state["own"]) != self.own.vector.shape:
-            raise DataError(f"the saved weights besides rows have shape {np.shape(state['own'])}; these options need {self.own.vector.shape}.")
+            raise DataError(f"the saved weights besides rows have shape {np.shape(state['own'])}; these options need "
+                            f"{self.own.vector.shape}.")
         self.held.restore(state)
         self.own.vector[:] = state["own"]
         self.scale, self.scale_sum = (float(v) for v in state["scales"])
@@ -587,7 +588,8 @@ cdef class DualWeights(Weights):
 
     def checkpoint(self, rows):
         random = self.random.bit_generator.state if self.held.budget and self.held.removal == "random" else None
-        return self.held.checkpoint(), np.array(self.own.vector), (self.scale, self.scale_sum, self.ticks, self.counted, self.coming), random
+        scalars = self.scale, self.scale_sum, self.ticks, self.counted, self.coming
+        return self.held.checkpoint(), np.array(self.own.vector), scalars, random
 
     def roll_back(self, token):
         joined, own, scalars, random = token

@@ -400,7 +400,8 @@ def model(bank):
         X, y = WORDS, [1, 2, 3, 4] * 2
         return engine("multiclass", kernel="subsequence", gamma="scale").fit(X, y), X, y
     X = {"dense": X, "sparse": csr_array(X), "precomputed": X @ X.T}[bank]
-    options = {"dense": {"average": True}, "sparse": {"budget": 9, "removal": "least"}, "precomputed": {"kernel": "precomputed", "gamma": "scale"}}
+    options = {"dense": {"average": True}, "sparse": {"budget": 9, "removal": "least"},
+               "precomputed": {"kernel": "precomputed", "gamma": "scale"}}
     return engine(**options[bank]).fit(X, y), X, y
 
 

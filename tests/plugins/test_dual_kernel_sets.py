@@ -1,4 +1,4 @@
-"""What kernels learn that no linear model does, mistake bounds in their feature spaces, and the linear kernel beside the primal store on real data.
+"""What kernels learn that no linear model does, mistake bounds in their feature spaces, and the linear kernel on real data.
 
 Of n rows a kernel sees no more than their Gram, so that the rows of a square root of it are these rows in a feature space of n
 dimensions: bounds and separators of vectors hold for them as they stand.
@@ -81,8 +81,8 @@ def test_perceptron_bounds_in_the_feature_space(name, kernel, augment):
         E = embedded(gram(kernel, X))
         u = projection.smallest_separator(*separators(problem, E, y))
         rule = recording("perceptron", problem, E)
-        engine = Engine(name, plugins=["dual-kernel", rule], kernel=kernel, **KERNELS[kernel], classes=list(problem.labels), augment=augment,
-                        epochs=10_000).fit(X, y)
+        options = dict(kernel=kernel, **KERNELS[kernel], classes=list(problem.labels), augment=augment, epochs=10_000)
+        engine = Engine(name, plugins=["dual-kernel", rule], **options).fit(X, y)
         ledger = rule.ledger
         assert engine.status_ == "converged"
         assert len(ledger.loss) > 0
@@ -105,9 +105,8 @@ def test_passive_aggressive_bounds_in_the_feature_space(name, kernel, update):
         u = projection.smallest_separator(*separators(problem, E, y))
         C = {"pa": 1.0, "pa1": 0.05, "pa2": 0.5}[update]
         rule = recording(update, problem, E, 1.0, C)
-        options = {} if update == "pa" else {"C": C}
-        Engine(name, plugins=["dual-kernel", rule], kernel=kernel, **KERNELS[kernel], update=update, classes=list(problem.labels), epochs=300,
-               **options).fit(X, y)
+        options = dict(kernel=kernel, **KERNELS[kernel], classes=list(problem.labels), epochs=300, **({} if update == "pa" else {"C": C}))
+        Engine(name, plugins=["dual-kernel", rule], update=update, **options).fit(X, y)
         assert min(np.array(rule.ledger.hinge) - rule.ledger.margin) >= -1e-9
         for v in (u, 0.3 * u):
             for found in (bounds.passive_aggressive, bounds.required_margins):

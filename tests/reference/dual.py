@@ -1,7 +1,6 @@
 """A dual weight store that keeps every step as it was made and compares atoms one by one."""
 
 import numpy as np
-
 from structperc.core.components import Weights
 from structperc.core.rows import Rows
 
