@@ -16,6 +16,7 @@ cdef class DualWeights(Weights):
     cdef readonly double decay
     cdef readonly object options
     cdef object random
+    cdef object moving                          # a lock: rows give way, or are copied for predictions
     cdef Py_ssize_t n_blocks
     cdef int64_t counted, coming                # the number of the first row of X, and of the next data's
     cdef Rows attended                          # the data that all passes of this fit visit

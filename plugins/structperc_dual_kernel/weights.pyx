@@ -4,6 +4,8 @@ Typical sizes: 10^3..10^5 examples, a tenth to a half of which come to be held; 
 value for each change since the example was last visited, or for each row held, whichever are fewer; a step costs as many as there are
 examples left in the block that was looked at ahead.
 """
+import threading
+
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -70,6 +72,7 @@ cdef class DualWeights(Weights):
         self.average, self.decay = average, decay
         self.options = bank, budget, removal, cache_bytes
         self.window = Example()
+        self.moving = threading.Lock()
 
     def start(self, Features features, task):
         bank, budget, removal, _ = self.options
@@ -393,7 +396,8 @@ cdef class DualWeights(Weights):
         if held.budget and slot >= held.budget:
             slot = held.victim(self.random)
             leaving = -np.asarray(held.v[slot])
-            held.vacate(slot)
+            with self.moving:
+                held.vacate(slot)
             self.change(slot, &leaving[0])
         return held.join(slot, x, row, number, key)
 
@@ -547,8 +551,10 @@ cdef class DualWeights(Weights):
     def final(self):
         ticks, final = self.ticks, self._final              # before the values: another thread may train meanwhile
         if final is None or self._final_ticks != ticks:
-            slots, coefficients, own = self.live()
-            final = Expansion(self.features, self.held.bank.select(slots), coefficients[slots], np.stack([own, np.zeros_like(own)]))
+            with self.moving:
+                slots, coefficients, own = self.live()
+                bank = self.held.bank.select(slots)
+            final = Expansion(self.features, bank, coefficients[slots], np.stack([own, np.zeros_like(own)]))
             self._final, self._final_ticks = final, ticks
         return final
 
@@ -593,7 +599,8 @@ cdef class DualWeights(Weights):
 
     def roll_back(self, token):
         joined, own, scalars, random = token
-        self.held.roll_back(joined)
+        with self.moving:
+            self.held.roll_back(joined)
         if random is not None:
             self.random.bit_generator.state = random
         self.own.vector[:] = own

@@ -5,6 +5,7 @@ import io
 import itertools
 import pickle
 import signal
+import sys
 import threading
 
 import numpy as np
@@ -326,6 +327,35 @@ def test_predictions_while_another_thread_trains(sparse, variant):
     assert all(np.isin(answer, RANKS).all() for answer in answers)
     assert state(one) == state(expected)
     assert one.predict(X).tolist() == expected.predict(X).tolist()
+
+
+def test_predictions_while_another_thread_takes_chunks_back():
+    """Rows that are copied for a prediction stay as long as that takes."""
+    X, y = data(400)
+    one = engine(kernel="polynomial").partial_fit(X[:100], y[:100])
+    expected = one.predict(X).tolist()
+    Z, failures, enough = np.vstack([X[100:], np.full((5, 3), 1e250)]), [], threading.Event()
+
+    def fail():
+        while not enough.is_set():
+            try:
+                one.partial_fit(Z, np.resize(y, len(Z)))
+            except DataError as error:
+                failures.append(error)
+
+    interval = sys.getswitchinterval()
+    thread = threading.Thread(target=fail)
+    try:
+        sys.setswitchinterval(1e-5)
+        thread.start()
+        for _ in range(1500):
+            assert np.isin(one.predict(X[:5]), RANKS).all()
+    finally:
+        sys.setswitchinterval(interval)
+        enough.set()
+        thread.join()
+    assert failures
+    assert one.predict(X).tolist() == expected
 
 
 def test_threads_that_predict_together():
