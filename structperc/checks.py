@@ -13,11 +13,8 @@ from structperc.options import OPTION_DEFAULTS
 
 def check_parts(task, parts) -> None:
     """Refuses combinations that would silently do something else than asked."""
-    own_value, own_augment = overrides(parts.loss, "value"), overrides(parts.loss, "augment")
-    additive = own_augment or parts.loss.additive and (parts.outputs.n_labels > 0 or not own_value)
-    if task.augment and not additive:
-        raise PluginError(f"augment={task.augment}: {type(parts.loss).__name__} cannot be written over atoms, so this argmax cannot "
-                          f"search with it. It can only be measured (augment=0), or needs an argmax of its own.")
+    if task.augment:
+        check_search(parts, f"augment={task.augment}")
     if parts.update.uses is not None:
         for name in ("margin", "C"):
             if name not in parts.update.uses and getattr(task, name) != OPTION_DEFAULTS[name]:
@@ -29,6 +26,14 @@ def check_parts(task, parts) -> None:
     if task.objects and parts.features.n_blocks and parts.weights.primal:
         raise DataError(f"X is a list of objects, but {type(parts.features).__name__} describes rows of numbers; pass a matrix, or weights "
                         f"that see examples through a kernel on such objects.")
+
+
+def check_search(parts, wanted) -> None:
+    """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that."""
+    own_value, own_augment = overrides(parts.loss, "value"), overrides(parts.loss, "augment")
+    if not (own_augment or parts.loss.additive and (parts.outputs.n_labels > 0 or not own_value)):
+        raise PluginError(f"{wanted}: {type(parts.loss).__name__} cannot be written over atoms, so this argmax cannot "
+                          f"search with it. It can only be measured (augment=0), or needs an argmax of its own.")
 
 
 def check_sizes(task, parts) -> None:

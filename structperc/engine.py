@@ -182,6 +182,7 @@ class Engine:
         random = fitted.task.random.bit_generator.state
         session = Session(self, fitted, rows, y, sample_weight, costs)
         session.online = fitted.online = [] if keep_online else None
+        session.before = self._fitted
         before, self._fitted, self._session = self._fitted, fitted, session
         try:
             fitted.parts.weights.attend(session.rows)
@@ -203,7 +204,9 @@ class Engine:
         fitted = self._fitted
         if fitted is None:
             fitted, rows = self._begin(X, offsets, y, allowed)
+            refuse_chunks(fitted)
         else:
+            refuse_chunks(fitted)
             rows = fitted.parts.reader.read(X, offsets)
             check_same(fitted.task, rows)
             make_room(fitted, rows)
@@ -544,6 +547,13 @@ def busy(method) -> BusyError:
     """Training twice at a time would mix the steps of both in one set of weights."""
     return BusyError(f"{method} was called while this engine is being trained, by an observer or in another thread; "
                      f"wait until it has ended, or train a copy.")
+
+
+def refuse_chunks(fitted) -> None:
+    """A trainer of one problem over all examples cannot go on with some of them."""
+    if not fitted.parts.trainer.streams:
+        raise PluginError(f"partial_fit learns from chunk after chunk, but {type(fitted.parts.trainer).__name__} solves one problem over "
+                          f"all examples; call fit with all of them.")
 
 
 def unanswered(plugins, hook, task) -> PluginError:

@@ -67,8 +67,12 @@ def restrict(parts, rows, allowed) -> None:
 
 
 class Session:
-    """One training run: the data, what to visit and what to record. Trainers drive it."""
+    """One training run: the data, what to visit and what to record. Trainers drive it.
 
+    `before` is what the engine's last training made (`Fitted`), or None.
+    """
+
+    before = None
     weights = active = online = status = None
     weighted = False
     stop_requested = False
@@ -107,16 +111,20 @@ class Session:
 
     def run(self, order=None):
         """One pass; records what happened, also when it is cut short."""
-        fitted = self.fitted
         try:
-            passed = fitted.loop.run(self.rows, self.gold, order, self.weights, self.online)
-        except NotFinite as error:
-            raise not_finite(self.rows, error.index) from None
+            passed = self.look(order, self.online)
         except KeyboardInterrupt as error:
             self._record(error.progress)
             raise
         self._record(passed)
         return passed
+
+    def look(self, order=None, online=None):
+        """One pass of which nothing is recorded."""
+        try:
+            return self.fitted.loop.run(self.rows, self.gold, order, self.weights, online)
+        except NotFinite as error:
+            raise not_finite(self.rows, error.index) from None
 
     def _record(self, passed):
         fitted = self.fitted

@@ -38,9 +38,17 @@ class EpochRecord:
 
 
 class Trainer:
-    """Base of trainers: `train` drives a `Session` until its `status` is set."""
+    """Base of trainers: `train` drives a `Session` until its `status` is set.
+
+    Attributes
+    ----------
+    streams : bool
+        Whether it makes online steps: then partial_fit may go on with a pass of them, and their mean means something. A trainer that
+        solves one problem over all examples says False, and partial_fit is refused.
+    """
 
     citation = ""
+    streams = True
 
     def train(self, session):
         raise NotImplementedError

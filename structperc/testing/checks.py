@@ -173,7 +173,7 @@ def inputs_are_untouched(case):
             require(np.array_equal(before, after), f"a component changed the {what} that it was given for example {x.index}.")
     y = copy.deepcopy(data.y)
     engine = case.fit(epochs=2)
-    engine.partial_fit(data.X, data.y, offsets=data.offsets)
+    go_on(engine, data)
     engine.predict(data.X, offsets=data.offsets)
     for before, after, what in ((case.pristine.X, data.X, "X"), (y, data.y, "y"), (case.pristine.offsets, data.offsets, "offsets")):
         require(pickle.dumps(before) == pickle.dumps(after), f"training or prediction changed the user's {what}.")
@@ -288,6 +288,8 @@ def dense_equals_csr(case):
     data = case.taught
     if isinstance(data.X, list):
         return "X is a list of objects"
+    if not case.parts.trainer.streams:
+        return NOT_ONLINE
     csr = csr_matrix(data.X)
     long = csr.copy()
     long.indices, long.indptr = csr.indices.astype(np.int64), csr.indptr.astype(np.int64)
@@ -307,6 +309,8 @@ def primal_equals_dual(case):
     """Weights that remember all steps, and see features only through inner products, predict the same before every step."""
     if not case.parts.weights.primal:
         return NOT_PRIMAL
+    if not case.parts.trainer.streams:
+        return NOT_ONLINE
     for average in (False, True):
         options = {"epochs": 2, "average": average, "decay": 0.0}
         require_same(case.fit(**options), case.fit(DualWeights(), **options), case.taught, "primal and dual", only_scores=average)
@@ -318,7 +322,7 @@ def compiled_equals_python(case):
     options = {"epochs": 3, "average": False, "decay": 0.0}
     compiled = case.fit(**options)
     for weights in (False, True):
-        python = case.fit(PythonCalls(weights), **options)
+        python = case.fit(PythonCalls(weights, update=case.parts.trainer.streams), **options)
         require_same(compiled, python, case.taught, "compiled and called from Python")
         if case.parts.weights.primal:
             one, other = compiled._fitted.parts.weights.vector(), python._fitted.parts.weights.vector()
@@ -328,7 +332,7 @@ def compiled_equals_python(case):
 
 def saving_keeps_everything(case):
     """A saved and loaded engine predicts the same and goes on learning the same."""
-    engine, data = case.fit(epochs=2, average=True), case.taught
+    engine, data = case.fit(epochs=2, average=case.parts.trainer.streams), case.taught
     given = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
@@ -340,7 +344,7 @@ def saving_keeps_everything(case):
                 "the atom scores of a loaded model differ from the saved one's.")
         require((engine.mistakes_, engine.status_) == (loaded.mistakes_, loaded.status_), "the record of training was not kept.")
         for each in (engine, loaded):
-            each.partial_fit(data.X, data.y, offsets=data.offsets)
+            go_on(each, data)
     return None
 
 
@@ -365,7 +369,8 @@ def interrupting_keeps_what_was_learned(case):
             expected = case.engine(shuffle=False).partial_fit(part.X, part.y, offsets=part.offsets)
             require(close(atom_scores(engine, data), atom_scores(expected, data)),
                     f"after Ctrl-C at example {ctrl_c.at} the model is not that of the examples before.")
-        engine.partial_fit(data.X, data.y, offsets=data.offsets)
+        if case.parts.trainer.streams:
+            engine.partial_fit(data.X, data.y, offsets=data.offsets)
     return None
 
 
@@ -374,6 +379,14 @@ CHECKS = (
     predicting_changes_nothing, predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, dense_equals_csr,
     primal_equals_dual, compiled_equals_python, saving_keeps_everything, interrupting_keeps_what_was_learned,
 )  # fmt: skip
+
+
+# ---- training ----
+
+
+def go_on(engine, data) -> None:
+    """Learns on: a pass more, or for a trainer that takes no chunks a fit more."""
+    (engine.partial_fit if engine.parts_.trainer.streams else engine.fit)(data.X, data.y, offsets=data.offsets)
 
 
 # ---- comparing ----

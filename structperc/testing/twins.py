@@ -44,6 +44,12 @@ class DualWeights(Weights):
                     s[a] += coefficient * self.features.inner(x, a, z, b)
         return s
 
+    def state(self):
+        return {"steps": list(self.steps)}
+
+    def restore(self, state):
+        self.steps = list(state["steps"])
+
     def update(self, x, c):
         atoms = np.flatnonzero(c)
         self.steps.append((self.keep(x), atoms.tolist(), np.asarray(c)[atoms], self.ticks))
@@ -76,6 +82,12 @@ class PlainWeights(Weights):
 
     def update(self, x, c):
         self.features.add(self.w, x, c)
+
+    def state(self):
+        return {"w": self.w.copy()}
+
+    def restore(self, state):
+        self.w = np.array(state["w"], dtype=float)
 
     def vector(self):
         return self.w
@@ -177,12 +189,15 @@ def called_outputs(outputs):
 
 
 class PythonCalls:
-    """A plugin, to be named last, that has every part called from Python; the weights too when they are the primal ones."""
+    """A plugin, to be named last, that has every part called from Python; the weights too when they are the primal ones.
+
+    `update=False` leaves the update rule alone, for trainers that make steps of their own.
+    """
 
     name = "python-calls"
 
-    def __init__(self, weights=True):
-        self.weights = weights
+    def __init__(self, weights=True, update=True):
+        self.weights, self.update = weights, update
 
     @hookimpl(wrapper=True)
     def structperc_outputs(self, task):
@@ -202,7 +217,8 @@ class PythonCalls:
 
     @hookimpl(wrapper=True)
     def structperc_update(self, task):
-        return CalledUpdate((yield))
+        update = yield
+        return CalledUpdate(update) if self.update else update
 
     @hookimpl(wrapper=True)
     def structperc_weights(self, task):

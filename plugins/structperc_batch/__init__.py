@@ -1,0 +1,46 @@
+"""Batch training: structural SVM and latent structural SVM with a certified duality gap, for any problem with an exact argmax.
+
+    Engine("multiclass", plugins=["batch"], C=0.1, epochs=1000)                         min 1/2 ||w||^2 + C sum of structured hinges
+    Engine("latent-ranking", plugins=["batch"], trainer="cccp", C=0.1, epochs=1000)     the same around completions of gold outputs
+
+C, margin, loss, sample weights, shuffle and random_state are the engine's; epochs is the most passes that are made. All weights are
+regularised, intercepts too. In the convention lambda / 2 ||w||^2 + mean of n losses C is 1 / (lambda n).
+
+After Ctrl-C the model predicts; an engine with `warm_start=True` goes on with the next fit, also one that was loaded from a file, which
+holds the dual solution. Estimators make a new engine for each fit, so there `warm_start` has nothing to go on from.
+
+Examples
+--------
+>>> from structperc import Engine
+>>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], ["low", "low", "middle", "high"]
+>>> engine = Engine("cusum", plugins=["batch"], C=10, epochs=1000, classes=["low", "middle", "high"]).fit(X, y)
+>>> engine.status_, bool(engine.gap_ <= 1e-3 * engine.objective_)
+('converged', True)
+>>> engine.predict([[-3.0], [3.0]]).tolist()
+['low', 'high']
+"""
+
+from structperc.core.frank_wolfe import BlockFrankWolfe
+
+from structperc import hookimpl
+from structperc.registry import Option
+from structperc_batch.trainers import ConcaveConvexTrainer, FrankWolfeTrainer
+
+options = {
+    "trainer": Option("bcfw", ("bcfw", "cccp"), "structural SVM; or latent structural SVM, for gold outputs that leave something open"),
+    "tolerance": Option(1e-3, None, "training ends at a duality gap of this part of the objective"),
+    "warm_start": Option(False, (False, True), "fit goes on from the engine's last solution"),
+}
+
+problem = "multiclass"      # to check it with
+
+
+@hookimpl
+def structperc_update(task):
+    return BlockFrankWolfe(task.C, task.margin)
+
+
+@hookimpl
+def structperc_trainer(task):
+    kind = {"bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}[task.options["trainer"]]
+    return kind(task.options["tolerance"], task.options["warm_start"])

@@ -1,0 +1,128 @@
+"""The passes over the data of one batch training, all through the online loop."""
+
+import time
+
+import attrs
+from structperc.core.adapters import bound
+from structperc.core.loop import Loop
+
+from structperc.training import EpochRecord, visiting_order
+
+EVERY = 10          # epochs, at most, between two certificates
+SLOW = 0.5          # an epoch that leaves more than this of the gap is followed by sweeps over all structures that were found
+PART = 0.05         # of the gap, which sweeps may leave over these structures
+
+
+@attrs.frozen
+class Certificate:
+    """P(w) and D(a), whose difference bounds how far P(w) is above the optimum."""
+
+    objective: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        return self.objective - self.dual
+
+
+class Passes:
+    """Drives the `BlockFrankWolfe` rule of a session; the loss is always in the search.
+
+    Parameters
+    ----------
+    session : Session
+    """
+
+    def __init__(self, session):
+        self.session, self.task, self.parts = session, session.task, session.fitted.parts
+        self.rule, self.epoch, self.estimate = self.parts.update, 0, float("inf")
+        session.fitted.loop = Loop(self.parts, self.task.margin)
+        session.fitted.loop.reserve(self.parts.features.max_atoms(session.rows))
+        self.rule.start(session.n_examples, bound(self.parts.loss))
+
+    @property
+    def left(self) -> bool:
+        """Whether there is an epoch left."""
+        return self.epoch < self.task.epochs
+
+    @property
+    def due(self) -> bool:
+        """Whether a certificate is due whatever the steps looked like."""
+        return self.epoch % EVERY == 0 or not self.left or self.session.stop_requested
+
+    def take_over(self, rule):
+        """Goes on from the dual solution of another training."""
+        rows, outputs, features = self.session.rows, self.parts.outputs, self.parts.features
+
+        def check(i, y):
+            x = rows.example(i)
+            x.n_atoms = features.n_atoms(x)
+            outputs.check_structure(x, y[0] if outputs.width == 1 else y)
+
+        self.rule.take_over(rule.state(), check)
+        self.rebuild()
+        self.rule.adopted()
+
+    def step(self) -> float:
+        """One epoch; returns the sum of the gaps that the blocks had before their steps, which is about the gap at its beginning."""
+        begin, before = time.perf_counter(), self.estimate
+        self.epoch += 1
+        self.rule.mode = "step"
+        passed = self.session.run(visiting_order(self.task, self.session.active, self.session.n_examples))
+        self.estimate = self.rule.estimate
+        if self.estimate > SLOW * before:
+            self.sweep()
+        self.session.epoch_end(EpochRecord(self.epoch, self.task.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
+                                           time.perf_counter() - begin))
+        return self.estimate
+
+    def sweep(self):
+        """Improves all blocks together over the structures that they hold, where these are few."""
+        weights = self.parts.weights
+        if not weights.primal or not self.rule.prepare(weights.features):
+            return
+        self.look("write")
+        replaced = self.rule.exchange(self.rule.sweep(weights.vector(), PART * self.estimate))
+        try:
+            self.rebuild()
+        except BaseException:
+            self.rule.exchange(replaced)
+            raise
+
+    def certify(self) -> Certificate:
+        """P and D at the weights that the dual solution stands for, written down anew."""
+        self.rebuild()
+        self.look("measure")
+        square = self.rule.square / 2
+        return Certificate(square + self.rule.hinge, self.rule.losses - square)
+
+    def rebuild(self):
+        weights = self.parts.weights
+        kept = weights.state()
+        try:
+            weights.start(weights.features, self.task)
+            weights.attend(self.session.rows)
+            self.look("rebuild")
+        except BaseException:
+            weights.restore(kept)
+            raise
+
+    def complete(self) -> float:
+        """Completes the gold outputs; returns by how much C times the sum of the completions' scores grew."""
+        self.look("complete")
+        gain = self.rule.gain
+        self.rule.adopt()
+        return gain
+
+    def look(self, mode):
+        self.rule.mode = mode
+        self.session.look(self.session.active)
+
+    def keep(self):
+        """What `give_back` returns to."""
+        return self.rule.state(), self.parts.weights.state()
+
+    def give_back(self, kept):
+        dual, weights = kept
+        self.rule.restore(dual)
+        self.parts.weights.restore(weights)

@@ -1,0 +1,714 @@
+"""Structural support vector machines, solved in the dual one example at a time: Frank-Wolfe steps as an update rule in atom space.
+
+    min over w   P(w) = 1/2 ||w||^2 + C sum_i weight_i max over y of h_i(y),   h_i(y) = loss_i(y) + w . (Phi(x_i, y) - Phi(x_i, gold_i))
+    max over a   D(a) = sum_i sum_y a_i(y) loss_i(y) - 1/2 ||w(a)||^2,         a_i >= 0, sum_y a_i(y) = C weight_i,
+                 w(a) = sum_i sum_y a_i(y) (Phi(x_i, gold_i) - Phi(x_i, y))
+    gap          P(w(a)) - D(a) = sum_i sum_y a_i(y) (max h_i - h_i(y)) >= 0
+
+The coefficients a_i of one example are a block. A visit adds the structure that the loss-augmented search found to the block's
+structures and maximises D over the block as good as exactly, by pairwise steps on squared distances ||Phi(x, y) - Phi(x, z)||^2
+alone: features are asked only for those of a new structure, and w moves once.
+
+Typical sizes: 10^2..10^6 blocks of 1 to 10 structures with a > 0; others are forgotten. A visit costs, beside the search, O(atoms) per
+structure held, and for a new structure a norm per structure held. Memory: about 250 bytes per block; per structure its integers (4 bytes
+each), 32 bytes, and 8 bytes per pair of its block.
+"""
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy, memmove
+from structperc.core.components cimport Features, Loss, Parameter, Step, Update, written_out
+from structperc.core.errors import DataError
+
+FRANK_WOLFE = """@inproceedings{lacoste2013block,
+  author = {Simon Lacoste-Julien and Martin Jaggi and Mark Schmidt and Patrick Pletscher},
+  title = {Block-Coordinate {Frank--Wolfe} Optimization for Structural {SVMs}},
+  booktitle = {Proceedings of ICML},
+  pages = {53--61},
+  year = {2013}
+}
+
+@article{tsochantaridis2005large,
+  author = {Ioannis Tsochantaridis and Thorsten Joachims and Thomas Hofmann and Yasemin Altun},
+  title = {Large Margin Methods for Structured and Interdependent Output Variables},
+  journal = {Journal of Machine Learning Research},
+  volume = {6},
+  pages = {1453--1484},
+  year = {2005}
+}"""
+
+cdef enum:
+    FEW = 2                         # structures that a new block has room for
+    PAIRWISE_STEPS = 200            # at most, on one block and visit
+    STEPPING = 0
+    MEASURING = 1
+    REBUILDING = 2
+    COMPLETING = 3
+    WRITING = 4
+    MOST_NUMBERS = 1 << 24          # of vectors that are swept
+    MOST_SWEEPS = 1000
+    MOST_WORK = 1 << 30             # numbers, in all sweeps of a call
+    BETWEEN_SIGNALS = 1 << 26
+
+cdef double CLOSE = 1e-3            # a block is done when its gap is this part of what it was
+
+MODES = {"step": STEPPING, "measure": MEASURING, "rebuild": REBUILDING, "complete": COMPLETING, "write": WRITING}
+
+
+ctypedef struct Code:
+    int n                           # -1: none
+    int *at
+
+
+ctypedef struct Block:
+    int n, room
+    Code *codes
+    double *alpha
+    double *loss                    # margin * loss(gold, structure)
+    double *distance                # (room, room), squared
+    bint measured                   # whether the distances are known
+    Code gold                       # how a partial gold output is completed
+    Code found                      # a better completion, to be adopted
+
+
+cdef double pairwise(double *alpha, double *value, const double *distance, Py_ssize_t pitch, Py_ssize_t n) noexcept nogil:
+    """Moves weight between pairs of structures until the largest and the smallest value of those that have any are close.
+
+    A step from v to u changes value m by t (distance_mu - distance_mv) / 2, up to a constant. Returns the gap before the first step.
+    """
+    cdef Py_ssize_t m, u, v, step
+    cdef double first = 0, gap, t
+    for step in range(PAIRWISE_STEPS):
+        u, v = 0, -1
+        for m in range(n):
+            if value[m] > value[u]:
+                u = m
+            if alpha[m] > 0 and (v < 0 or value[m] < value[v]):
+                v = m
+        if v < 0:
+            return 0
+        gap = value[u] - value[v]
+        if step == 0:
+            first = gap
+        if not gap > CLOSE * first:
+            break
+        t = alpha[v]
+        if distance[u * pitch + v] * t > gap:
+            t = gap / distance[u * pitch + v]
+        alpha[u] += t
+        alpha[v] = 0 if t == alpha[v] else alpha[v] - t
+        for m in range(n):
+            value[m] += t * (distance[m * pitch + u] - distance[m * pitch + v]) / 2
+    return first
+
+
+def block_steps(double[::1] alpha, double[::1] value, const double[:, ::1] distance):
+    """Improves one block in place: coefficients, values h, and squared distances; see `pairwise`. Returns the gap before."""
+    cdef Py_ssize_t n = alpha.shape[0]
+    if value.shape[0] != n or distance.shape[0] < n or distance.shape[1] < n:
+        raise DataError(f"{n} coefficients, {value.shape[0]} values and {distance.shape[0]} x {distance.shape[1]} distances "
+                        f"do not fit together.")
+    return pairwise(&alpha[0], &value[0], &distance[0, 0], distance.shape[1], n) if n else 0.0
+
+
+def can_sweep(n_structures, n_weights):
+    """Whether the vectors of so many structures are few enough for `sweep_blocks`: 128 MB."""
+    return n_structures * n_weights <= MOST_NUMBERS
+
+
+def sweep_blocks(double[::1] alpha, const double[::1] loss, const double[:, ::1] vectors, const int64_t[::1] offsets, double[::1] w,
+                 double enough):
+    """Improves all blocks together over the structures that they hold, without search: one pairwise step per block and sweep.
+
+    Where examples are few and weights shared, it is the blocks' pulling at each other that takes passes; a sweep costs O(m n_weights), far
+    less than a pass. At most 1000 sweeps over at most 10^9 numbers; Ctrl-C is heeded.
+
+    Parameters
+    ----------
+    alpha, loss : float64 arrays of shape (m,)
+        Coefficients, changed in place, and losses.
+    vectors : float64 array of shape (m, n_weights)
+        Phi(x, gold) - Phi(x, y) of each structure.
+    offsets : int64 array of shape (n_blocks + 1,)
+        Structures offsets[i]:offsets[i + 1] are block i.
+    w : float64 array of shape (n_weights,)
+        Changed in place with alpha, as w(a) changes.
+    enough : float
+        Ends after a sweep that finds a gap over these structures, summed over the blocks, of no more than this.
+
+    Returns
+    -------
+    int
+        How many sweeps were made.
+    """
+    cdef Py_ssize_t m = alpha.shape[0], d = w.shape[0], done = 0, work = 0, since = 0
+    cdef double[::1] value = np.zeros(max(m, 1))
+    if loss.shape[0] != m or vectors.shape[0] != m or vectors.shape[1] != d or offsets[offsets.shape[0] - 1] != m:
+        raise DataError(f"{m} coefficients, {loss.shape[0]} losses, {vectors.shape[0]} vectors of {vectors.shape[1]} numbers and {d} "
+                        f"weights do not fit together.")
+    while done < MOST_SWEEPS and work < MOST_WORK:
+        done += 1
+        work += m * d
+        since += m * d
+        if one_sweep(alpha, loss, vectors, offsets, w, value) <= enough:
+            break
+        if since > BETWEEN_SIGNALS:
+            since = 0
+            PyErr_CheckSignals()
+    return done
+
+
+cdef inline double dot(const double *a, const double *b, Py_ssize_t n) noexcept nogil:
+    """Four sums at a time."""
+    cdef Py_ssize_t j
+    cdef double first = 0, second = 0, third = 0, fourth = 0
+    for j in range(0, n - 3, 4):
+        first += a[j] * b[j]
+        second += a[j + 1] * b[j + 1]
+        third += a[j + 2] * b[j + 2]
+        fourth += a[j + 3] * b[j + 3]
+    for j in range(n - n % 4, n):
+        first += a[j] * b[j]
+    return (first + second) + (third + fourth)
+
+
+cdef double one_sweep(double[::1] alpha, const double[::1] loss, const double[:, ::1] vectors, const int64_t[::1] offsets, double[::1] w,
+                      double[::1] value) noexcept nogil:
+    """One pairwise step per block; the sum of the gaps before."""
+    cdef Py_ssize_t d = w.shape[0], b, i, j, u, v
+    cdef double gap = 0, far, t
+    for b in range(offsets.shape[0] - 1):
+        if offsets[b + 1] - offsets[b] < 2:
+            continue
+        u, v = offsets[b], -1
+        for i in range(offsets[b], offsets[b + 1]):
+            value[i] = loss[i] - dot(&w[0], &vectors[i, 0], d)
+            if value[i] > value[u]:
+                u = i
+            if alpha[i] > 0 and (v < 0 or value[i] < value[v]):
+                v = i
+        if v < 0 or not value[u] > value[v]:
+            continue
+        far = 0
+        for i in range(offsets[b], offsets[b + 1]):
+            gap += alpha[i] * (value[u] - value[i])
+        for j in range(d):
+            far += (vectors[u, j] - vectors[v, j]) * (vectors[u, j] - vectors[v, j])
+        t = alpha[v]
+        if far * t > value[u] - value[v]:
+            t = (value[u] - value[v]) / far
+        alpha[u] += t
+        alpha[v] = 0 if t == alpha[v] else alpha[v] - t
+        for j in range(d):
+            w[j] += t * (vectors[u, j] - vectors[v, j])
+    return gap
+
+
+cdef bint equal(const Code *a, const int *y, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    if a.n != n:
+        return False
+    for i in range(n):
+        if a.at[i] != y[i]:
+            return False
+    return True
+
+
+cdef int assign(Code *code, const int *y, Py_ssize_t n) noexcept nogil:
+    """A copy of these integers; -1 without memory."""
+    cdef int *at = <int *> malloc(max(n, 1) * sizeof(int))
+    if at == NULL:
+        return -1
+    memcpy(at, y, n * sizeof(int))
+    free(code.at)
+    code.at, code.n = at, <int> n
+    return 0
+
+
+cdef void clear(Block *block) noexcept nogil:
+    cdef Py_ssize_t m
+    for m in range(block.n):
+        free(block.codes[m].at)
+    free(block.codes)
+    free(block.alpha)
+    free(block.loss)
+    free(block.distance)
+    free(block.gold.at)
+    free(block.found.at)
+
+
+cdef int grow(Block *block) noexcept nogil:
+    """Twice the room; -1 without memory."""
+    cdef Py_ssize_t m, room = 2 * block.room if block.room else FEW
+    cdef Code *codes = <Code *> realloc(block.codes, room * sizeof(Code))
+    cdef double *alpha
+    cdef double *loss
+    cdef double *distance
+    if codes == NULL:
+        return -1
+    block.codes = codes
+    alpha = <double *> realloc(block.alpha, room * sizeof(double))
+    if alpha == NULL:
+        return -1
+    block.alpha = alpha
+    loss = <double *> realloc(block.loss, room * sizeof(double))
+    if loss == NULL:
+        return -1
+    block.loss = loss
+    distance = <double *> calloc(room * room, sizeof(double))
+    if distance == NULL:
+        return -1
+    for m in range(block.n):
+        memcpy(distance + m * room, block.distance + m * block.room, block.n * sizeof(double))
+    free(block.distance)
+    block.distance, block.room = distance, <int> room
+    return 0
+
+
+cdef int append(Block *block, const int *y, Py_ssize_t n, double alpha, double loss) noexcept nogil:
+    """One more structure, whose distances are not known yet; -1 without memory."""
+    if block.n == block.room and grow(block) < 0:
+        return -1
+    block.codes[block.n].at = NULL
+    if assign(&block.codes[block.n], y, n) < 0:
+        return -1
+    block.alpha[block.n], block.loss[block.n] = alpha, loss
+    block.n += 1
+    return 0
+
+
+cdef void remove(Block *block, Py_ssize_t m) noexcept nogil:
+    """Forgets a structure."""
+    cdef Py_ssize_t i, last = block.n - 1
+    free(block.codes[m].at)
+    memmove(block.codes + m, block.codes + m + 1, (last - m) * sizeof(Code))
+    memmove(block.alpha + m, block.alpha + m + 1, (last - m) * sizeof(double))
+    memmove(block.loss + m, block.loss + m + 1, (last - m) * sizeof(double))
+    for i in range(block.n):
+        memmove(block.distance + i * block.room + m, block.distance + i * block.room + m + 1, (last - m) * sizeof(double))
+    memmove(block.distance + m * block.room, block.distance + (m + 1) * block.room, (last - m) * block.room * sizeof(double))
+    block.n = <int> last
+
+
+cdef Py_ssize_t position(const Block *block, const int *y, Py_ssize_t n) noexcept nogil:
+    """Where a block holds this structure, or -1."""
+    cdef Py_ssize_t m
+    for m in range(block.n):
+        if equal(&block.codes[m], y, n):
+            return m
+    return -1
+
+
+cdef class BlockFrankWolfe(Update):
+    """Block-coordinate Frank-Wolfe steps with line search, within a block over all its structures (pairwise).
+
+    A batch trainer drives it through the online loop with the loss in the search, pass after pass in one of five `mode`s:
+
+    "step"      moves every block, and adds up in `estimate` the gaps that the blocks had before their steps
+    "measure"   moves nothing, and adds up what the certificate is made of: `hinge`, `losses` and `square`
+    "rebuild"   writes w(a) into weights that were set to zero, which rids them of rounding
+    "complete"  moves nothing, and completes partial gold outputs with the weights at hand; `gain` is by how much sum C f(gold) grows
+    "write"     moves nothing, and writes down the vectors of all structures for `sweep`, after `prepare`
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Weight of the losses' sum over the examples; in the convention lambda / 2 ||w||^2 + mean of n losses it is 1 / (lambda n).
+    margin : float, default 1.0
+        The loss counts `margin` times.
+
+    Attributes
+    ----------
+    estimate, hinge, losses, square, gain : float
+        Sums over the last pass: block gaps; C max h; a . loss; ||w(a)||^2.
+    """
+
+    weighs = True
+    uses = ("C", "margin")
+    citation = FRANK_WOLFE
+
+    cdef readonly double C, margin, estimate, hinge, losses, square, gain
+    cdef readonly Py_ssize_t n_examples
+    cdef int _mode
+    cdef bint adopting
+    cdef Block *blocks
+    cdef Loss loss
+    cdef Features features
+    cdef double[::1] value, before              # of a block's structures
+    cdef double[::1] sum                        # over atoms
+    cdef double[:, ::1] vectors                 # Phi(x, gold) - Phi(x, y) of the structures of blocks that hold several
+    cdef int64_t[::1] offsets                   # where each block's begin
+
+    def __init__(self, double C=1.0, double margin=1.0):
+        self.C, self.margin = C, margin
+        self.every_trial = True
+
+    def __cinit__(self, *args, **kwargs):
+        self.blocks, self.n_examples = NULL, 0
+        self.value, self.before, self.sum = (np.zeros(FEW) for _ in range(3))
+
+    def __dealloc__(self):
+        self.forget()
+
+    cdef void forget(self) noexcept:
+        cdef Py_ssize_t i
+        for i in range(self.n_examples):
+            clear(&self.blocks[i])
+        free(self.blocks)
+        self.blocks, self.n_examples = NULL, 0
+
+    def start(self, Py_ssize_t n_examples, Loss loss):
+        """Makes a block for each example, all weight on its gold structure (w = 0); `loss` as the loop calls it."""
+        cdef Py_ssize_t i
+        self.forget()
+        self.blocks = <Block *> calloc(max(n_examples, 1), sizeof(Block))
+        if self.blocks == NULL:
+            raise MemoryError
+        self.n_examples, self.loss, self.adopting = n_examples, loss, False
+        for i in range(n_examples):
+            self.blocks[i].gold.n = self.blocks[i].found.n = -1
+
+    @property
+    def mode(self):
+        return next(name for name, mode in MODES.items() if mode == self._mode)
+
+    @mode.setter
+    def mode(self, name):
+        """The next pass is of this kind."""
+        self._mode = MODES[name]
+        self.estimate = self.hinge = self.losses = self.square = self.gain = 0
+
+    def adopt(self):
+        """Takes over the completions that the last pass in the mode "complete" found; what weight the old ones had goes with it."""
+        cdef Py_ssize_t i, old, new
+        cdef Block *block
+        for i in range(self.n_examples):
+            block = &self.blocks[i]
+            if block.found.n < 0:
+                continue
+            if block.gold.n >= 0:
+                old, new = position(block, block.gold.at, block.gold.n), position(block, block.found.at, block.found.n)
+                if old >= 0 and new >= 0:
+                    block.alpha[new] += block.alpha[old]
+                    remove(block, old)
+                elif old >= 0:
+                    if assign(&block.codes[old], block.found.at, block.found.n) < 0:
+                        raise MemoryError
+                    block.measured = False
+            free(block.gold.at)
+            block.gold = block.found
+            block.found.at, block.found.n = NULL, -1
+
+    # ---- one block ----
+
+    cdef int step_c(self, Step step) noexcept nogil:
+        cdef Block *block = &self.blocks[step.x.index]
+        cdef const int *gold = step.gold_code
+        cdef Py_ssize_t m, n_gold = step.n_gold
+        cdef double total = self.C * step.weight, gold_score = 0, largest = 0, score = 0
+        if self.outputs_are_partial(step) and block.gold.n < 0 and assign(&block.gold, gold, n_gold) < 0:
+            return self.no_memory()
+        if self._mode == COMPLETING:
+            return self.complete(step, block, total)
+        if block.gold.n >= 0:
+            gold, n_gold = block.gold.at, block.gold.n
+        if block.n == 0:
+            if append(block, gold, n_gold, total, 0) < 0:
+                return self.no_memory()
+            block.measured = True
+        if self._mode == WRITING:
+            return self.write(step, block, gold, n_gold)
+        if self._mode == REBUILDING:
+            return self.rebuild(step, block, gold, n_gold, total)
+
+        # values h of all structures that the block holds, and of the one that was found
+        if block.n + 1 > self.value.shape[0]:
+            with gil:
+                self.value, self.before = np.zeros(2 * block.n + 2), np.zeros(2 * block.n + 2)
+        if self.score(step, gold, n_gold, &gold_score) < 0 or self.score(step, step.y_code, step.n_y, &largest) < 0:
+            return -1
+        largest += self.margin * step.loss - gold_score
+        for m in range(block.n):
+            if self.score(step, block.codes[m].at, block.codes[m].n, &score) < 0:
+                return -1
+            self.value[m] = block.loss[m] + score - gold_score
+            self.square -= block.alpha[m] * (score - gold_score)
+            self.losses += block.alpha[m] * block.loss[m]
+            self.estimate += block.alpha[m] * (largest - self.value[m])
+        self.hinge += total * largest
+        return 0 if self._mode == MEASURING else self.move(step, block, largest)
+
+    cdef bint outputs_are_partial(self, Step step) noexcept nogil:
+        return step.outputs.partial
+
+    cdef int no_memory(self) noexcept nogil:
+        with gil:
+            self.error = MemoryError()
+        return -1
+
+    cdef int score(self, Step step, const int *y, Py_ssize_t n, double *total) noexcept nogil:
+        """w . Phi(x, y) from the atom scores; step.c is the scratch space."""
+        cdef Py_ssize_t a
+        if self.count(step, y, n) < 0:
+            return -1
+        total[0] = 0
+        for a in range(step.n_atoms):
+            total[0] += step.c[a] * step.s[a]
+        return 0
+
+    cdef int count(self, Step step, const int *y, Py_ssize_t n) noexcept nogil:
+        """How often each atom occurs in y, into step.c."""
+        cdef Py_ssize_t a
+        for a in range(step.n_atoms):
+            step.c[a] = 0
+        return step.outputs.count_c(step.x, y, n, 1.0, step.c)
+
+    cdef int add(self, Step step, const int *y, Py_ssize_t n, double factor) noexcept nogil:
+        """sum += factor * counts: whole counts first, so that an atom that occurs often is rounded once."""
+        cdef Py_ssize_t a
+        if self.count(step, y, n) < 0:
+            return -1
+        for a in range(step.n_atoms):
+            self.sum[a] += factor * step.c[a]
+        return 0
+
+    cdef void clear_sum(self, Py_ssize_t n_atoms) noexcept nogil:
+        cdef Py_ssize_t a
+        if n_atoms > self.sum.shape[0]:
+            with gil:
+                self.sum = np.zeros(2 * n_atoms)
+        for a in range(n_atoms):
+            self.sum[a] = 0
+
+    cdef int measure(self, Step step, Block *block, Py_ssize_t m) noexcept nogil:
+        """Squared distances of structure m from those before it."""
+        cdef Py_ssize_t i
+        cdef double square
+        for i in range(m):
+            if step.outputs.difference_c(step.x, block.codes[m].at, block.codes[m].n, block.codes[i].at, block.codes[i].n, step.c) < 0:
+                return -1
+            square = step.norm_c()
+            if square < 0:
+                return -1
+            if square - square != 0:
+                with gil:
+                    self.error = DataError(f"a squared norm of example {step.x.index} is {square}, too large for floating point; "
+                                           f"scale the features.")
+                return -1
+            block.distance[m * block.room + i] = block.distance[i * block.room + m] = square
+        block.distance[m * block.room + m] = 0
+        return 0
+
+    cdef int move(self, Step step, Block *block, double largest) noexcept nogil:
+        """Improves the block and writes by how much w moves; 0: not at all."""
+        cdef Py_ssize_t m, found = position(block, step.y_code, step.n_y)
+        cdef bint moved = False
+        if not block.measured:
+            for m in range(block.n):
+                if self.measure(step, block, m) < 0:
+                    return -1
+            block.measured = True
+        if found < 0:
+            if append(block, step.y_code, step.n_y, 0, self.margin * step.loss) < 0:
+                return self.no_memory()
+            self.value[block.n - 1] = largest
+            if self.measure(step, block, block.n - 1) < 0:
+                remove(block, block.n - 1)
+                return -1
+        memcpy(&self.before[0], block.alpha, block.n * sizeof(double))
+        pairwise(block.alpha, &self.value[0], block.distance, block.room, block.n)
+        self.clear_sum(step.n_atoms)
+        for m in range(block.n):
+            if block.alpha[m] != self.before[m]:
+                moved = True
+                if self.add(step, block.codes[m].at, block.codes[m].n, self.before[m] - block.alpha[m]) < 0:
+                    memcpy(block.alpha, &self.before[0], block.n * sizeof(double))
+                    return -1
+        memcpy(step.c, &self.sum[0], step.n_atoms * sizeof(double))
+        for m in range(block.n - 1, -1, -1):
+            if block.alpha[m] == 0:
+                remove(block, m)
+        return moved
+
+    cdef int rebuild(self, Step step, Block *block, const int *gold, Py_ssize_t n_gold, double total) noexcept nogil:
+        """The block's part of w(a); what was taken over from other training is brought into line first."""
+        cdef Py_ssize_t m
+        cdef double held = 0
+        cdef int same
+        if self.adopting:
+            for m in range(block.n):
+                held += block.alpha[m]
+            for m in range(block.n):
+                block.alpha[m] *= total / held
+                same = step.outputs.agrees_c(step.x, step.given_code, step.n_given, block.codes[m].at, block.codes[m].n)
+                if same < 0:
+                    return -1
+                block.loss[m] = 0
+                if not same:
+                    block.loss[m] = self.loss.value_c(step.x, step.given_code, step.n_given, block.codes[m].at, block.codes[m].n)
+                    if block.loss[m] < 0:
+                        return -1
+                    block.loss[m] *= self.margin
+        if block.n == 1 and equal(&block.codes[0], gold, n_gold):
+            return 0
+        self.clear_sum(step.n_atoms)
+        if self.add(step, gold, n_gold, total) < 0:
+            return -1
+        for m in range(block.n):
+            if self.add(step, block.codes[m].at, block.codes[m].n, -block.alpha[m]) < 0:
+                return -1
+        memcpy(step.c, &self.sum[0], step.n_atoms * sizeof(double))
+        return 1
+
+    cdef int write(self, Step step, Block *block, const int *gold, Py_ssize_t n_gold) noexcept nogil:
+        """The block's vectors."""
+        cdef Py_ssize_t m, row = self.offsets[step.x.index]
+        cdef Parameter p
+        if self.offsets[step.x.index + 1] - row != block.n:
+            return 0
+        for m in range(block.n):
+            p = written_out(self.features, &self.vectors[row + m, 0])
+            if step.outputs.difference_c(step.x, gold, n_gold, block.codes[m].at, block.codes[m].n, step.c) < 0:
+                return -1
+            if self.features.add_c(&p, step.x, step.c, 1.0, 0.0) < 0:
+                with gil:
+                    self.error, self.features.error = self.features.error, None
+                return -1
+        return 0
+
+    cdef int complete(self, Step step, Block *block, double total) noexcept nogil:
+        """Keeps the completion at hand if it scores more than the one in use."""
+        cdef double now = 0, better = 0
+        free(block.found.at)
+        block.found.at, block.found.n = NULL, -1
+        if equal(&block.gold, step.gold_code, step.n_gold):
+            return 0
+        if self.score(step, block.gold.at, block.gold.n, &now) < 0 or self.score(step, step.gold_code, step.n_gold, &better) < 0:
+            return -1
+        if better > now:
+            self.gain += total * (better - now)
+            if assign(&block.found, step.gold_code, step.n_gold) < 0:
+                return self.no_memory()
+        return 0
+
+    # ---- all blocks together ----
+
+    def prepare(self, Features features):
+        """Makes room for the vectors of blocks that hold several structures; False where there are none, or too many to sweep."""
+        cdef Py_ssize_t i
+        sizes = np.array([self.blocks[i].n if self.blocks[i].n > 1 else 0 for i in range(self.n_examples)], dtype=np.int64)
+        n = int(sizes.sum())
+        if n == 0 or not can_sweep(n, features.n_weights):
+            return False
+        self.features = features
+        self.offsets = np.append(0, np.cumsum(sizes))
+        self.vectors = np.zeros((n, features.n_weights))
+        return True
+
+    def sweep(self, w, enough):
+        """New coefficients by `sweep_blocks` from the weights w(a), for `exchange`."""
+        cdef Py_ssize_t i, m
+        alpha, loss = np.empty(self.vectors.shape[0]), np.empty(self.vectors.shape[0])
+        for i in range(self.n_examples):
+            for m in range(self.offsets[i + 1] - self.offsets[i]):
+                alpha[self.offsets[i] + m], loss[self.offsets[i] + m] = self.blocks[i].alpha[m], self.blocks[i].loss[m]
+        sweep_blocks(alpha, loss, self.vectors, self.offsets, np.array(w, dtype=float), enough)
+        self.vectors = None
+        return alpha
+
+    def exchange(self, double[::1] alpha):
+        """Takes these coefficients, and returns those that they replace."""
+        cdef Py_ssize_t i, m, row
+        cdef double[::1] before = np.empty(alpha.shape[0])
+        for i in range(self.n_examples):
+            row = self.offsets[i]
+            for m in range(self.offsets[i + 1] - row):
+                before[row + m], self.blocks[i].alpha[m] = self.blocks[i].alpha[m], alpha[row + m]
+        return np.asarray(before)
+
+    # ---- keeping the dual solution ----
+
+    def state(self):
+        """The dual solution: which structures have weight, and how much."""
+        cdef Py_ssize_t i, m
+        cdef Block *block
+        if self.blocks == NULL:
+            return {}
+        counts = np.array([self.blocks[i].n for i in range(self.n_examples)], dtype=np.int64)
+        alpha = np.array([self.blocks[i].alpha[m] for i in range(self.n_examples) for m in range(self.blocks[i].n)], dtype=float)
+        loss = np.array([self.blocks[i].loss[m] for i in range(self.n_examples) for m in range(self.blocks[i].n)], dtype=float)
+        sizes, values, gold_sizes, gold_values = [], [], [], []
+        for i in range(self.n_examples):
+            block = &self.blocks[i]
+            for m in range(block.n):
+                sizes.append(block.codes[m].n)
+                values += [block.codes[m].at[a] for a in range(block.codes[m].n)]
+            gold_sizes.append(block.gold.n)
+            gold_values += [block.gold.at[a] for a in range(block.gold.n)]
+        return {"counts": counts, "alpha": alpha, "loss": loss, "sizes": np.array(sizes, dtype=np.int64),
+                "structures": np.array(values, dtype=np.intc), "gold_sizes": np.array(gold_sizes, dtype=np.int64),
+                "golds": np.array(gold_values, dtype=np.intc)}
+
+    def restore(self, state):
+        """Takes back what `state` gave. Before more passes over data of unknown origin, see `take_over`."""
+        cdef Py_ssize_t i, at = 0, value = 0, gold_value = 0
+        cdef const int[::1] values, golds
+        cdef Block *block
+        if not state:
+            self.forget()
+            return
+        counts, sizes, gold_sizes = (np.asarray(state[name]).tolist() for name in ("counts", "sizes", "gold_sizes"))
+        alpha, loss = (np.asarray(state[name], dtype=float).tolist() for name in ("alpha", "loss"))
+        values, golds = (np.ascontiguousarray(state[name], dtype=np.intc) for name in ("structures", "golds"))
+        fits = (len(gold_sizes) == len(counts) and sum(counts) == len(sizes) == len(alpha) == len(loss)
+                and min(counts, default=0) >= 0 and min(sizes, default=0) >= 0 and sum(sizes) == len(values)
+                and sum(max(n, 0) for n in gold_sizes) == len(golds))
+        if not fits or not all(a >= 0 and a - a == 0 for a in alpha):
+            raise DataError("the saved dual solution is damaged: its arrays do not fit together.")
+        self.start(len(counts), self.loss)
+        for i in range(self.n_examples):
+            block = &self.blocks[i]
+            for _ in range(counts[i]):
+                if append(block, &values[value] if sizes[at] else NULL, sizes[at], alpha[at], loss[at]) < 0:
+                    raise MemoryError
+                value += sizes[at]
+                at += 1
+            if gold_sizes[i] >= 0:
+                if assign(&block.gold, &golds[gold_value] if gold_sizes[i] else NULL, gold_sizes[i]) < 0:
+                    raise MemoryError
+                gold_value += gold_sizes[i]
+
+    def take_over(self, state, check_structure):
+        """Begins with another training's dual solution, perhaps of other losses, C, sample weights or gold outputs.
+
+        Parameters
+        ----------
+        state : dict
+            What `state` gave there.
+        check_structure : function of (example, structure)
+            Raises unless the structure, a tuple, is one of that example's.
+        """
+        cdef Py_ssize_t i, m
+        cdef Block *block
+        loss, n_examples = self.loss, self.n_examples
+        self.restore(state)
+        if self.n_examples != n_examples:
+            found = self.n_examples
+            self.start(n_examples, loss)
+            raise DataError(f"there are {n_examples} examples, but the solution to continue from has {found}; "
+                            f"pass the same examples again.")
+        for i in range(n_examples):
+            block = &self.blocks[i]
+            for m in range(block.n):
+                check_structure(i, tuple([block.codes[m].at[a] for a in range(block.codes[m].n)]))
+            if block.gold.n >= 0:
+                check_structure(i, tuple([block.gold.at[a] for a in range(block.gold.n)]))
+            if block.n and not any([block.alpha[m] > 0 for m in range(block.n)]):
+                raise DataError("the saved dual solution is damaged: a block has no weight.")
+        self.adopting = True
+
+    def adopted(self):
+        """What was taken over has been brought into line by a pass in the mode "rebuild"."""
+        self.adopting = False
