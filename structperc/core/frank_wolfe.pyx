@@ -15,10 +15,12 @@ each), 32 bytes, and 8 bytes per pair of its block.
 """
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcpy, memmove
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+from structperc.core.block_memory cimport Block, append, assign, clear, equal, position, remove
+from structperc.core.block_steps cimport pairwise
+from structperc.core.block_steps import can_sweep, sweep_blocks
 from structperc.core.components cimport Features, Loss, Parameter, Step, Update, written_out
 from structperc.core.errors import DataError
 
@@ -40,265 +42,13 @@ FRANK_WOLFE = """@inproceedings{lacoste2013block,
 }"""
 
 cdef enum:
-    FEW = 2                         # structures that a new block has room for
-    PAIRWISE_STEPS = 200            # at most, on one block and visit
     STEPPING = 0
     MEASURING = 1
     REBUILDING = 2
     COMPLETING = 3
     WRITING = 4
-    MOST_NUMBERS = 1 << 24          # of vectors that are swept
-    MOST_SWEEPS = 1000
-    MOST_WORK = 1 << 30             # numbers, in all sweeps of a call
-    BETWEEN_SIGNALS = 1 << 26
-
-cdef double CLOSE = 1e-3            # a block is done when its gap is this part of what it was
 
 MODES = {"step": STEPPING, "measure": MEASURING, "rebuild": REBUILDING, "complete": COMPLETING, "write": WRITING}
-
-
-ctypedef struct Code:
-    int n                           # -1: none
-    int *at
-
-
-ctypedef struct Block:
-    int n, room
-    Code *codes
-    double *alpha
-    double *loss                    # margin * loss(gold, structure)
-    double *distance                # (room, room), squared
-    bint measured                   # whether the distances are known
-    Code gold                       # how a partial gold output is completed
-    Code found                      # a better completion, to be adopted
-
-
-cdef double pairwise(double *alpha, double *value, const double *distance, Py_ssize_t pitch, Py_ssize_t n) noexcept nogil:
-    """Moves weight between pairs of structures until the largest and the smallest value of those that have any are close.
-
-    A step from v to u changes value m by t (distance_mu - distance_mv) / 2, up to a constant. Returns the gap before the first step.
-    """
-    cdef Py_ssize_t m, u, v, step
-    cdef double first = 0, gap, t
-    for step in range(PAIRWISE_STEPS):
-        u, v = 0, -1
-        for m in range(n):
-            if value[m] > value[u]:
-                u = m
-            if alpha[m] > 0 and (v < 0 or value[m] < value[v]):
-                v = m
-        if v < 0:
-            return 0
-        gap = value[u] - value[v]
-        if step == 0:
-            first = gap
-        if not gap > CLOSE * first:
-            break
-        t = alpha[v]
-        if distance[u * pitch + v] * t > gap:
-            t = gap / distance[u * pitch + v]
-        alpha[u] += t
-        alpha[v] = 0 if t == alpha[v] else alpha[v] - t
-        for m in range(n):
-            value[m] += t * (distance[m * pitch + u] - distance[m * pitch + v]) / 2
-    return first
-
-
-def block_steps(double[::1] alpha, double[::1] value, const double[:, ::1] distance):
-    """Improves one block in place: coefficients, values h, and squared distances; see `pairwise`. Returns the gap before."""
-    cdef Py_ssize_t n = alpha.shape[0]
-    if value.shape[0] != n or distance.shape[0] < n or distance.shape[1] < n:
-        raise DataError(f"{n} coefficients, {value.shape[0]} values and {distance.shape[0]} x {distance.shape[1]} distances "
-                        f"do not fit together.")
-    return pairwise(&alpha[0], &value[0], &distance[0, 0], distance.shape[1], n) if n else 0.0
-
-
-def can_sweep(n_structures, n_weights):
-    """Whether the vectors of so many structures are few enough for `sweep_blocks`: 128 MB."""
-    return n_structures * n_weights <= MOST_NUMBERS
-
-
-def sweep_blocks(double[::1] alpha, const double[::1] loss, const double[:, ::1] vectors, const int64_t[::1] offsets, double[::1] w,
-                 double enough):
-    """Improves all blocks together over the structures that they hold, without search: one pairwise step per block and sweep.
-
-    Where examples are few and weights shared, it is the blocks' pulling at each other that takes passes; a sweep costs O(m n_weights), far
-    less than a pass. At most 1000 sweeps over at most 10^9 numbers; Ctrl-C is heeded.
-
-    Parameters
-    ----------
-    alpha, loss : float64 arrays of shape (m,)
-        Coefficients, changed in place, and losses.
-    vectors : float64 array of shape (m, n_weights)
-        Phi(x, gold) - Phi(x, y) of each structure.
-    offsets : int64 array of shape (n_blocks + 1,)
-        Structures offsets[i]:offsets[i + 1] are block i.
-    w : float64 array of shape (n_weights,)
-        Changed in place with alpha, as w(a) changes.
-    enough : float
-        Ends after a sweep that finds a gap over these structures, summed over the blocks, of no more than this.
-
-    Returns
-    -------
-    int
-        How many sweeps were made.
-    """
-    cdef Py_ssize_t m = alpha.shape[0], d = w.shape[0], done = 0, work = 0, since = 0
-    cdef double[::1] value = np.zeros(max(m, 1))
-    if loss.shape[0] != m or vectors.shape[0] != m or vectors.shape[1] != d or offsets[offsets.shape[0] - 1] != m:
-        raise DataError(f"{m} coefficients, {loss.shape[0]} losses, {vectors.shape[0]} vectors of {vectors.shape[1]} numbers and {d} "
-                        f"weights do not fit together.")
-    while done < MOST_SWEEPS and work < MOST_WORK:
-        done += 1
-        work += m * d
-        since += m * d
-        if one_sweep(alpha, loss, vectors, offsets, w, value) <= enough:
-            break
-        if since > BETWEEN_SIGNALS:
-            since = 0
-            PyErr_CheckSignals()
-    return done
-
-
-cdef inline double dot(const double *a, const double *b, Py_ssize_t n) noexcept nogil:
-    """Four sums at a time."""
-    cdef Py_ssize_t j
-    cdef double first = 0, second = 0, third = 0, fourth = 0
-    for j in range(0, n - 3, 4):
-        first += a[j] * b[j]
-        second += a[j + 1] * b[j + 1]
-        third += a[j + 2] * b[j + 2]
-        fourth += a[j + 3] * b[j + 3]
-    for j in range(n - n % 4, n):
-        first += a[j] * b[j]
-    return (first + second) + (third + fourth)
-
-
-cdef double one_sweep(double[::1] alpha, const double[::1] loss, const double[:, ::1] vectors, const int64_t[::1] offsets, double[::1] w,
-                      double[::1] value) noexcept nogil:
-    """One pairwise step per block; the sum of the gaps before."""
-    cdef Py_ssize_t d = w.shape[0], b, i, j, u, v
-    cdef double gap = 0, far, t
-    for b in range(offsets.shape[0] - 1):
-        if offsets[b + 1] - offsets[b] < 2:
-            continue
-        u, v = offsets[b], -1
-        for i in range(offsets[b], offsets[b + 1]):
-            value[i] = loss[i] - dot(&w[0], &vectors[i, 0], d)
-            if value[i] > value[u]:
-                u = i
-            if alpha[i] > 0 and (v < 0 or value[i] < value[v]):
-                v = i
-        if v < 0 or not value[u] > value[v]:
-            continue
-        far = 0
-        for i in range(offsets[b], offsets[b + 1]):
-            gap += alpha[i] * (value[u] - value[i])
-        for j in range(d):
-            far += (vectors[u, j] - vectors[v, j]) * (vectors[u, j] - vectors[v, j])
-        t = alpha[v]
-        if far * t > value[u] - value[v]:
-            t = (value[u] - value[v]) / far
-        alpha[u] += t
-        alpha[v] = 0 if t == alpha[v] else alpha[v] - t
-        for j in range(d):
-            w[j] += t * (vectors[u, j] - vectors[v, j])
-    return gap
-
-
-cdef bint equal(const Code *a, const int *y, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    if a.n != n:
-        return False
-    for i in range(n):
-        if a.at[i] != y[i]:
-            return False
-    return True
-
-
-cdef int assign(Code *code, const int *y, Py_ssize_t n) noexcept nogil:
-    """A copy of these integers; -1 without memory."""
-    cdef int *at = <int *> malloc(max(n, 1) * sizeof(int))
-    if at == NULL:
-        return -1
-    memcpy(at, y, n * sizeof(int))
-    free(code.at)
-    code.at, code.n = at, <int> n
-    return 0
-
-
-cdef void clear(Block *block) noexcept nogil:
-    cdef Py_ssize_t m
-    for m in range(block.n):
-        free(block.codes[m].at)
-    free(block.codes)
-    free(block.alpha)
-    free(block.loss)
-    free(block.distance)
-    free(block.gold.at)
-    free(block.found.at)
-
-
-cdef int grow(Block *block) noexcept nogil:
-    """Twice the room; -1 without memory."""
-    cdef Py_ssize_t m, room = 2 * block.room if block.room else FEW
-    cdef Code *codes = <Code *> realloc(block.codes, room * sizeof(Code))
-    cdef double *alpha
-    cdef double *loss
-    cdef double *distance
-    if codes == NULL:
-        return -1
-    block.codes = codes
-    alpha = <double *> realloc(block.alpha, room * sizeof(double))
-    if alpha == NULL:
-        return -1
-    block.alpha = alpha
-    loss = <double *> realloc(block.loss, room * sizeof(double))
-    if loss == NULL:
-        return -1
-    block.loss = loss
-    distance = <double *> calloc(room * room, sizeof(double))
-    if distance == NULL:
-        return -1
-    for m in range(block.n):
-        memcpy(distance + m * room, block.distance + m * block.room, block.n * sizeof(double))
-    free(block.distance)
-    block.distance, block.room = distance, <int> room
-    return 0
-
-
-cdef int append(Block *block, const int *y, Py_ssize_t n, double alpha, double loss) noexcept nogil:
-    """One more structure, whose distances are not known yet; -1 without memory."""
-    if block.n == block.room and grow(block) < 0:
-        return -1
-    block.codes[block.n].at = NULL
-    if assign(&block.codes[block.n], y, n) < 0:
-        return -1
-    block.alpha[block.n], block.loss[block.n] = alpha, loss
-    block.n += 1
-    return 0
-
-
-cdef void remove(Block *block, Py_ssize_t m) noexcept nogil:
-    """Forgets a structure."""
-    cdef Py_ssize_t i, last = block.n - 1
-    free(block.codes[m].at)
-    memmove(block.codes + m, block.codes + m + 1, (last - m) * sizeof(Code))
-    memmove(block.alpha + m, block.alpha + m + 1, (last - m) * sizeof(double))
-    memmove(block.loss + m, block.loss + m + 1, (last - m) * sizeof(double))
-    for i in range(block.n):
-        memmove(block.distance + i * block.room + m, block.distance + i * block.room + m + 1, (last - m) * sizeof(double))
-    memmove(block.distance + m * block.room, block.distance + (m + 1) * block.room, (last - m) * block.room * sizeof(double))
-    block.n = <int> last
-
-
-cdef Py_ssize_t position(const Block *block, const int *y, Py_ssize_t n) noexcept nogil:
-    """Where a block holds this structure, or -1."""
-    cdef Py_ssize_t m
-    for m in range(block.n):
-        if equal(&block.codes[m], y, n):
-            return m
-    return -1
 
 
 cdef class BlockFrankWolfe(Update):
@@ -347,7 +97,7 @@ cdef class BlockFrankWolfe(Update):
 
     def __cinit__(self, *args, **kwargs):
         self.blocks, self.n_examples = NULL, 0
-        self.value, self.before, self.sum = (np.zeros(FEW) for _ in range(3))
+        self.value, self.before, self.sum = (np.zeros(4) for _ in range(3))
 
     def __dealloc__(self):
         self.forget()

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import structural_svm
-from structperc.core.frank_wolfe import BlockFrankWolfe, block_steps, can_sweep, sweep_blocks
+from structperc.core.block_steps import block_steps, can_sweep, sweep_blocks
+from structperc.core.frank_wolfe import BlockFrankWolfe
 
 from structperc.errors import DataError
 
