@@ -16,9 +16,12 @@ def check_parts(task, parts) -> None:
     if task.augment:
         check_search(parts, f"augment={task.augment}")
     if parts.update.uses is not None:
-        for name in ("margin", "C"):
+        for name in ("margin", "C", "step_size", "step_schedule"):
             if name not in parts.update.uses and getattr(task, name) != OPTION_DEFAULTS[name]:
                 raise OptionError(f"{name}={getattr(task, name)} has no effect with update={task.update!r}.")
+    if task.decay_schedule != getattr(parts.weights, "decay_schedule", "constant"):
+        raise OptionError(f"decay_schedule={task.decay_schedule!r} has no effect with {type(parts.weights).__name__}, whose decay has no "
+                          f"schedule.")
     check_sizes(task, parts)
     for part in attrs.astuple(parts, recurse=False):
         if hasattr(part, "check"):

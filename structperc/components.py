@@ -8,8 +8,9 @@ from structperc.core.gold import Gold
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss
 from structperc.core.outputs import ClassOutputs, RankOutputs
 from structperc.core.rows import Example, Rows
+from structperc.core.schedules import Schedule
 from structperc.core.threshold_features import ThresholdFeatures
-from structperc.core.updates import PassiveAggressiveUpdate, PerceptronUpdate
+from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, PerceptronUpdate
 from structperc.core.vector_features import VectorFeatures
 from structperc.core.weights import PrimalWeights
 from structperc.readers import NamedReader, Reader
@@ -17,8 +18,8 @@ from structperc.training import EpochRecord, OnlineTrainer, Trainer
 
 __all__ = [
     "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate", "Example",
-    "ExampleCosts", "Features", "Gold", "HammingLoss", "LabelOutputs", "LargestArgmax", "Loss", "NamedReader", "OnlineTrainer",
-    "Outputs", "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RowFeatures",
-    "Rows", "SquaredLoss", "Step", "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Update", "VectorFeatures", "Weights",
-    "ZeroOneLoss",
+    "ExampleCosts", "Features", "Gold", "HammingLoss", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss", "NamedReader",
+    "OnlineTrainer", "Outputs", "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
+    "RowFeatures", "Rows", "Schedule", "SquaredLoss", "Step", "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Update",
+    "VectorFeatures", "Weights", "ZeroOneLoss",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 import sys
 
@@ -195,8 +196,11 @@ def chunks(rows):
         yield start, part
 
 
-def block_offsets(X, offsets=None, lengths=None, groups=None):
-    """Where examples begin, from whichever of the three ways the user chose, or None.
+def blocks(X, offsets=None, lengths=None, groups=None):
+    """The rows of X example by example, and where examples begin, from whichever of the three ways the user chose.
+
+    The rows of a group need not be together: they are gathered then (a copy of X), in their order, and examples are in the order in
+    which their groups first appear.
 
     Parameters
     ----------
@@ -206,12 +210,16 @@ def block_offsets(X, offsets=None, lengths=None, groups=None):
     lengths : sequence of int, optional
         How many rows each example has.
     groups : sequence, optional
-        An entry for each row; neighbouring rows with the same entry are one example.
+        An entry for each row; rows with the same entry are one example.
 
     Returns
     -------
-    array of int, shape (n_examples + 1,), or None
+    X
+        As it came; with its rows in another order where those of a group were not together.
+    offsets : array of int, shape (n_examples + 1,), or None
         As `read` takes them; `offsets` itself is checked there.
+    order : int array of shape (n_rows,), or None
+        Which row as it came stands where now; None: they stand as they came. See `in_order` and `as_given`.
 
     Raises
     ------
@@ -219,7 +227,7 @@ def block_offsets(X, offsets=None, lengths=None, groups=None):
         For two ways at a time, and for lengths or groups that do not fit the rows of X.
     """
     if lengths is None and groups is None:
-        return offsets
+        return X, offsets, None
     given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
     if len(given) > 1:
         raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
@@ -238,21 +246,82 @@ def block_offsets(X, offsets=None, lengths=None, groups=None):
             raise DataError(f"lengths[{i}] is {sizes[i]}; an example cannot have fewer than 0 rows.")
         if sizes.sum() != n_rows:
             raise DataError(f"lengths add up to {sizes.sum()}, but X has {n_rows} rows.")
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return X, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), None
     if len(groups) != n_rows:
         raise DataError(f"groups has {len(groups)} entries, but X has {n_rows} rows; give one for each row.")
-    return group_offsets(groups)
+    order, offsets = gather(groups)
+    if order is None:
+        return X, offsets, None
+    place = locate_not_finite(read(X))          # here its row still has the number that it came with
+    if place is not None:
+        raise DataError(f"X[{place[0]}, {place[1]}] is {place[2]}; X must be free of NaN and inf, so fill or drop that row.")
+    return in_order(X, order), offsets, order
 
 
-def group_offsets(groups) -> np.ndarray:
-    """Where each run of equal entries begins, and the end; an entry may not come back."""
+def gather(groups):
+    """The rows of each group together, groups in the order in which they first appear.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,)
+
+    Returns
+    -------
+    order : int array of shape (n_rows,), or None
+        The rows, group by group; None where they stand so already.
+    offsets : int array of shape (n_groups + 1,)
+        Where each group begins among them, and the end. O(n) where rows stand so already, else O(n log n).
+    """
     values = np.asarray(groups)
     if values.ndim != 1 or len(values) == 0:
         raise DataError(f"groups has shape {values.shape}; expected one entry for each row of X.")
+    missing = values != values if values.dtype.kind in "fO" else np.zeros(0, dtype=bool)
+    if missing.any():
+        i = int(np.argmax(missing))
+        raise DataError(f"groups[{i}] is {values[i]}, which belongs to no group; fill it, or drop that row.")
     offsets, again = runs(values)
-    if again:
-        raise DataError(f"the rows of group {again[0]!r} are not all together; sort X, y and groups by group.")
-    return offsets
+    if not again:
+        return None, offsets
+    number = {}
+    of_run = [number.setdefault(name, len(number)) for name in values[offsets[:-1]].tolist()]
+    of_row = np.repeat(of_run, np.diff(offsets))
+    return np.argsort(of_row, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(of_row))]).astype(np.int64)
+
+
+def in_order(values, order):
+    """Rows, or what there is one of for each row, in another order."""
+    if hasattr(values, "iloc"):
+        return values.iloc[order]
+    if isinstance(values, (list, tuple)):
+        return [values[i] for i in order.tolist()]
+    return values.tocsr()[order] if is_sparse(values) else np.asarray(values)[order]
+
+
+def by_rows(values, order):
+    """What belongs to the rows of X in the order that `blocks` gave them; what belongs to whole examples stays as it is."""
+    if order is None or values is None or not hasattr(values, "__len__") or len(values) != len(order):
+        return values
+    return in_order(values, order)
+
+
+@contextlib.contextmanager
+def gathered(order):
+    """Lets errors say how rows are counted where `blocks` has moved them."""
+    try:
+        yield
+    except DataError as error:
+        if order is not None:
+            error.args = (f"{error} (Rows are counted group by group here, groups in the order in which they first appear.)",)
+        raise
+
+
+def as_given(values, order):
+    """The inverse of `in_order`, for an array with an entry for each row."""
+    if order is None:
+        return values
+    found = np.empty_like(values)
+    found[order] = values
+    return found
 
 
 def runs(values) -> tuple[np.ndarray, list]:

@@ -7,7 +7,7 @@ import numpy as np
 from structperc.core.errors import PluginError
 from structperc.core.exact import ExactUpdate
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss
-from structperc.core.updates import PassiveAggressiveUpdate, PerceptronUpdate
+from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, PerceptronUpdate
 from structperc.core.weights import PrimalWeights
 from structperc.hookspecs import hookimpl
 from structperc.readers import Reader
@@ -16,7 +16,7 @@ from structperc.training import OnlineTrainer
 LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneLoss, "hamming": HammingLoss, "costs": ExampleCosts}
 ON_LABELS = ("absolute", "squared", "costs")
 EXACT = ("exact-pa", "exact-pa1", "exact-pa2")
-UPDATES = ("perceptron", "pa", "pa1", "pa2", *EXACT)
+UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT)
 
 
 class Defaults:
@@ -32,7 +32,7 @@ class Defaults:
 
     @hookimpl
     def structperc_weights(self, task):
-        return PrimalWeights(average=task.average, decay=task.decay)
+        return PrimalWeights(task.average, task.decay, task.decay_schedule)
 
     @hookimpl
     def structperc_loss(self, task):
@@ -47,6 +47,8 @@ class Defaults:
     def structperc_update(self, task):
         if task.update == "perceptron":
             return PerceptronUpdate()
+        if task.update == "latent":
+            return LatentUpdate(task.step_size, task.step_schedule, decays=task.decay > 0)
         if task.update in EXACT:
             return ExactUpdate(task.update, task.margin, task.C)
         return PassiveAggressiveUpdate(task.update, task.margin, task.C) if task.update in UPDATES else None

@@ -33,7 +33,8 @@ class Engine:
     problem : str or plugin object
         The plugin that defines the problem: "cusum", "prank", "multiclass", "sequence", or a stranger's.
     update : str, default "perceptron"
-        The update rule: "perceptron", "pa", "pa1", "pa2", or a plugin's.
+        The update rule: "perceptron", "latent" (a perceptron with step sizes, for outputs of which part is hidden or not), "pa", "pa1",
+        "pa2", or a plugin's.
     loss : str, (r, r) array or None, default None
         What a wrong prediction costs: "absolute", "squared", "zero-one", "hamming", a matrix of costs (row: right label,
         column: predicted label), or "costs" for each example's own (`fit(..., costs=)`). None: the problem's own (absolute
@@ -44,12 +45,18 @@ class Engine:
         Learn from the structure that maximises score + augment * loss instead of from the prediction.
     C : float, default 1.0
         Aggressiveness of "pa1" and "pa2": the largest step, and the weight of the squared slack.
+    step_size : float, default 1.0
+        Size of the steps of "latent".
+    step_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
+        What the step size is multiplied by: 1, 1 / t, 1 / sqrt(t), or a function of t, the number of the example visited, from 1 on.
     epochs : int, default 1
         Passes over the data; an epoch without update ends training before.
     average : bool, default False
         Predict with the mean of the weights after each visited example.
     decay : float in [0, 1), default 0.0
         Each update first multiplies the weights by 1 - decay.
+    decay_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
+        What `decay` is multiplied by, as `step_schedule`; at most 1.
     shuffle : bool, default False
         Visit the examples in a new random order each epoch.
     random_state : None, int, numpy Generator or RandomState
@@ -93,10 +100,12 @@ class Engine:
     'converged'
     """
 
-    def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, augment=0.0, C=1.0, epochs=1, average=False,
-                 decay=0.0, shuffle=False, random_state=None, fit_intercept=True, classes=None, plugins=(), **plugin_options):
+    def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, augment=0.0, C=1.0, step_size=1.0, step_schedule="constant",
+                 epochs=1, average=False, decay=0.0, decay_schedule="constant", shuffle=False, random_state=None, fit_intercept=True,
+                 classes=None, plugins=(), **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.augment, self.C = update, loss, margin, augment, C
+        self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
         self.epochs, self.average, self.decay, self.shuffle = epochs, average, decay, shuffle
         self.random_state, self.fit_intercept, self.classes = random_state, fit_intercept, classes
         if isinstance(plugins, str) or not hasattr(plugins, "__iter__"):
@@ -127,7 +136,9 @@ class Engine:
             One output per example, as the problem's outputs take them.
         offsets, lengths, groups : array, optional
             Which rows of X an example is made of, said in one of three ways: rows offsets[i]:offsets[i+1] are example i; example i
-            has lengths[i] rows; neighbouring rows with the same entry in groups are one. Without any, each row is an example.
+            has lengths[i] rows; rows with the same entry in groups are one, wherever they stand: examples are then in the order in
+            which their groups first appear, and a y with an entry for each row is taken to be in the order of X. Without any, each row is
+            an example.
         allowed : sequence, optional
             What each example's output may be, as the problem's outputs take it; Y(x) is restricted to that.
         sample_weight : array of shape (n_examples,), optional
@@ -146,7 +157,10 @@ class Engine:
             raise busy("fit")
         try:
             with unmoved(self.random_state):
-                self._fit(X, reading.block_offsets(X, offsets, lengths, groups), y, allowed, sample_weight, costs, keep_online)
+                X, offsets, order = reading.blocks(X, offsets, lengths, groups)
+                y, allowed = reading.by_rows(y, order), reading.by_rows(allowed, order)
+                with reading.gathered(order):
+                    self._fit(X, offsets, y, allowed, sample_weight, costs, keep_online)
         finally:
             self._session = None
             self._training.release()
@@ -160,12 +174,14 @@ class Engine:
         if not self._training.acquire(False):
             raise busy("partial_fit")
         try:
+            order = None
             if lengths is not None or groups is not None:       # 0.05 us matter to one-row calls
-                offsets = reading.block_offsets(X, offsets, lengths, groups)
-            if self._fitted is not None:
+                X, offsets, order = reading.blocks(X, offsets, lengths, groups)
+                y, allowed = reading.by_rows(y, order), reading.by_rows(allowed, order)
+            if self._fitted is not None and order is None:
                 self._learn_chunk(X, offsets, y, allowed, sample_weight, costs)
             else:
-                with unmoved(self.random_state):
+                with unmoved(self.random_state), reading.gathered(order):
                     self._learn_chunk(X, offsets, y, allowed, sample_weight, costs)
         finally:
             self._training.release()
@@ -250,9 +266,9 @@ class Engine:
     def _task(self, random) -> Task:
         """The options, before data are known."""
         return Task(n_features=0, sparse=False, objects=False, update=self.update, loss=self.loss, margin=float(self.margin),
-                    augment=float(self.augment), C=float(self.C), epochs=int(self.epochs), average=bool(self.average),
-                    decay=float(self.decay), shuffle=bool(self.shuffle), fit_intercept=bool(self.fit_intercept),
-                    options=self.plugin_options, random=random)
+                    augment=float(self.augment), C=float(self.C), step_size=float(self.step_size), step_schedule=self.step_schedule,
+                    epochs=int(self.epochs), average=bool(self.average), decay=float(self.decay), decay_schedule=self.decay_schedule,
+                    shuffle=bool(self.shuffle), fit_intercept=bool(self.fit_intercept), options=self.plugin_options, random=random)
 
     def _assemble(self, task, reader, outputs, labels) -> Fitted:
         task = attrs.evolve(task, labels=labels, loss=outputs.default_loss if task.loss is None else task.loss)
@@ -282,7 +298,9 @@ class Engine:
     def _read(self, X, offsets=None, lengths=None, groups=None, allowed=None):
         """Rows like those of the training."""
         fitted = self._ready()
-        rows = fitted.parts.reader.read(X, reading.block_offsets(X, offsets, lengths, groups))
+        X, offsets, order = reading.blocks(X, offsets, lengths, groups)
+        allowed = reading.by_rows(allowed, order)
+        rows = fitted.parts.reader.read(X, offsets)
         check_same(fitted.task, rows)
         fitted.parts.features.check_rows(rows)
         restrict(fitted.parts, rows, allowed)

@@ -100,8 +100,9 @@ def explain(engine, x, against=None) -> Explanation:
             raise DataError("this example has only one possible structure, so there is no runner-up.")
         (winner, _), (runner_up, _) = ranked
     else:
-        winner, gold = inference.best(parts, scores, example), parts.outputs.encode([against], rows)
-        parts.outputs.check_gold(gold, rows, parts.features)
+        winner, gold = inference.best(parts, scores, example), parts.outputs.encode_answers([against], rows)
+        if not parts.outputs.partial:
+            parts.outputs.check_gold(gold, rows, parts.features)
         runner_up = gold[0]
     coefficients = parts.outputs.count(example, winner) - parts.outputs.count(example, runner_up)
     names = parts.outputs.atom_names(example)

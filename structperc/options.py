@@ -9,10 +9,12 @@ import numbers
 import numpy as np
 
 from structperc.core.errors import OptionError
+from structperc.core.schedules import Schedule
 
 OPTION_DEFAULTS = {
-    "update": "perceptron", "loss": None, "margin": 1.0, "augment": 0.0, "C": 1.0, "epochs": 1, "average": False, "decay": 0.0,
-    "shuffle": False, "random_state": None, "fit_intercept": True, "classes": None, "plugins": (),
+    "update": "perceptron", "loss": None, "margin": 1.0, "augment": 0.0, "C": 1.0, "step_size": 1.0, "step_schedule": "constant",
+    "epochs": 1, "average": False, "decay": 0.0, "decay_schedule": "constant", "shuffle": False, "random_state": None,
+    "fit_intercept": True, "classes": None, "plugins": (),
 }
 
 
@@ -32,9 +34,12 @@ def check_options(engine) -> None:
     number("margin", 0, True)
     number("augment", 0, False)
     number("C", 0, True)
+    number("step_size", 0, True)
     number("decay", 0, False, 1)
     if not isinstance(engine.epochs, numbers.Integral) or isinstance(engine.epochs, bool) or engine.epochs < 1:
         raise OptionError(f"epochs={engine.epochs!r}; expected a whole number, at least 1.")
+    for name in ("step_schedule", "decay_schedule"):
+        Schedule(getattr(engine, name), name)
     for name in ("average", "shuffle", "fit_intercept"):
         if not isinstance(getattr(engine, name), (bool, np.bool_)):
             raise OptionError(f"{name}={getattr(engine, name)!r}; expected True or False.")

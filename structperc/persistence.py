@@ -17,10 +17,13 @@ import numpy as np
 
 from structperc import registry
 from structperc.core.errors import ModelFormatError, NotFittedError, OptionError, PluginError
+from structperc.options import OPTION_DEFAULTS
 
 FORMAT = "structperc-model"
 FORMAT_NUMBER = 1
-PLAIN = ("update", "margin", "augment", "C", "epochs", "average", "decay", "shuffle", "fit_intercept")
+PLAIN = ("update", "margin", "augment", "C", "step_size", "step_schedule", "epochs", "average", "decay", "decay_schedule", "shuffle",
+         "fit_intercept")
+LATER = ("step_size", "step_schedule", "decay_schedule")        # what the first files of this format do not name
 OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "task", "record")
 
@@ -193,7 +196,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         return name
 
     try:
-        options = dict(header["options"])
+        options = {name: OPTION_DEFAULTS[name] for name in LATER} | header["options"]
         for name in (*PLAIN, "loss", "classes", "random_state"):
             if name not in options:
                 raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")

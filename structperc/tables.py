@@ -6,6 +6,7 @@ import bz2
 import csv
 import difflib
 import gzip
+import io
 import lzma
 from pathlib import Path
 
@@ -128,27 +129,108 @@ def read_svmlight(path, *, n_features=None, grouped=False) -> Table:
     grouped : bool
         Whether neighbouring lines with the same qid are one example.
     """
-    datasets = require("sklearn.datasets", "reading svmlight files", "cli")
-    try:
-        X, y, queries = datasets.load_svmlight_file(str(path), zero_based=True, query_id=True)
-    except (ValueError, OverflowError) as error:
-        raise DataError(f"{path} is no svmlight file ({error}); expected lines like: 3 1:0.5 7:2") from None
+    X, y, queries = svmlight_rows(path, str(path), n_features)
     if X.shape[0] == 0:
         raise DataError(f"{path} has no examples; expected lines like: 3 1:0.5 7:2")
+    return Table(X, y, offsets=group_offsets(path, need_queries(path, queries, len(y)), "qid") if grouped else None)
+
+
+def stream_svmlight(path, *, n_features, grouped=False, chunk_bytes=1 << 24):
+    """Reads a file as `read_svmlight` does, part by part, for data that are larger than memory.
+
+    Parameters
+    ----------
+    path, grouped
+        As in `read_svmlight`.
+    n_features : int
+        How many columns X has in every part.
+    chunk_bytes : int, default 2^24
+        About how many bytes of text are read at a time; a part ends with a whole query, so more where one is longer.
+
+    Yields
+    ------
+    Table
+
+    Raises
+    ------
+    DataError
+        At the part with what is wrong, and where a query comes back in a later part.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from structperc.tables import stream_svmlight
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
+    ...     _ = file.write("1 qid:1 0:0.5\\n0 qid:1 1:2\\n0 qid:2 0:1\\n")
+    ...     file.flush()
+    ...     [part.y.tolist() for part in stream_svmlight(file.name, n_features=2, grouped=True, chunk_bytes=1)]
+    [[1, 0], [0]]
+    """
+    seen, first = set(), 0
+    with OPENERS.get(Path(path).suffix, open)(path, "rb") as file:
+        for lines in whole_queries(file, chunk_bytes) if grouped else iter(lambda: file.readlines(chunk_bytes), []):
+            X, y, queries = svmlight_rows(path, io.BytesIO(b"".join(lines)), n_features, first)
+            first += len(y)
+            offsets = group_offsets(path, need_queries(path, queries, len(y)), "qid") if grouped and len(y) else None
+            if offsets is not None:
+                found = queries[offsets[:-1]].tolist()
+                again = seen.intersection(found)
+                if again:
+                    raise DataError(f"{path}: the rows with 'qid' {min(again)} are not all together; sort the file by that column.")
+                seen.update(found)
+            if len(y):
+                yield Table(X, y, offsets=offsets)
+    if first == 0:
+        raise DataError(f"{path} has no examples; expected lines like: 3 1:0.5 7:2")
+
+
+def whole_queries(file, chunk_bytes):
+    """Lists of lines, each up to the end of a query."""
+    kept = []
+    while lines := file.readlines(chunk_bytes):
+        lines = kept + lines
+        last = query_of(lines[-1])
+        at = len(lines)
+        while at and query_of(lines[at - 1]) in (last, None):
+            at -= 1
+        if at:
+            yield lines[:at]
+        kept = lines[at:]
+    if kept:
+        yield kept
+
+
+def query_of(line):
+    """What a line of svmlight says behind qid:, None for a blank line or a comment."""
+    words = line.split(None, 2)[:2]
+    return words[1] if len(words) == 2 and words[1].startswith(b"qid:") else None
+
+
+def need_queries(path, queries, n):
+    if len(queries) != n:
+        raise DataError(f"{path} does not say qid:NUMBER on every line, so its examples are unknown.")
+    return queries
+
+
+def svmlight_rows(path, source, n_features=None, first=0):
+    """X, y and queries of a file or a part of it; `first`: how many examples stand before."""
+    datasets = require("sklearn.datasets", "reading svmlight files", "cli")
+    try:
+        X, y, queries = datasets.load_svmlight_file(source, zero_based=True, query_id=True)
+    except (ValueError, OverflowError) as error:
+        raise DataError(f"{path} is no svmlight file ({error}); expected lines like: 3 1:0.5 7:2") from None
     for values, what in ((y, "the target"), (X.data, "a value")):
         if not np.isfinite(values).all():
             at = int(np.argmax(~np.isfinite(values)))
             row = at if values is y else int(np.searchsorted(X.indptr, at, side="right")) - 1
             where = "" if values is y else f" of feature {X.indices[at]}"
-            raise DataError(f"{path}, example {row + 1}: {what}{where} is {values[at]}; it must be finite, so fill or drop that line.")
+            raise DataError(f"{path}, example {first + row + 1}: {what}{where} is {values[at]}; it must be finite, so fill or drop that "
+                            f"line.")
     if n_features is not None:
         if X.shape[1] > n_features:
             raise DataError(f"{path} has the feature {X.shape[1] - 1}, but the model was trained with features up to {n_features - 1}.")
         X.resize(X.shape[0], n_features)
-    y = y.astype(np.int64) if (y == np.rint(y)).all() else y
-    if grouped and len(queries) != len(y):
-        raise DataError(f"{path} does not say qid:NUMBER on every line, so its examples are unknown.")
-    return Table(X, y, offsets=group_offsets(path, queries, "qid") if grouped else None)
+    return X, y.astype(np.int64) if (y == np.rint(y)).all() else y, queries
 
 
 def group_offsets(path, values, name) -> np.ndarray:

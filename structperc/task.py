@@ -24,7 +24,7 @@ class Task:
     labels : ndarray or None
         The labels in order; None while the output space is being made, and for outputs without labels.
     feature_names : tuple of str or None
-    update, loss, margin, augment, C, epochs, average, decay, shuffle, fit_intercept
+    update, loss, margin, augment, C, step_size, step_schedule, epochs, average, decay, decay_schedule, shuffle, fit_intercept
         The engine's options; `loss` is the outputs' default when the user named none.
     options : mapping
         The plugins' own options, defaults filled in.
@@ -40,9 +40,12 @@ class Task:
     margin: float
     augment: float
     C: float
+    step_size: float
+    step_schedule: Any
     epochs: int
     average: bool
     decay: float
+    decay_schedule: Any
     shuffle: bool
     fit_intercept: bool
     options: Mapping[str, Any]

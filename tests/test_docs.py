@@ -148,15 +148,21 @@ def test_each_problem_works_with_the_update_rules_that_the_readme_says(problem, 
     y = np.digitize(X[:, 0], [-1, 0, 1])
     costs = np.subtract.outer(np.arange(4), np.arange(4)) ** 2
     plain = {"update": update, "epochs": 10, "average": True}
+    groups = np.arange(200) // 20 if problem == "latent-ranking" else None
 
-    if works:
+    if works and groups is not None:
+        for options in (plain, plain | {"average": False}, plain | {"augment": 0.1}, plain | {"loss": "recall"}):
+            for given in (X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_matrix(X, dtype=np.float32)):
+                shown = Engine(problem, k=5, relevant=2, **options).fit(given, y, groups=groups).predict(given, groups=groups)
+                assert np.mean(y.reshape(10, 20)[np.arange(10)[:, None], np.stack(shown)] >= 2) > 0.6
+    elif works:
         searched = {} if update.startswith("exact") else {"augment": 0.1}
         for options in (plain, plain | {"average": False}, plain | searched, plain | {"loss": costs}):
             for given in (X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_matrix(X, dtype=np.float32)):
                 assert np.mean(np.hstack(Engine(problem, **options).fit(given, y).predict(given)) == y) > 0.6     # chains: one token each
     else:
         with pytest.raises(PluginError, match=f"update='{update}'"):
-            Engine(problem, **plain).fit(X, y)
+            Engine(problem, **plain).fit(X, y, groups=groups)
 
 
 # ---- the architecture ----

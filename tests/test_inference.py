@@ -488,7 +488,6 @@ def test_the_ways_are_one(ways, layout):
     ({"lengths": [6], "groups": [0] * 6}, "lengths and groups were given"),
     ({"offsets": [0, 6], "groups": [0] * 6}, "offsets and groups were given"),
     ({"offsets": [0, 6], "lengths": [6], "groups": [0] * 6}, "offsets and lengths and groups were given"),
-    ({"groups": ["a", "b", "a", "c", "c", "c"]}, "the rows of group 'a' are not all together; sort X, y and groups by group"),
     ({"groups": [[0, 1]] * 6}, r"groups has shape \(6, 2\); expected one entry for each row of X"),
     ({"groups": []}, "groups has 0 entries, but X has 6 rows"),
     ({"groups": [0] * 5}, "groups has 5 entries, but X has 6 rows"),

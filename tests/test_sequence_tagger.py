@@ -754,3 +754,25 @@ def test_metadata_routing_passes_groups_on(noisy):
     assert scores[0] == by_hand.score(rows[test], labels[test], groups=groups[test])
     with pytest.raises(TypeError, match="predict takes no metadata 'sample_weight'; expected 'lengths' or 'groups' or 'allowed' or 'k'"):
         made().set_predict_request(sample_weight=True)
+
+
+def test_tokens_of_a_sentence_may_stand_anywhere():
+    """Sentences in the order in which they first appear, tokens in theirs; labels and marginals in the order of the rows."""
+    random = np.random.default_rng(5)
+    rows, names = random.normal(size=(40, 3)), np.repeat(np.arange(10), 4)
+    labels = np.where(rows[:, 0] > 0, "A", "B")
+    allowed = np.ones((40, 2), dtype=bool)
+    allowed[::7, 0] = labels[::7] == "A"
+    first, rest = np.arange(0, 40, 4), np.setdiff1d(np.arange(40), np.arange(0, 40, 4))
+    order = np.concatenate([first, rest[np.argsort(rest % 4, kind="stable")]])
+    together = SequenceTagger(epochs=3, random_state=0).fit(rows, labels, groups=names, allowed=allowed)
+    apart = SequenceTagger(epochs=3, random_state=0).fit(rows[order], labels[order], groups=names[order], allowed=allowed[order])
+    np.testing.assert_array_equal(apart.coef_, together.coef_)
+    for extra in ({}, {"allowed": allowed}):
+        mixed = {name: value[order] for name, value in extra.items()}
+        predicted = together.predict(rows, groups=names, **extra)
+        np.testing.assert_array_equal(apart.predict(rows[order], groups=names[order], **mixed), predicted[order])
+        marginals = together.predict_marginals(rows, groups=names, **extra)
+        np.testing.assert_array_equal(apart.predict_marginals(rows[order], groups=names[order], **mixed), marginals[order])
+    assert apart.score(rows[order], labels[order], groups=names[order]) == together.score(rows, labels, groups=names)
+    assert apart.score(rows[order], labels[order], groups=names[order]) > 0.8

@@ -102,8 +102,9 @@ def exact_rows(y):
 
 
 def answers(engine, table):
-    """What the engine is to learn or to be measured by: a label for each row, or the marked rows of each group."""
-    return table.y if table.offsets is None or labels_rows(engine) else tables.marked_rows(table.y, table.offsets)
+    """What the engine is to learn or to be measured by: what each row is given, or the marked rows of each group."""
+    learns_rows = labels_rows(engine) or any(getattr(plugin.plugin, "per_row", False) for plugin in engine._plugins)
+    return table.y if table.offsets is None or learns_rows else tables.marked_rows(table.y, table.offsets)
 
 
 def row_answers(engine, predicted, offsets):

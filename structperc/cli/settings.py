@@ -10,14 +10,17 @@ from structperc.errors import OptionError
 from structperc.options import OPTION_DEFAULTS, plugin_defaults
 
 HELP = {
-    "update": "update rule: perceptron, pa, pa1, pa2, or a plugin's",
+    "update": "update rule: perceptron, latent, pa, pa1, pa2, or a plugin's",
     "loss": "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
     "margin": "passive-aggressive steps require the margin margin * loss",
     "augment": "learn from the answer that maximises score + augment * loss",
     "C": "largest step of pa1, weight of the squared slack of pa2",
+    "step_size": "size of the steps of latent",
+    "step_schedule": "how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
     "epochs": "passes over the data, at most",
     "average": "predict with the mean of the weights over all examples visited",
     "decay": "each update first multiplies the weights by 1 - decay",
+    "decay_schedule": "how decay falls: constant, inverse or inverse-sqrt",
     "shuffle": "a new random order each epoch",
     "random_state": "seed of the shuffling; none: a new one each time",
     "fit_intercept": "add a constant feature",

@@ -471,6 +471,13 @@ cdef class Outputs(Component):
         if len(set(atoms)) < len(atoms):
             raise PluginError(f"the structure {y!r} of example {x.index} names an atom twice.")
 
+    def encode_answers(self, answers, rows):
+        """What `predict` answered, as a `Gold`: the inverse of `decode_many`. Where gold outputs are whole structures, `encode` is that."""
+        if self.partial:
+            raise PluginError(f"{type(self).__name__} learns from partial outputs and does not say how its answers are encoded; "
+                              f"override encode_answers(answers, rows).")
+        return self.encode(answers, rows)
+
     def decode(self, y):
         """What the user sees of an encoded structure (an int or a tuple)."""
         return y
@@ -574,6 +581,16 @@ cdef class Outputs(Component):
             raise error
         return np.asarray(c)[:x.n_atoms]
 
+    def complete(self, gold, const double[::1] scores, Example x):
+        """The best structure that agrees with a partial gold output, an int or a tuple; called only when `partial` is set."""
+        cdef int[::1] code = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef int[::1] y = np.zeros(max(self.capacity(x.n_atoms), 1), dtype=np.intc)
+        cdef Py_ssize_t n = self.complete_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], pointer(scores), &y[0])
+        if n < 0:
+            error, self.error = self.error, None
+            raise error
+        return structure(&y[0], n, self.width)
+
     def count(self, Example x, y):
         """How often each atom occurs in y, array of length n_atoms."""
         self.check_structure(x, y)
@@ -621,6 +638,10 @@ cdef class LabelOutputs(Outputs):
         if n <= FEW and (isinstance(y, list) or isinstance(y, np.ndarray)) and len(y) == n:
             codes = encode_few(self._code_of, y if isinstance(y, list) else y.tolist())
         return Gold(self._codes.encode(y, n) if codes is None else codes)   # slower, and says what is wrong
+
+    def encode_answers(self, answers, rows):
+        """Labels as `predict` shows them, as their codes."""
+        return Gold(self._codes.encode(answers, rows.n_examples))
 
     def check_gold(self, gold, rows, features):
         """Nothing is left to check: `encode` knows every label."""
@@ -869,7 +890,8 @@ cdef class Update(Component):
     norms : bool
         Whether it asks for norms or inner products; then sparse rows must name every feature once.
     uses : tuple of str or None
-        Which of the options "margin" and "C" it depends on; others than these must keep their defaults. None: not known.
+        Which of the options "margin", "C", "step_size" and "step_schedule" it depends on; the others of these must keep their defaults.
+        None: not known.
     """
 
     integral = False

@@ -178,6 +178,7 @@ cdef class Loop:
             else:
                 ragged = online
         self.look_at(rows)
+        self.weights.ticks = self.store.ticks
         self.ahead = start = 0
         try:
             while start < n:
@@ -325,6 +326,7 @@ cdef class Loop:
                         return FAILED
                     passed.updates += 1
             store.ticks += 1
+            weights.ticks = store.ticks         # of an adapter; rules with schedules ask for it
             store.scale_sum += store.scale
             passed.visited += 1
             seen += n_atoms

@@ -44,6 +44,9 @@ cdef class HammingLoss(Loss):
         if outputs.n_labels:
             raise PluginError("loss='hamming' compares sets of atoms, but the outputs of this problem are single labels; "
                               "use 'zero-one' for classes or 'absolute' for ranks.")
+        if outputs.partial:
+            raise PluginError(f"loss='hamming' compares two sets of atoms, but a gold output of {type(outputs).__name__} may leave some "
+                              f"open; use 'zero-one', or a loss of the plugin that makes these outputs.")
 
     @property
     def additive(self):

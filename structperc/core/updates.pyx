@@ -3,8 +3,11 @@
 Notation of the papers: delta = n_gold - n_y over atoms, N = ||sum_a delta[a] phi(x, a)||^2, m the required margin.
 Cost: O(atoms) and one norm.
 """
+import numbers
+
 from structperc.core.components cimport Step, Update
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, OptionError
+from structperc.core.schedules cimport Schedule
 
 COLLINS = """@inproceedings{collins2002discriminative,
   author = {Michael Collins},
@@ -97,3 +100,52 @@ cdef class PassiveAggressiveUpdate(Update):
         for a in range(step.n_atoms):
             step.c[a] *= tau
         return 1
+
+
+cdef class LatentUpdate(Update):
+    """w <- (1 - eta_2) w + eta_1 weight v, with v = Phi(x, completed gold) - Phi(x, y): eq. (6) of the latent perceptron.
+
+    The gold structure is completed by the best of those that agree with what is known (`Outputs.partial`); where everything is known this
+    is the structured perceptron with step sizes. eta_1 = step_size * schedule(t) for the t-th example visited; eta_2 is the decay that the
+    weights know, with a schedule of its own. No step where v = 0 and nothing decays.
+
+    Parameters
+    ----------
+    step_size : float, default 1.0
+        Positive.
+    schedule : str or function, default "constant"
+        As `structperc.core.schedules.Schedule` takes it.
+    decays : bool, default False
+        Whether the weights decay with each step.
+    """
+
+    norms = False
+    uses = ("step_size", "step_schedule")
+    citation = COLLINS
+
+    cdef readonly double step_size
+    cdef readonly bint decays
+    cdef Schedule schedule
+
+    def __init__(self, step_size=1.0, schedule="constant", decays=False):
+        if not isinstance(step_size, numbers.Real) or isinstance(step_size, bool) or not 0 < step_size < float("inf"):
+            raise OptionError(f"step_size={step_size!r}; expected a number greater than 0.")
+        self.step_size, self.decays = step_size, decays
+        self.schedule = Schedule(schedule, "step_schedule")
+
+    cdef int step_c(self, Step step) noexcept nogil:
+        cdef Py_ssize_t a
+        cdef double eta
+        cdef bint moves = self.decays
+        if step.difference_c() < 0:
+            return -1
+        eta = self.schedule.at_c(step.weights.ticks + 1)
+        if eta < 0:
+            with gil:
+                self.error = self.schedule.taken_error()
+            return -1
+        eta *= self.step_size * step.weight
+        for a in range(step.n_atoms):
+            moves = moves or step.c[a] != 0
+            step.c[a] *= eta
+        return moves

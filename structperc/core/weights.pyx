@@ -7,8 +7,9 @@ import numpy as np
 
 from libc.string cimport memcpy
 from structperc.core.components cimport Features, Parameter, Weights, written_out
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, OptionError
 from structperc.core.rows cimport Example
+from structperc.core.schedules cimport Schedule
 
 cdef enum:
     LINE = 8                            # doubles of a cache line
@@ -33,13 +34,16 @@ cdef class PrimalWeights(Weights):
     ----------
     average : bool
     decay : float in [0, 1)
-        Each step first multiplies w by 1 - decay.
+        Each step first multiplies w by 1 - decay * r(t).
+    decay_schedule : str or function, default "constant"
+        r(t) for the t-th example visited, at most 1; see `structperc.core.schedules.Schedule`.
     """
 
     primal = True
 
     cdef readonly bint average
     cdef readonly double decay
+    cdef Schedule schedule
     cdef Parameter p
     cdef double[::1] buffer, saved
     cdef int[::1] place                     # where each lazy row stands (0: nowhere yet); None: rows stand in order
@@ -47,8 +51,17 @@ cdef class PrimalWeights(Weights):
     cdef object _final, _mean               # kept from one prediction to the next
     cdef Py_ssize_t _final_ticks, _mean_ticks
 
-    def __init__(self, average=False, double decay=0.0):
+    def __init__(self, average=False, double decay=0.0, decay_schedule="constant"):
         self.average, self.decay = average, decay
+        self.schedule = Schedule(decay_schedule, "decay_schedule")
+
+    @property
+    def decay_schedule(self):
+        return self.schedule.rule
+
+    def check(self, task, parts, sample_weight=None):
+        if self.decay == 0 and self.schedule.rule != "constant":
+            raise OptionError(f"decay_schedule={self.schedule.rule!r} has no effect with decay=0; set a decay, or leave it out.")
 
     def __cinit__(self, *args, **kwargs):
         self.place = None
@@ -84,16 +97,24 @@ cdef class PrimalWeights(Weights):
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
         if self.decay != 0:
-            self.shrink()
+            if self.shrink() < 0:
+                return -1
             return self.features.add_c(&self.p, x, c, 1 / self.scale, self.scale_sum / self.scale)
         return self.features.add_c(&self.p, x, c, 1, self.scale_sum)
 
-    cdef void shrink(self) noexcept nogil:
+    cdef int shrink(self) noexcept nogil:
+        """Multiplies w by what a step leaves of it; -1 on an error."""
         cdef Py_ssize_t row, j, width = self.features.row_width
         cdef double *v
-        self.scale *= 1 - self.decay
+        cdef double share = self.schedule.at_c(self.ticks + 1)
+        if share < 0 or share > 1:
+            with gil:
+                self.error = self.schedule.taken_error() or DataError(
+                    f"the schedule {self.schedule.rule!r} of the decay answers {share} for example {self.ticks + 1}; expected at most 1.")
+            return -1
+        self.scale *= 1 - self.decay * share
         if self.scale >= (SMALLEST_AVERAGING if self.average else SMALLEST):
-            return
+            return 0
         for row in range(self.rows_in_use()):
             v = self.p.w + row * self.p.pitch
             for j in range(width):
@@ -103,6 +124,7 @@ cdef class PrimalWeights(Weights):
         if self.average:
             self.scale_sum = 0
         self.scale = 1
+        return 0
 
     cdef void prefetch_c(self, Example x) noexcept nogil:
         self.features.prefetch_c(&self.p, x)

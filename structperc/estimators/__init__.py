@@ -5,6 +5,7 @@ own tools works without it.
 """
 
 from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, StructuredClassifier
+from structperc.estimators.rankings import LatentRanker
 from structperc.estimators.sequences import SequenceTagger
 
-__all__ = ["CuSumRank", "IntervalPA", "PRank", "SequenceTagger", "StructuredClassifier"]
+__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "PRank", "SequenceTagger", "StructuredClassifier"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import ClassVar
 
 import attrs
@@ -13,6 +14,7 @@ from structperc.engine import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters, not_fitted
 from structperc.options import same
+from structperc.readers import Reader
 
 PARAMETERS = """
     margin : float, default 1.0
@@ -81,11 +83,10 @@ def declared(cls):
 class EngineEstimator(Parameters):
     """An engine made from the parameters at each fit.
 
-    `texts` are the parts of docstrings that estimators share, and `labelled` is what has one label each.
+    `texts` are the parts of docstrings that estimators share.
     """
 
     texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
-    labelled: ClassVar[str] = "row"
 
     loss: object = None
     margin: float = 1.0
@@ -94,7 +95,6 @@ class EngineEstimator(Parameters):
     decay: float = 0.0
     shuffle: bool = True
     random_state: object = None
-    classes: object = None
     kernel: object = None
     gamma: object = "scale"
     degree: int = 3
@@ -147,10 +147,11 @@ class EngineEstimator(Parameters):
             if hasattr(engine, "status_"):
                 self._keep(engine)
             raise
-        if not hasattr(engine, "classes_"):
-            raise OptionError(f"{type(self).__name__} predicts one label per {self.labelled}, but the outputs of "
-                              f"problem={engine.problem!r} have no labels; use structperc.Engine({engine.problem!r}).")
+        self._check_trained(engine)
         return self._keep(engine)
+
+    def _check_trained(self, engine) -> None:
+        """Refuses an engine whose outputs are not those of this estimator."""
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
@@ -161,6 +162,52 @@ class EngineEstimator(Parameters):
         if "engine_" not in vars(self):
             raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
         return self.engine_
+
+    def _refuse_changes(self) -> None:
+        """A parameter that was changed since training began would be ignored."""
+        for name, before in self._trained_with.items():
+            if not same(getattr(self, name), before):
+                raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now; partial_fit continues "
+                                  f"with what it began, so set it back, or begin anew with fit or a clone.")
+
+    def _compare(self, X) -> None:
+        """Refuses another number of features, and warns when only one side has feature names; the engine refuses different ones."""
+        shape = getattr(X, "shape", ())
+        if len(shape) == 2 and self._reads_columns() and shape[1] != self.n_features_in_:
+            raise DataError(f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input; "
+                            f"pass the columns that it was trained with, in the same order.")
+        names, trained = reading.column_names(X), hasattr(self.engine_, "feature_names_in_")
+        if names is None and trained:
+            warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names.",
+                          UserWarning, stacklevel=4)
+        if names is not None and not trained:
+            warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names.", UserWarning, stacklevel=4)
+
+    def _reads_columns(self) -> bool:
+        """Whether the columns of X are the features; objects have none, and a reader that learns makes its own and knows what it read."""
+        return type(self.engine_.parts_.reader) is Reader and self.n_features_in_ > 0
+
+    def _compares_columns(self) -> bool:
+        """Whether X holds kernel values, so that folds cut its columns as well."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _refuse_none(self, y) -> None:
+        if y is None:
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+
+
+@attrs.define(slots=False, eq=False, repr=False, kw_only=True)
+class LabelledEstimator(EngineEstimator):
+    """One whose outputs are made of labels; `labelled` is what has one label each."""
+
+    labelled: ClassVar[str] = "row"
+
+    classes: object = None
+
+    def _check_trained(self, engine) -> None:
+        if not hasattr(engine, "classes_"):
+            raise OptionError(f"{type(self).__name__} predicts one label per {self.labelled}, but the outputs of "
+                              f"problem={engine.problem!r} have no labels; use structperc.Engine({engine.problem!r}).")
 
     def _continued(self, classes) -> Engine:
         """The engine for partial_fit, a new one at the first call; `classes` are those that the call names."""
@@ -180,21 +227,6 @@ class EngineEstimator(Parameters):
             raise DataError(f"classes={now} is not the same as {before}, which {where} named; name the same labels in the same order, "
                             f"or leave classes out.")
         return known
-
-    def _refuse_changes(self) -> None:
-        """A parameter that was changed since training began would be ignored."""
-        for name, before in self._trained_with.items():
-            if not same(getattr(self, name), before):
-                raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now; partial_fit continues "
-                                  f"with what it began, so set it back, or begin anew with fit or a clone.")
-
-    def _compares_columns(self) -> bool:
-        """Whether X holds kernel values, so that folds cut its columns as well."""
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _refuse_none(self, y) -> None:
-        if y is None:
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
 
     def _refuse_strangers(self, y) -> None:
         """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""

@@ -14,8 +14,7 @@ from structperc import metrics
 from structperc.core.intervals import find_ends
 from structperc.core.labels import ordered_categories
 from structperc.errors import DataError
-from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared, weighted_mean
-from structperc.readers import Reader
+from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
 
 LABELS = """
     loss : str, (r, r) array or None, default None
@@ -55,7 +54,7 @@ def refuse_continuous(y) -> None:
 
 
 @attrs.define(slots=False, eq=False, repr=False, kw_only=True)
-class LabelEstimator(EngineEstimator):
+class LabelEstimator(LabelledEstimator):
     """One label per row.
 
     The defaults are those that predicted best on held-out parts of 13 small real data sets, with features as they are and
@@ -141,23 +140,6 @@ class LabelEstimator(EngineEstimator):
         engine = self._trained()
         self._compare(X)
         return engine
-
-    def _compare(self, X) -> None:
-        """Refuses another number of features, and warns when only one side has feature names; the engine refuses different ones."""
-        shape = getattr(X, "shape", ())
-        if len(shape) == 2 and self._reads_columns() and shape[1] != self.n_features_in_:
-            raise DataError(f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input; "
-                            f"pass the columns that it was trained with, in the same order.")
-        names, trained = reading.column_names(X), hasattr(self.engine_, "feature_names_in_")
-        if names is None and trained:
-            warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names.",
-                          UserWarning, stacklevel=4)
-        if names is not None and not trained:
-            warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names.", UserWarning, stacklevel=4)
-
-    def _reads_columns(self) -> bool:
-        """Whether the columns of X are the features; objects have none, and a reader that learns makes its own and knows what it read."""
-        return type(self.engine_.parts_.reader) is Reader and self.n_features_in_ > 0
 
     def _labels(self, y, named):
         """y as the engine takes it; `named`: the labels are known already."""

@@ -11,14 +11,14 @@ import numpy as np
 
 from structperc import data as reading
 from structperc.errors import DataError, OptionError
-from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared, weighted_mean
+from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
 from structperc.metrics import sentences
 
 WHERE = ("lengths", "groups", "allowed")
 
 
 @declared
-class SequenceTagger(EngineEstimator):
+class SequenceTagger(LabelledEstimator):
     """Predicts one label per token of a sentence, or of any other sequence, by a linear chain.
 
     A sentence scores the sum of its tokens' label scores and of a score for every pair of neighbouring labels; the best labels
@@ -120,7 +120,8 @@ class SequenceTagger(EngineEstimator):
         lengths : array-like of int, shape (n_sentences,), optional
             How many rows of X each sentence has.
         groups : array-like of shape (n_tokens,), optional
-            Which sentence each row of X belongs to, in place of `lengths`; the rows of a sentence stand together.
+            Which sentence each row of X belongs to, in place of `lengths`. Sentences are in the order in which they first appear; what is
+            given or answered for each row is in the order of X.
         allowed : list of n_sentences entries, optional
             What is known of the labels of each sentence: None, or for each of its tokens None or a collection of labels.
         sample_weight : array-like of shape (n_sentences,), optional
@@ -178,8 +179,9 @@ class SequenceTagger(EngineEstimator):
             With k, a list per sentence of up to k lists of labels, best first; fewer when the sentence has no more.
         """
         refuse_rows_alone(X, lengths, groups)
-        found = self._trained().predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
-        return list(found) if k is not None or lengths is None and groups is None else self._flat(found)
+        X, offsets, order = reading.blocks(X, None, lengths, groups)
+        found = self._trained().predict(X, offsets=offsets, allowed=reading.by_rows(allowed, order), k=k)
+        return list(found) if k is not None or offsets is None else reading.as_given(self._flat(found), order)
 
     def predict_marginals(self, X, lengths=None, groups=None, allowed=None):
         """How probable each label of each token would be if outputs were drawn with probability proportional to exp(score).
@@ -197,8 +199,9 @@ class SequenceTagger(EngineEstimator):
             Columns in the order of `classes_`; every row sums to 1.
         """
         refuse_rows_alone(X, lengths, groups)
-        found = self._trained().predict_marginals(X, lengths=lengths, groups=groups, allowed=allowed)
-        return list(found) if lengths is None and groups is None else np.concatenate(found)
+        X, offsets, order = reading.blocks(X, None, lengths, groups)
+        found = self._trained().predict_marginals(X, offsets=offsets, allowed=reading.by_rows(allowed, order))
+        return list(found) if offsets is None else reading.as_given(np.concatenate(found), order)
 
     def margins(self, X, lengths=None, groups=None, allowed=None):
         """By how much the best output of each sentence leads the second best.
@@ -232,8 +235,9 @@ class SequenceTagger(EngineEstimator):
         """
         self._refuse_none(y)
         refuse_rows_alone(X, lengths, groups)
-        predicted = self._trained().predict(X, lengths=lengths, groups=groups, allowed=allowed)
-        true = list(itertools.chain.from_iterable(sentences(y, predicted, "y", "X")))
+        X, offsets, order = reading.blocks(X, None, lengths, groups)
+        predicted = self._trained().predict(X, offsets=offsets, allowed=reading.by_rows(allowed, order))
+        true = list(itertools.chain.from_iterable(sentences(reading.by_rows(y, order), predicted, "y", "X")))
         if not true:
             raise DataError("X has no tokens, so there is nothing to score.")
         self._refuse_strangers(true)

@@ -1,4 +1,4 @@
-"""How good predictions are: measures between ranks, classes and labels of tokens, and the ones that suit an engine."""
+"""How good predictions are: measures of ranks, classes, labels of tokens and rankings, and the ones that suit an engine."""
 
 from structperc.metrics.engines import losses, measures
 from structperc.metrics.intervals import interval_absolute_error, interval_codes, interval_distances, interval_measures
@@ -13,11 +13,13 @@ from structperc.metrics.labels import (
     quadratic_weighted_kappa,
     rank_measures,
 )
+from structperc.metrics.ranking import mean_average_precision, ndcg_at_k, precision_at_k
 from structperc.metrics.tokens import sentences, token_measures, unseen_labels
 from structperc.phrases import phrase_f1, phrase_scores
 
 __all__ = [
     "accuracy", "accuracy_within_one", "codes", "confusion_matrix", "interval_absolute_error", "interval_codes", "interval_distances",
-    "interval_measures", "losses", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error", "measures", "phrase_f1",
-    "phrase_scores", "quadratic_weighted_kappa", "rank_measures", "sentences", "token_measures", "unseen_labels",
+    "interval_measures", "losses", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error", "mean_average_precision", "measures",
+    "ndcg_at_k", "phrase_f1", "phrase_scores", "precision_at_k", "quadratic_weighted_kappa", "rank_measures", "sentences",
+    "token_measures", "unseen_labels",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc import data as reading
-from structperc.core.labels import LabelCodes
+from structperc.core.labels import LabelCodes, is_nested
 from structperc.core.losses import ExampleCosts
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
@@ -32,15 +32,17 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     outputs, loss = parts.outputs, parts.loss
     if isinstance(loss, ExampleCosts):
         return None
-    rows = parts.reader.read(X, reading.block_offsets(X, offsets, lengths, groups))
+    X, offsets, order = reading.blocks(X, offsets, lengths, groups)
+    y = reading.by_rows(y, order)
+    rows = parts.reader.read(X, offsets)
     if predicted is None:
-        predicted = engine.predict(X, offsets=offsets, lengths=lengths, groups=groups)
+        predicted = engine.predict(X, offsets=offsets)
     gold = outputs.encode(y, rows)
     if outputs.n_labels and outputs.partial:        # what is known is more than one code, what is predicted is one label
         pairs = list(zip(gold, LabelCodes(outputs.labels).encode(predicted, rows.n_examples).tolist(), strict=True))
         values = {pair: loss.value(*pair) for pair in set(pairs)}
         return np.array([values[pair] for pair in pairs])
-    answers = outputs.encode(predicted, rows)
+    answers = outputs.encode_answers(predicted, rows)
     if outputs.n_labels:
         pairs, where = np.unique(np.stack([gold.values, answers.values]), axis=1, return_inverse=True)
         values = np.array([loss.value(int(a), int(b)) for a, b in pairs.T])
@@ -70,17 +72,28 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
         know, whose loss is undefined.
     """
     outputs, labels = engine.parts_.outputs, getattr(engine, "classes_", None)
+    X, offsets, order = reading.blocks(X, offsets, lengths, groups)
+    y = reading.by_rows(y, order)
     if predicted is None:
-        predicted = engine.predict(X, offsets=offsets, lengths=lengths, groups=groups)
-    found = own_measures(outputs, y, predicted)
+        predicted = engine.predict(X, offsets=offsets)
+    found = own_measures(outputs, by_example(engine, X, y, offsets), predicted)
     if labels is not None and not outputs.n_labels and unseen_labels(y, labels):
         return found
-    own = losses(engine, X, y, offsets, lengths=lengths, groups=groups, predicted=predicted)
+    own = losses(engine, X, y, offsets, predicted=predicted)
     if own is not None:
         loss = outputs.default_loss if engine.loss is None else engine.loss
         name = loss if isinstance(loss, str) else "cost matrix"
         found[f"mean loss ({name})"] = float(own.mean())
     return found
+
+
+def by_example(engine, X, y, offsets):
+    """Gold outputs of rows as an array for each example."""
+    parts = engine.parts_
+    if not getattr(parts.outputs, "per_row", False) or is_nested(y):
+        return y
+    starts = parts.reader.read(X, offsets).offsets
+    return y if starts is None else np.split(np.asarray(y), starts[1:-1])
 
 
 def own_measures(outputs, y, predicted) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.core.adapters import bound
 from structperc.core.components import Argmax, Features, Loss, Update, Weights
 from structperc.core.errors import PluginError
 from structperc.core.rows import Rows
@@ -151,6 +152,7 @@ class CalledLoss(Called, Loss):
     def start(self, outputs, task):
         super().start(outputs, task)
         self.target.start(outputs, task)
+        self.target.outputs = bound(outputs)            # whatever Python overrides there
 
     @property
     def additive(self):

@@ -1,0 +1,88 @@
+"""Latent ranking: which k documents of a query to show, learned from what each document is worth; a latent perceptron or SVM."""
+
+import numbers
+
+import numpy as np
+from structperc.core.features import RowFeatures
+
+from structperc import Option, hookimpl
+from structperc.errors import OptionError
+from structperc_latent_ranking.losses import KINDS, RankingLoss
+from structperc_latent_ranking.outputs import RankingOutputs, need_queries
+from structperc_latent_ranking.solver import TopDocuments
+
+citation = r"""@inproceedings{yu2009learning,
+  author = {Chun-Nam John Yu and Thorsten Joachims},
+  title = {Learning Structural {SVMs} with Latent Variables},
+  booktitle = {Proceedings of the 26th International Conference on Machine Learning},
+  pages = {1169--1176},
+  year = {2009}
+}"""
+
+options = {
+    "k": Option(10, help="documents that are shown of each query"),
+    "relevant": Option(1, help="a document of this or a higher relevance is relevant"),
+    "gains": Option((), help="what documents of relevance 0, 1, 2, ... are worth; empty: 0 or 1 by relevant, for ndcg 2^relevance - 1"),
+}
+losses = KINDS
+per_row = True                  # outputs are learned from relevances, one for each row of X
+ORDERED = ("ndcg", "average-precision")
+MOST_RELEVANT = 30              # of ndcg without gains
+
+
+class DocumentFeatures(RowFeatures):
+    """x_j for document j."""
+
+    def check_rows(self, rows):
+        need_queries(rows)
+        super().check_rows(rows)
+
+
+@hookimpl
+def structperc_outputs(task):
+    k, relevant, gains = whole_k(task.options["k"]), task.options["relevant"], task.options["gains"]
+    if not isinstance(relevant, numbers.Real) or isinstance(relevant, bool) or not np.isfinite(relevant):
+        raise OptionError(f"relevant={relevant!r}; expected a number.")
+    gains = None if gains is None or len(gains) == 0 else gains
+    if gains is not None and task.loss == "average-precision":
+        raise OptionError("gains has no effect with loss='average-precision', for which documents are relevant or not; set relevant.")
+    if task.loss == "ndcg" and gains is None:
+        gains = 2.0 ** np.arange(MOST_RELEVANT + 1) - 1
+    return RankingOutputs(k, float(relevant), gains, task.loss in ORDERED)
+
+
+@hookimpl
+def structperc_features(task):
+    return DocumentFeatures(task.n_features)
+
+
+@hookimpl
+def structperc_argmax(task):
+    return TopDocuments(whole_k(task.options["k"]))
+
+
+@hookimpl
+def structperc_loss(task):
+    return RankingLoss(task.loss, task.options["k"]) if task.loss in KINDS else None
+
+
+def whole_k(k):
+    if not isinstance(k, numbers.Integral) or isinstance(k, bool) or not 1 <= k < 2**31:
+        raise OptionError(f"k={k!r}; expected how many documents are shown, a whole number from 1.")
+    return int(k)
+
+
+check_options = {"k": 2}
+
+
+def sample(random, n_examples):
+    """Queries of six documents."""
+    return [random.normal(size=(6, 3)) for _ in range(n_examples)]
+
+
+def observe(random, answers):
+    """Relevances: 1 for the documents shown, and for some others."""
+    grades = (random.random((len(answers), 6)) < 0.2).astype(int)
+    for row, shown in zip(grades, answers, strict=True):
+        row[list(shown)] = 1
+    return list(grades)

@@ -1,0 +1,175 @@
+"""Which k documents of a query are shown; training knows no more than what each document is worth. O(n) each, n = 10..1000."""
+import itertools
+
+import numpy as np
+
+from structperc.core.components cimport Outputs
+from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.core.gold import Gold
+from structperc.core.labels import is_nested
+from structperc.core.rows cimport Example
+from structperc.metrics.ranking import read_grades
+from structperc_latent_ranking.selection cimport sp_first
+
+cdef enum:
+    MOST_LEVELS = 32
+
+
+cdef class RankingOutputs(Outputs):
+    """Lists of min(k, n) documents; a list counts every document it shows 1 / k times, also where n < k: Psi(x, h) = (1/k) sum of x_j.
+
+    Users give the relevance of each document, for all rows of X or a list per query. Inside, a document has a level: 0 for those worth
+    most, 1 for those worth next to most, ... A gold output is the levels of all documents, and lists agree with it whose documents are
+    worth as much as those of any list: that is the set H(x, y) of the latent structural SVM.
+
+    Parameters
+    ----------
+    k : int
+    relevant : float
+        A document of this or a higher relevance is worth 1, others 0.
+    gains : sequence of float or None
+        What documents of relevance 0, 1, 2, ... are worth, in place of `relevant`: numbers from 0, at most 32 different ones.
+    ordered : bool
+        Whether also the order of a list must be right, most worth first.
+    """
+
+    default_loss = "precision"
+    per_row = True
+
+    cdef readonly Py_ssize_t k, n_levels
+    cdef readonly double relevant
+    cdef readonly bint ordered
+    cdef readonly object worth                  # by level
+    cdef object level_of                        # by relevance; None: what `relevant` says
+
+    def __cinit__(self, *args, **kwargs):
+        self.partial = True
+
+    def __init__(self, k, relevant=1.0, gains=None, ordered=False):
+        self.k, self.relevant, self.ordered = k, relevant, ordered
+        self.worth, self.level_of = np.array([1.0, 0.0]), None
+        if gains is not None:
+            gains = read_gains(gains)
+            self.worth, above = np.unique(-gains, return_inverse=True)
+            self.worth, self.level_of = -self.worth, above.reshape(-1).astype(np.intc)
+        self.n_levels = len(self.worth)
+        if self.n_levels > MOST_LEVELS:
+            raise OptionError(f"gains has {self.n_levels} different numbers; expected at most {MOST_LEVELS}.")
+
+    def encode(self, y, rows):
+        offsets = need_queries(rows)
+        grades = read_grades(flat(y, rows), rows.n_rows)
+        if self.level_of is None:
+            levels = np.where(grades >= self.relevant, 0, 1).astype(np.intc)
+        else:
+            odd = (grades != np.floor(grades)) | (grades < 0) | (grades >= len(self.level_of))
+            if odd.any():
+                i = int(np.argmax(odd))
+                raise DataError(f"y[{i}] is {grades[i]:g}, but gains are known for the relevances 0..{len(self.level_of) - 1}; pass whole "
+                                f"numbers among these, or longer gains.")
+            levels = self.level_of[grades.astype(np.intp)]
+        return Gold(levels, offsets)
+
+    def encode_answers(self, answers, rows):
+        """Lists of documents, counted from the query's first."""
+        if len(answers) != rows.n_examples:
+            raise DataError(f"there are {len(answers)} lists of documents but {rows.n_examples} queries; give one for each.")
+        gold = Gold.ragged([list(shown) for shown in answers])
+        for i in range(rows.n_examples):
+            x = rows.example(i)
+            x.n_atoms = x.n_rows
+            try:
+                self.check_structure(x, gold[i])
+            except PluginError as error:
+                raise DataError(str(error)) from None
+        return gold
+
+    def check_structure(self, Example x, y):
+        n, n_shown = x.n_atoms, min(self.k, x.n_atoms)
+        if not isinstance(y, tuple) or len(set(y)) != n_shown or len(y) != n_shown or not all(0 <= a < n for a in y):
+            raise PluginError(f"{y!r} is no list for query {x.index}: expected {n_shown} of its {n} documents, as numbers from 0.")
+
+    def decode_marginals(self, Example x, marginals):
+        """How probable it is that each document is shown."""
+        return marginals * self.k
+
+    def enumerate(self, Example x):
+        return itertools.combinations(range(x.n_atoms), min(self.k, x.n_atoms))
+
+    def atom_names(self, Example x):
+        return [f"document {a}" for a in range(x.n_atoms)]
+
+    def measures(self, y_true, y_pred):
+        """Of a list of relevances for each query: the share of the k places with a relevant document."""
+        found = [np.count_nonzero(np.asarray(grades, dtype=float)[list(shown)] >= self.relevant)
+                 for grades, shown in zip(y_true, y_pred, strict=True)]
+        return {f"precision at {self.k}": float(np.mean(found)) / self.k}
+
+    cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(n):
+            c[y[i]] += sign / self.k
+        return 0
+
+    cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        """Whether no other list shows documents of a better level; with `ordered`, whether their levels rise, too."""
+        cdef Py_ssize_t[MOST_LEVELS] left
+        cdef Py_ssize_t i, level
+        for level in range(self.n_levels):
+            left[level] = 0
+        for i in range(n_gold):
+            left[gold[i]] += 1
+        if self.ordered:
+            level = 0
+            for i in range(n):
+                while left[level] == 0:
+                    level += 1
+                if gold[y[i]] != level:
+                    return 0
+                left[level] -= 1
+            return 1
+        for i in range(n):
+            left[gold[y[i]]] -= 1
+        level = 0
+        for i in range(n):                      # all of a level, before the worst one shown, must be shown
+            level = max(level, <Py_ssize_t> gold[y[i]])
+        for i in range(level):
+            if left[i]:
+                return 0
+        return 1
+
+    cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil:
+        """Documents of the best level by score, then those of the next one, the first k; of equal scores the earlier document."""
+        return sp_first(s, gold, n_gold, self.k, y)
+
+
+def read_gains(gains):
+    try:
+        values = np.array(gains, dtype=float)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
+        raise OptionError(f"gains={gains!r:.80}; expected what documents of relevance 0, 1, 2, ... are worth, finite numbers from 0.")
+    return values
+
+
+def need_queries(rows):
+    """Where queries begin; refuses rows that nothing groups."""
+    if rows.offsets is None:
+        raise DataError("each row of X would be a query with a single document; say which rows are one query's: groups=[...] (an entry for "
+                        "each row), lengths=[...] or offsets=[...]. lengths=[len(X)] makes all of them one query's.")
+    return rows.offsets
+
+
+def flat(y, rows):
+    """The relevances of all rows of X, from a list per query where y is that."""
+    if y is None or isinstance(y, (str, bytes, dict)) or not hasattr(y, "__len__"):
+        raise DataError(f"y is {y!r:.60}; expected the relevance of each row of X.")
+    if not is_nested(y):
+        return y
+    if len(y) != rows.n_examples:
+        raise DataError(f"y has the relevances of {len(y)} queries but X has {rows.n_examples}; give one list per query.")
+    for i, (grades, size) in enumerate(zip(y, rows.sizes().tolist(), strict=True)):
+        if not hasattr(grades, "__len__") or len(grades) != size:
+            raise DataError(f"y[{i}] is {grades!r:.60}; expected a list of {size} relevances, one for each document of query {i}.")
+    return list(itertools.chain.from_iterable(y))

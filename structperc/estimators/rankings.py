@@ -1,0 +1,238 @@
+"""Estimators of what to show of a query's documents."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from structperc import data as reading
+from structperc import metrics
+from structperc.core.labels import is_nested
+from structperc.errors import DataError
+from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared
+from structperc.estimators.labels import COLUMNS, as_column
+
+QUERIES = ("groups", "qid", "lengths")
+SHARED = PARAMETERS[PARAMETERS.index("    average :"):]
+ABOUT_TRAINING = ATTRIBUTES.replace("""
+    classes_ : ndarray
+        The labels in order.""", "").replace("Examples mispredicted", "Queries whose list was not the best one")
+
+
+@declared
+class LatentRanker(EngineEstimator):
+    """Learns which k documents of a query to show, to have as many relevant ones among them as can be: a latent perceptron.
+
+    A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
+    their score, which is linear in the row. Each step moves the scores so that some relevant documents, those of the best list that the
+    present scores could give, overtake the irrelevant ones that were shown. Features should have similar scales within a query.
+
+    Parameters
+    ----------
+    k : int, default 10
+        Documents that are shown of each query, and that training looks at.
+    relevant : float, default 1
+        A document of this or a higher relevance is relevant.
+    gains : sequence of float, default ()
+        What documents of relevance 0, 1, 2, ... are worth, in place of `relevant`; empty: 1 or 0.
+    update : str, default "latent"
+        "latent", or "perceptron", "pa", "pa1", "pa2", which complete the hidden list alike; or a plugin's.
+    step_size : float, default 1.0
+        Step size of "latent".
+    step_schedule, decay_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
+        How `step_size` and `decay` fall with t, the number of the query visited: not at all, as 1 / t, as 1 / sqrt(t), or as a function of
+        t says.
+    augment : float, default 5.0
+        Learn from the list that maximises score + augment * loss; 0: from the list that would be shown. Features with a larger spread want
+        a larger one. 5 to 20 predicted best on held-out queries of OHSUMED, whose features lie between 0 and 1.
+    loss : {"precision", "recall", "ndcg", "average-precision"} or None, default None
+        What a list lacks, None: "precision". The last two are measured only, and need `augment=0`.
+    epochs : int, default 30
+        Passes over the queries; an epoch without step ends training before.
+    margin, C : float, default 1.0
+        Of the passive-aggressive updates.
+    {parameters}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_,)
+        A document's score is its row times this.
+    {attributes}
+
+    Notes
+    -----
+    Which rows are one query's is said by `groups` (or `qid`, which is the same: an entry for each row, in any order) or by `lengths` (of
+    neighbouring rows), when training as when predicting. Of documents with equal scores the earlier one is shown. A list of a query with
+    fewer than k documents shows all of them; each counts 1 / k.
+
+    Examples
+    --------
+    >>> from structperc.estimators import LatentRanker
+    >>> X = [[0.1, 1.0], [0.9, 0.2], [0.3, 0.4], [0.8, 0.9], [0.2, 0.7]]
+    >>> model = LatentRanker(k=1, random_state=0).fit(X, [0, 1, 0, 1, 0], groups=["a", "a", "a", "b", "b"])
+    >>> model.predict(X, groups=["a", "a", "a", "b", "b"]).tolist()
+    [0, 1, 0, 1, 0]
+    >>> model.predict([[0.5, 0.5], [0.6, 0.5]], groups=[1, 1]).tolist()
+    [0, 1]
+    """
+
+    texts: ClassVar[dict] = {"parameters": SHARED, "attributes": ABOUT_TRAINING + COLUMNS}
+    routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "partial_fit": (*QUERIES, "sample_weight"), "predict": QUERIES,
+                              "score": (*QUERIES, "sample_weight")}
+
+    k: int = 10
+    relevant: float = 1
+    gains: object = ()
+    update: str = "latent"
+    step_size: float = 1.0
+    step_schedule: object = "constant"
+    decay_schedule: object = "constant"
+    augment: float = 5.0
+    epochs: int = 30
+
+    def fit(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None):
+        """Trains from nothing.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_documents, n_features), data frame, or list of one matrix per query
+            C-ordered float32/float64 and CSR are read in place, unless the rows of a group have to be gathered.
+        y : array-like of shape (n_documents,), or list of one array per query
+            The relevance of each document.
+        groups, qid : array-like of shape (n_documents,), optional
+            Which query each row belongs to; two names for the same.
+        lengths : array-like of int, shape (n_queries,), optional
+            How many rows each query has, in place of `groups`.
+        sample_weight : array-like of shape (n_queries,), optional
+            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; queries are in the order in which they first
+            appear. 0 is as if the query were absent.
+
+        Returns
+        -------
+        self
+            A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
+
+        Raises
+        ------
+        DataError
+            Also where nothing says which rows are a query's.
+        """
+        return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
+
+    def partial_fit(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None):
+        """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
+
+        All documents of a query must come in one call.
+        """
+        engine = vars(self).get("engine_")
+        if engine is not None:
+            self._refuse_changes()
+            self._compare(X)
+        return self._learn(engine or self._engine(), "partial_fit", X, y, groups, qid, lengths, sample_weight)
+
+    def decision_function(self, X):
+        """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter."""
+        engine = self._trained()
+        self._compare(X)
+        if is_list_of_blocks(X):
+            return np.concatenate(engine.atom_scores(X))
+        return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
+
+    def predict(self, X, groups=None, qid=None, lengths=None):
+        """Which documents are shown, and where.
+
+        Parameters
+        ----------
+        X, groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        int array of shape (n_documents,)
+            In the order of X: the place 1..k at which a document is shown, 0 for those that are not. `predict(...) > 0` is the choice of
+            min(k, n) documents of each query.
+        """
+        engine = self._trained()
+        self._compare(X)
+        X, offsets, order = self._queries(X, groups, qid, lengths)
+        shown = engine.predict(X, offsets=offsets)
+        if offsets is None:
+            offsets = np.cumsum([0, *(block.shape[0] for block in X)])
+        places = np.zeros(offsets[-1], dtype=np.int64)
+        for start, documents in zip(offsets[:-1], shown, strict=True):
+            places[start + np.array(documents, dtype=np.int64)] = np.arange(1, len(documents) + 1)
+        return reading.as_given(places, order)
+
+    def score(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
+        """Precision at k, averaged over queries; higher is better.
+
+        Parameters
+        ----------
+        X, y, groups, qid, lengths
+            As in `fit`.
+        sample_weight : array-like of shape (n_queries,), optional
+            What each query counts.
+
+        Returns
+        -------
+        float
+            The share of the k places with a document of at least the relevance `relevant`, whatever `loss` is trained for.
+        """
+        self._refuse_none(y)
+        self._compare(X)
+        engine = self._trained()
+        X, offsets, order = self._queries(X, groups, qid, lengths)
+        scores = engine.atom_scores(X, offsets=offsets)
+        y = reading.by_rows(y, order)
+        y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else as_column(y)
+        query = np.repeat(np.arange(len(scores)), [len(s) for s in scores])
+        return metrics.precision_at_k(y, np.concatenate(scores), query, self.k, self.relevant, sample_weight)
+
+    def explain(self, X):
+        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature."""
+        return self._trained().explain(X)
+
+    def set_predict_request(self, **requests):
+        """Whether metadata routing passes these to predict."""
+        return self._request("predict", requests)
+
+    def __sklearn_tags__(self):
+        """What scikit-learn's tools should know; for rankings it has no type of estimator."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(sparse=True))
+
+    def _engine(self, **changed):
+        return super()._engine(problem="latent-ranking", **changed)
+
+    def _learn(self, engine, method, X, y, groups, qid, lengths, sample_weight):
+        self._refuse_none(y)
+        groups = one_name(groups, qid)
+        need_groups(X, groups, lengths)
+        y = y if is_nested(y) else as_column(y)
+        return self._train(engine, method, X, y, groups=groups, lengths=lengths, sample_weight=sample_weight)
+
+    def _queries(self, X, groups, qid, lengths):
+        groups = one_name(groups, qid)
+        need_groups(X, groups, lengths)
+        return reading.blocks(X, None, lengths, groups)
+
+
+def one_name(groups, qid):
+    """`groups` and `qid` are two names for the same."""
+    if groups is not None and qid is not None:
+        raise DataError("groups and qid were given; they say the same thing, so pass one of them.")
+    return qid if groups is None else groups
+
+
+def is_list_of_blocks(X) -> bool:
+    """Whether X has a matrix for each query."""
+    return isinstance(X, (list, tuple)) and len(X) > 0 and reading.is_block(X[0])
+
+
+def need_groups(X, groups, lengths) -> None:
+    """Only a list of matrices says by itself which rows are a query's."""
+    if groups is None and lengths is None and not is_list_of_blocks(X):
+        raise DataError("nothing says which rows of X are one query's: pass groups=[...] with an entry for each row, or lengths=[...]; "
+                        "lengths=[len(X)] makes all of them one query's.")

@@ -1,0 +1,450 @@
+"""latent-ranking: completion, prediction and augmented search against all lists; runs equal those of a slow twin, within their bounds."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import bounds, projection, rankings
+from reference.layouts import LAYOUTS, stored
+from structperc_latent_ranking.losses import RankingLoss
+from structperc_latent_ranking.outputs import RankingOutputs
+from structperc_latent_ranking.solver import TopDocuments
+
+from structperc import Engine
+from structperc.components import LatentUpdate, Rows
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.testing import check_problem
+from structperc.testing.twins import PythonCalls
+
+from . import test_mistake_bounds
+
+ratios = test_mistake_bounds.ratios
+LOSSES = ("precision", "recall", "ndcg", "average-precision")
+
+
+def query(n):
+    """An example with n documents, as components see it."""
+    x = Rows(np.zeros((max(n, 1), 1)), np.array([0, n])).example(0)
+    x.n_atoms = n
+    return x
+
+
+def levels(outputs, relevance):
+    return outputs.encode(relevance, Rows(np.zeros((len(relevance), 1)), np.array([0, len(relevance)])))[0]
+
+
+def started(kind, k, outputs):
+    loss = RankingLoss(kind, k)
+    loss.start(outputs, None)
+    return loss
+
+
+@st.composite
+def small_queries(draw):
+    """Scores with ties, relevances with none or all relevant among them, and k that may exceed the number of documents."""
+    n = draw(st.integers(1, 9))
+    scores = draw(st.lists(st.integers(-2, 2), min_size=n, max_size=n))
+    relevance = draw(st.one_of(st.just([0] * n), st.just([1] * n), st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    return np.array(scores, dtype=float), relevance, draw(st.integers(1, 11))
+
+
+# ---- one query ----
+
+
+@given(small_queries())
+def test_the_lists_are_those_of_all_lists(small):
+    scores, relevance, k = small
+    n, outputs, solver = len(scores), RankingOutputs(k), TopDocuments(k)
+    gold, Y = levels(outputs, relevance), rankings.lists(n, k)
+    assert [tuple(y) for y in outputs.enumerate(query(n))] == Y
+    total = {y: scores[list(y)].sum() / k for y in Y}
+
+    shown = solver.argmax(scores, query(n))
+    assert shown == rankings.top(scores, k)
+    assert total[tuple(sorted(shown))] == max(total.values())
+
+    right = [y for y in Y if rankings.loss(relevance, y, k) == 0]
+    kept = outputs.complete(gold, scores, query(n))
+    assert kept == rankings.completion(scores, relevance, k)
+    assert tuple(sorted(kept)) in right and total[tuple(sorted(kept))] == max(total[y] for y in right)
+
+    for kind in ("precision", "recall"):
+        loss = started(kind, k, outputs)
+        for y in Y:
+            assert loss.value(gold, y, query(n)) == pytest.approx(rankings.loss(relevance, y, k, kind), abs=1e-15)
+        for c in (0.5, 1.0, 3.0):
+            found = solver.argmax(loss.augment(gold, scores, c, query(n)), query(n))
+            wanted = {y: total[y] + c * rankings.loss(relevance, y, k, kind) for y in Y}
+            assert wanted[tuple(sorted(found))] == pytest.approx(max(wanted.values()), abs=1e-12)
+            if kind == "precision":
+                assert found == rankings.top(scores - c * np.array(relevance), k)
+
+
+@given(small_queries())
+def test_what_a_step_moves(small):
+    """Delta > 0 exactly where the completion is another list; then kappa = k Delta documents of each kind change places."""
+    scores, relevance, k = small
+    outputs, x = RankingOutputs(k), query(len(scores))
+    gold, loss = levels(outputs, relevance), started("precision", k, outputs)
+    for augment in (0.0, 1.0):
+        found = TopDocuments(k).argmax(loss.augment(gold, scores, augment, x), x)
+        kept = outputs.complete(gold, scores, x)
+        gained, lost = set(kept) - set(found), set(found) - set(kept)
+        delta = loss.value(gold, found, x)
+        assert (delta > 0) == (set(kept) != set(found))
+        assert len(gained) == len(lost) == pytest.approx(k * delta)
+        assert all(relevance[j] for j in gained) and not any(relevance[j] for j in lost)
+
+
+@given(small_queries(), st.lists(st.integers(0, 3), min_size=9, max_size=9), st.permutations([0.0, 1.0, 1.0, 2.5]))
+def test_graded_worth(small, grades, gains):
+    """Lists that agree with gold are those of loss 0; the completion is the best of them; augmented search is exact."""
+    scores, _, k = small
+    n = len(scores)
+    grades, outputs, x, Y = grades[:n], RankingOutputs(k, gains=gains), query(n), rankings.lists(n, k)
+    gold, worth = levels(outputs, grades), [gains[g] for g in grades]
+    total = {y: scores[list(y)].sum() / k for y in Y}
+    for kind in ("precision", "recall"):
+        loss = started(kind, k, outputs)
+        values = {y: rankings.loss(worth, y, k, kind) for y in Y}
+        for y in Y:
+            assert loss.value(gold, y, x) == pytest.approx(values[y], abs=1e-12)
+        found = TopDocuments(k).argmax(loss.augment(gold, scores, 0.7, x), x)
+        assert total[tuple(sorted(found))] + 0.7 * values[tuple(sorted(found))] == pytest.approx(
+            max(total[y] + 0.7 * values[y] for y in Y), abs=1e-12)
+    kept = tuple(sorted(outputs.complete(gold, scores, x)))
+    if any(worth):
+        right = [y for y in Y if values[y] == 0]
+        assert kept in right and total[kept] == max(total[y] for y in right)
+
+
+@given(small_queries(), st.lists(st.integers(0, 2), min_size=9, max_size=9))
+def test_losses_of_the_order(small, grades):
+    scores, _, k = small
+    grades, x = grades[:len(scores)], query(len(scores))
+    shown = rankings.top(scores, k)
+    worth, relevance = [2**g - 1 for g in grades], [int(g >= 1) for g in grades]
+    graded, binary = RankingOutputs(k, gains=[0, 1, 3], ordered=True), RankingOutputs(k, ordered=True)
+    found = started("ndcg", k, graded).value(levels(graded, grades), shown, x)
+    assert found == pytest.approx(1 - rankings.ndcg(worth, shown, k) if any(worth) else 0, abs=1e-12)
+    found = started("average-precision", k, binary).value(levels(binary, grades), shown, x)
+    assert found == pytest.approx(1 - rankings.average_precision(relevance, shown, k) if any(relevance) else 0, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 500, 4000])
+def test_selection_among_many(n):
+    rng = np.random.default_rng(n)
+    orders = [rng.normal(size=n), np.arange(n), -np.arange(n), np.zeros(n), rng.integers(0, 3, n), -np.abs(np.arange(n) - n // 2),
+              np.where(np.arange(n) % 2, np.arange(n), -np.arange(n))]
+    for scores in orders:
+        scores = np.array(scores, dtype=float)
+        ranked = np.lexsort((np.arange(n), -scores))
+        relevance = rng.integers(0, 2, n)
+        for k in {1, 2, 7, n // 3 + 1, n // 2 + 1, n, n + 5}:
+            assert TopDocuments(k).argmax(scores, query(n)) == tuple(ranked[:k].tolist())
+            outputs = RankingOutputs(k)
+            kept = np.lexsort((np.arange(n), -scores, 1 - relevance))[:k]
+            assert outputs.complete(levels(outputs, relevance), scores, query(n)) == tuple(kept.tolist())
+
+
+@given(small_queries(), st.integers(1, 40))
+def test_the_next_best_lists(small, wanted):
+    scores, _, k = small
+    found = TopDocuments(k).k_best(scores, query(len(scores)), wanted)
+    totals = sorted((scores[list(y)].sum() / k for y in rankings.lists(len(scores), k)), reverse=True)
+    assert len(found) == min(wanted, len(totals))
+    assert found[0][0] == rankings.top(scores, k)
+    assert len({frozenset(y) for y, _ in found}) == len(found)
+    assert [score for _, score in found] == pytest.approx(totals[:len(found)])
+    assert [scores[list(y)].sum() / k for y, _ in found] == pytest.approx(totals[:len(found)])
+
+
+# ---- runs ----
+
+
+def queries_of(rng, n_queries, d, *, whole=False, most=9):
+    sizes = rng.integers(1, most + 1, n_queries)
+    X = [(rng.integers(-3, 4, (n, d)) if whole else np.round(rng.normal(size=(n, d)), 3).astype(np.float32)).astype(float) for n in sizes]
+    return X, [rng.integers(0, 2, n).tolist() for n in sizes]
+
+
+def stacked(X, y):
+    return np.concatenate(X), np.concatenate(y), [len(block) for block in X]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_run_is_that_of_the_twin(layout):
+    """With whole inputs and k a power of two all sums are exact, so ties are the same ones."""
+    for seed in range(6):
+        rng = np.random.default_rng([seed, LAYOUTS.index(layout)])
+        X, y = queries_of(rng, 25, 4, whole=seed % 2)
+        rows, grades, lengths = stacked(X, y)
+        k, augment = (1, 2, 4)[seed % 3], (0.0, 1.0)[seed // 3]
+        w, mean, shown, steps = rankings.learn(X, y, k, augment=augment, epochs=3)
+        options = dict(k=k, augment=augment, epochs=3, update="latent")
+        engine = Engine("latent-ranking", **options).fit(stored(rows, layout), grades, lengths=lengths, keep_online=True)
+        done = 25 * len(engine.mistakes_)
+        assert [tuple(found) for found in engine.online_predictions_] == shown[:done]
+        np.testing.assert_allclose(engine.coef_, w, rtol=0, atol=1e-12)
+        right = [rankings.loss(y[i % 25], found, k) for i, found in enumerate(shown[:done])]
+        assert engine.cumulative_loss_ == pytest.approx(sum(right)) and sum(engine.mistakes_) == np.count_nonzero(right)
+        averaged = Engine("latent-ranking", average=True, **options).fit(stored(rows, layout), grades, lengths=lengths)
+        if done == 75:
+            np.testing.assert_allclose(averaged.coef_, mean, rtol=0, atol=1e-12)
+
+
+SCHEDULES = {"constant": lambda t: 1.0, "inverse": lambda t: 1 / t, "inverse-sqrt": lambda t: t**-0.5}
+
+
+def fade(t):
+    return 0.5 ** (t / 10)
+
+
+@pytest.mark.parametrize("decay_schedule", [*SCHEDULES, fade])
+@pytest.mark.parametrize("step_schedule", [*SCHEDULES, fade])
+def test_schedules(step_schedule, decay_schedule):
+    """eq. (6): w <- w + eta_1 v - eta_2 w with both falling; t goes on from epoch to epoch and chunk to chunk, also through Python."""
+    rng = np.random.default_rng(5)
+    X, y = queries_of(rng, 20, 3)
+    rows, grades, lengths = stacked(X, y)
+    weights = rng.uniform(0.5, 2, 20)
+    rates, decays = SCHEDULES.get(step_schedule, fade), SCHEDULES.get(decay_schedule, fade)
+    w, mean, _, _ = rankings.learn(X, y, 2, augment=0.5, epochs=2, weights=weights,
+                                   rate=lambda t: 0.7 * rates(t), decay=lambda t: 0.1 * decays(t))
+    options = dict(k=2, augment=0.5, update="latent", step_size=0.7, step_schedule=step_schedule, decay=0.1, decay_schedule=decay_schedule)
+    for average in (False, True):
+        engine = Engine("latent-ranking", epochs=2, average=average, **options).fit(rows, grades, lengths=lengths, sample_weight=weights)
+        np.testing.assert_allclose(engine.coef_, mean if average else w, rtol=1e-12, atol=1e-12)
+    called = Engine("latent-ranking", epochs=2, plugins=[PythonCalls(weights=False)], **options)
+    called.fit(rows, grades, lengths=lengths, sample_weight=weights)
+    np.testing.assert_allclose(called.parts_.weights.vector(), w, rtol=1e-12, atol=1e-12)
+    stream = Engine("latent-ranking", **options)
+    for _ in range(2):
+        for part in (slice(0, 7), slice(7, 20)):
+            stream.partial_fit(X[part], y[part], sample_weight=weights[part])
+            stream = pickle.loads(pickle.dumps(stream)) if fade not in (step_schedule, decay_schedule) else stream
+    np.testing.assert_allclose(stream.coef_, w, rtol=1e-12, atol=1e-12)
+
+
+def test_the_size_of_steps_alone_changes_no_prediction():
+    """From zero and without decay, w is proportional to the size of the steps, and augment with it."""
+    X, y = queries_of(np.random.default_rng(6), 30, 4)
+    one = Engine("latent-ranking", k=3, update="perceptron", epochs=3, augment=1.0).fit(X, y, keep_online=True)
+    same = Engine("latent-ranking", k=3, update="latent", epochs=3, augment=1.0).fit(X, y, keep_online=True)
+    scaled = Engine("latent-ranking", k=3, update="latent", step_size=4.0, epochs=3, augment=4.0).fit(X, y, keep_online=True)
+    np.testing.assert_array_equal(one.coef_, same.coef_)
+    np.testing.assert_array_equal(4 * one.coef_, scaled.coef_)
+    assert one.online_predictions_.tolist() == scaled.online_predictions_.tolist()
+
+
+def test_the_battery():
+    stepping = {"update": "latent", "step_size": 0.5, "step_schedule": "inverse-sqrt"}
+    for options in ({}, {"loss": "recall", "augment": 1.0}, stepping, {"loss": "ndcg"}):
+        report = dict(check_problem("latent-ranking", **options))
+        assert [name for name, outcome in report.items() if outcome != "passed"] == (
+            ["augmented_argmax_maximises"] * (options.get("loss") == "ndcg") + ["separable_set_is_learned"])
+
+
+# ---- bounds ----
+
+
+class Recording(LatentUpdate):
+    """Keeps the books of every step."""
+
+    def step(self, step):
+        c = super().step(step)
+        v = step.x.rows.T @ step.difference()
+        self.ledger.note(step.loss, step.loss, 0.0, 1.0, v)
+        return c
+
+
+def recorded(X, y, **options):
+    rule = Recording()
+    rule.ledger = bounds.Ledger()
+    return Engine("latent-ranking", plugins=[rule], **options).fit(X, y), rule.ledger
+
+
+def separable(seed):
+    """Queries, and the smallest u with u . x_i >= u . x_j + 1 for relevant i and other j of a query; D of these pairs."""
+    rng = np.random.default_rng([seed, 11])
+    teacher = rng.normal(size=3)
+    X, y, differences = [], [], []
+    while len(X) < 12:
+        block = rng.normal(size=(int(rng.integers(2, 9)), 3))
+        scores = block @ teacher
+        relevance = scores > np.median(scores) + rng.normal() * 0.2
+        pairs = [block[i] - block[j] for i in np.flatnonzero(relevance) for j in np.flatnonzero(~relevance)]
+        if pairs and min(np.array(pairs) @ teacher) > 0.15:
+            X.append(block)
+            y.append(relevance.astype(int).tolist())
+            differences += pairs
+    u = projection.smallest_separator(differences, np.ones(len(differences)))
+    return X, y, u, max(np.linalg.norm(v) for v in differences)
+
+
+@pytest.mark.parametrize("augment", [0.0, 1.0])
+@pytest.mark.parametrize("k", [1, 2, 5, 20])
+def test_mistake_bounds_on_separable_queries(k, augment, ratios):
+    """sum of losses <= (D^2 + 2 augment) ||u||^2, whatever k and however long it trains, so an epoch without update must come."""
+    for seed in range(6):
+        X, y, u, D = separable(seed)
+        engine, ledger = recorded(X, y, k=k, augment=augment, epochs=100_000)
+        assert engine.status_ == "converged" and engine.mistakes_[-1] == 0
+        ratios.check("(D^2 + 2c) |u|^2", sum(ledger.loss), (D**2 + 2 * augment) * (u @ u))
+        for delta, v in zip(ledger.loss, ledger.delta, strict=True):
+            assert u @ v >= delta - 1e-9 and np.linalg.norm(v) <= delta * D + 1e-9
+            assert delta * k == pytest.approx(round(delta * k))
+        if ledger.loss:
+            for name, (observed, limit) in bounds.perceptron(ledger, u, augment).items():
+                ratios.check(name, observed, limit)
+    assert ratios.largest["(D^2 + 2c) |u|^2"] > 0.001 or k == 20
+
+
+@pytest.mark.parametrize("augment", [0.0, 1.0])
+def test_mistake_bounds_on_any_queries(augment, ratios):
+    for seed in range(6):
+        rng = np.random.default_rng([seed, 12])
+        X, y = queries_of(rng, 30, 4, whole=seed % 2)
+        k = int(rng.integers(1, 6))
+        engine, ledger = recorded(X, y, k=k, augment=augment, epochs=4)
+        np.testing.assert_allclose(engine.coef_, np.sum(ledger.delta, axis=0), rtol=0, atol=1e-9)
+        R2 = max((block**2).sum(axis=1).max() for block in X)
+        for u in test_mistake_bounds.comparison_vectors(rng, engine.coef_):
+            for name, (observed, limit) in bounds.perceptron(ledger, u, augment).items():
+                ratios.check(name, observed, limit)
+            hinge = np.maximum(0, np.array(ledger.loss) - np.array(ledger.delta) @ u).sum()
+            limit = (np.linalg.norm(u) * np.sqrt(4 * R2 * k + 2 * augment) + np.sqrt(hinge)) ** 2
+            ratios.check("4R^2 / beta", sum(ledger.loss), limit)
+
+
+def test_the_bound_is_tight():
+    """One query, k = 1, documents -1 (listed first) and +1 (relevant): D = 2, u = 1/2, bound 1, one update of loss 1."""
+    engine, ledger = recorded([np.array([[-1.0], [1.0]])], [[0, 1]], k=1, epochs=10)
+    assert ledger.loss == [1.0] and engine.cumulative_loss_ == 1.0 == 2**2 * 0.5**2
+    assert engine.mistakes_ == [1, 0]
+
+
+# ---- what users give and get ----
+
+
+def test_rows_of_a_query_may_stand_anywhere():
+    rng = np.random.default_rng(7)
+    X, y = queries_of(rng, 12, 3)
+    rows, grades, lengths = stacked(X, y)
+    names = np.repeat(rng.permutation(12), lengths)
+    together = Engine("latent-ranking", k=2, epochs=2).fit(rows, grades, groups=names, keep_online=True)
+    order = rng.permutation(len(rows))
+    order = np.concatenate([[np.flatnonzero(names == name)[0] for name in dict.fromkeys(names)],          # queries appear as before, and
+                            [i for i in order if i and names[i] == names[i - 1]]]).astype(int)
+    for name in dict.fromkeys(names):                                                                   # keep their documents' order
+        at = np.flatnonzero(names[order] == name)
+        order[at] = np.sort(order[at])
+    assert (np.diff(names[order]) != 0).sum() > 20
+    scattered = Engine("latent-ranking", k=2, epochs=2).fit(rows[order], grades[order], groups=names[order], keep_online=True)
+    np.testing.assert_array_equal(scattered.coef_, together.coef_)
+    assert scattered.online_predictions_.tolist() == together.online_predictions_.tolist()
+    assert scattered.predict(rows[order], groups=names[order]).tolist() == together.predict(rows, groups=names).tolist()
+    stream = Engine("latent-ranking", k=2).partial_fit(rows[order], grades[order], groups=names[order])
+    np.testing.assert_array_equal(stream.coef_, Engine("latent-ranking", k=2).fit(X, y).coef_)
+
+
+def test_what_is_answered():
+    """Document numbers within the query, best first, all of them where there are fewer than k."""
+    engine = Engine("latent-ranking", k=2).fit([np.array([[-1.0], [-1.0], [1.0], [0.5]])], [[0, 0, 1, 0]])
+    assert engine.coef_ == [1.0]                # documents 2 and 0 in place of 0 and 1: (1 - 1 + 1 + 1) / 2
+    found = engine.predict(np.array([[3.0], [1.0], [3.0], [2.0], [9.0]]), lengths=[4, 1])
+    assert [tuple(shown) for shown in found] == [(0, 2), (0,)]
+    explanation = engine.explain(np.array([[3.0], [1.0], [2.5]]))
+    assert (explanation.winner, set(explanation.runner_up)) == ((0, 2), {0, 1})
+    assert explanation.margin == pytest.approx(1.5 * engine.coef_[0] / 2)
+    against = engine.explain(np.array([[3.0], [1.0], [2.5]]), against=(1, 2))
+    assert against.margin == pytest.approx(2 * engine.coef_[0] / 2)
+
+
+def test_graded_relevance_and_thresholds():
+    rng = np.random.default_rng(8)
+    X, _ = queries_of(rng, 15, 3)
+    grades = [rng.integers(0, 3, len(block)).tolist() for block in X]
+    for relevant in (1, 2):
+        binary = [[int(g >= relevant) for g in one] for one in grades]
+        of_grades = Engine("latent-ranking", k=2, relevant=relevant, epochs=3).fit(X, grades)
+        np.testing.assert_array_equal(of_grades.coef_, Engine("latent-ranking", k=2, epochs=3).fit(X, binary).coef_)
+        same = Engine("latent-ranking", k=2, gains=[0, relevant == 1, 1], epochs=3).fit(X, grades)
+        np.testing.assert_array_equal(of_grades.coef_, same.coef_)
+    real = Engine("latent-ranking", k=2, relevant=0.5, epochs=3).fit(X, [(np.array(one) * 0.4).tolist() for one in grades])
+    np.testing.assert_array_equal(real.coef_, Engine("latent-ranking", k=2, relevant=2, epochs=3).fit(X, grades).coef_)
+
+
+X4, Y4 = np.eye(4), [1, 0, 0, 1]
+REFUSED = [
+    (dict(k=0), {}, OptionError, r"k=0; expected how many documents"),
+    (dict(k=2.0), {}, OptionError, r"k=2.0"),
+    (dict(relevant="high"), {}, OptionError, "relevant='high'"),
+    (dict(gains=[0, -1]), {}, OptionError, r"gains=\(0, -1\).*finite numbers from 0"),
+    (dict(gains=list(range(40))), {}, OptionError, "40 different numbers; expected at most 32"),
+    (dict(gains=[0, 1], loss="average-precision"), {}, OptionError, "gains has no effect"),
+    (dict(gains=[0]), {}, DataError, r"y\[0\] is 1, but gains are known for the relevances 0..0"),
+    (dict(loss="ndcg"), dict(y=[0.5, 0, 0, 1]), DataError, r"y\[0\] is 0.5, but gains"),
+    (dict(loss="ndcg", augment=1.0), {}, PluginError, "cannot be written over atoms.*only be measured"),
+    (dict(loss="average-precision", augment=1.0), {}, PluginError, "only be measured"),
+    (dict(loss="hamming"), {}, PluginError, "loss='hamming' compares two sets of atoms"),
+    (dict(step_size=2.0), {}, OptionError, "step_size=2.0 has no effect with update='perceptron'"),
+    (dict(update="pa", step_schedule="inverse"), {}, OptionError, "step_schedule=inverse has no effect"),
+    (dict(update="latent", step_size=0), {}, OptionError, "step_size=0; expected a number greater than 0"),
+    (dict(update="latent", step_size=True), {}, OptionError, "step_size=True"),
+    (dict(update="latent", step_schedule="linear"), {}, OptionError, "step_schedule='linear'; expected 'constant', 'inverse'"),
+    (dict(update="latent", step_schedule=lambda t: -1), {}, DataError, "answers -1 for example 2; expected a finite number from 0"),
+    (dict(update="latent", step_schedule=lambda t: "fast"), {}, DataError, "answers 'fast'"),
+    (dict(update="latent", margin=2.0), {}, OptionError, "margin=2.0 has no effect"),
+    (dict(decay_schedule="inverse"), {}, OptionError, "decay_schedule='inverse' has no effect with decay=0"),
+    (dict(decay=0.5, decay_schedule=lambda t: 1.5), {}, DataError, "answers 1.5 for example 2; expected at most 1"),
+    ({}, dict(y=[1, 0, 0]), DataError, r"y has shape \(3,\); expected \(4,\)"),
+    ({}, dict(y=[1, 0, float("nan"), 1]), DataError, r"y\[2\] is nan"),
+    ({}, dict(y=[1, 0, "b", 1]), DataError, "expected a number for each document"),
+    ({}, dict(y=[[1, 0], [1]]), DataError, r"y\[1\] is \[1\]; expected a list of 2 relevances"),
+    ({}, dict(y=[[1, 0, 0, 1]]), DataError, "the relevances of 1 queries but X has 2"),
+    ({}, dict(y=None), DataError, "y is None"),
+    ({}, dict(groups=None), DataError, "each row of X would be a query with a single document"),
+]
+
+
+@pytest.mark.parametrize("options, data, error, sentence", REFUSED)
+def test_refusals(options, data, error, sentence):
+    given_data = dict(y=Y4, groups=[1, 1, 2, 2]) | data
+    with pytest.raises(error, match=sentence):
+        Engine("latent-ranking", **{"k": 1} | options).fit(X4, given_data["y"], groups=given_data["groups"])
+
+
+def test_predicting_needs_queries_too():
+    engine = Engine("latent-ranking", k=1).fit(X4, Y4, groups=[1, 1, 2, 2])
+    with pytest.raises(DataError, match="each row of X would be a query"):
+        engine.predict(X4)
+    with pytest.raises(DataError, match="is no list for query 0: expected 1 of its 2 documents"):
+        engine.explain(X4[:2], against=(5,))
+
+
+def test_functions_do_not_go_into_model_files(tmp_path):
+    engine = Engine("latent-ranking", k=1, update="latent", step_schedule=fade).fit(X4, Y4, groups=[1, 1, 2, 2])
+    with pytest.raises(PluginError, match="step_schedule=.*cannot be written to a model file"):
+        engine.save(tmp_path / "model")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_are_measured_in_training(loss):
+    """The sum over the lists shown; a right list costs nothing, and every wrong one does."""
+    rng = np.random.default_rng(9)
+    X, _ = queries_of(rng, 25, 3)
+    grades = [rng.integers(0, 3, len(block)).tolist() for block in X]
+    engine = Engine("latent-ranking", k=3, loss=loss, update="latent", epochs=2).fit(X, grades, keep_online=True)
+    total, wrong = 0.0, 0
+    for i, shown in enumerate(engine.online_predictions_):
+        one = grades[i % 25]
+        binary = [int(g >= 1) for g in one]
+        value = {"precision": rankings.loss(binary, shown, 3), "recall": rankings.loss(binary, shown, 3, "recall"),
+                 "ndcg": 1 - rankings.ndcg([2**g - 1 for g in one], shown, 3) if any(one) else 0,
+                 "average-precision": 1 - rankings.average_precision(binary, shown, 3) if any(one) else 0}[loss]
+        total, wrong = total + value, wrong + (value > 1e-12)
+    assert engine.cumulative_loss_ == pytest.approx(total)
+    assert sum(engine.mistakes_) == wrong

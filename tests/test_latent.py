@@ -1,0 +1,232 @@
+"""Latent variables in general: outputs of which gold says a part, the update that completes them, schedules, on a problem of one's own."""
+
+import importlib.util
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import bounds
+from structperc_interval_pa.intervals import IntervalOutputs
+from structperc_latent_ranking.solver import TopDocuments
+
+from structperc import Engine, hookimpl
+from structperc.components import Gold, LatentUpdate, Outputs, RowFeatures, Rows, Schedule
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.persistence import dumps, loads, unpack
+from structperc.testing import check_problem
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "latent_box.py"
+
+
+@pytest.fixture(scope="module")
+def box():
+    spec = importlib.util.spec_from_file_location("latent_box", EXAMPLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_example_is_short():
+    assert len(EXAMPLE.read_text().splitlines()) <= 80
+
+
+def test_boxes_are_found_that_nobody_showed(box):
+    random = np.random.default_rng(1)
+    (X, boxes), (X_new, boxes_new) = box.pictures(400, random), box.pictures(200, random)
+    there = [place is not None for place in boxes]
+    options = dict(update="latent", step_schedule="inverse-sqrt", loss="zero-one", epochs=15, average=True, shuffle=True, random_state=0)
+    engine = Engine(box.Box(), **options).fit(X, there)
+    found = engine.predict(X_new)
+    assert np.mean([(a is None) == (b is None) for a, b in zip(found, boxes_new, strict=True)]) > 0.9
+    assert np.mean([a == b for a, b in zip(found, boxes_new, strict=True) if b is not None]) > 0.9
+    assert np.sign(engine.coef_[:4]).tolist() == [1, 1, 1, 1]
+    assert engine.explain(X_new[0]).winner == found[0]
+
+
+def test_the_problem_passes_the_battery(box):
+    class Sampled(box.Box):
+        def sample(self, random, n_examples):
+            return [random.normal(size=(4, 3)) for _ in range(n_examples)]
+
+        def observe(self, random, answers):
+            return [answer is not None for answer in answers]
+
+    report = dict(check_problem(Sampled(), update="latent", step_schedule="inverse"))
+    assert {name for name, outcome in report.items() if outcome != "passed"} == {"augmented_argmax_maximises", "separable_set_is_learned"}
+
+
+def twin(box, X, there, epochs):
+    """The latent perceptron written down: final weights, and the loss and v of each step."""
+    w, steps = np.zeros(X[0].shape[1]), []
+    for _ in range(epochs):
+        for x, yes in zip(X, there, strict=True):
+            scores = x @ w
+            best = int(np.argmax(scores))
+            shown = x[best] if scores[best] > 0 else 0 * w
+            if (scores[best] > 0) != yes:
+                v = (x[best] if yes else 0 * w) - shown
+                steps.append((1.0, v))
+                w = w + v
+    return w, steps
+
+
+def test_a_run_is_that_of_the_twin_and_within_its_bounds(box):
+    for seed in range(4):
+        random = np.random.default_rng([seed, 2])
+        X, boxes = box.pictures(60, random)
+        there = [place is not None for place in boxes]
+        w, steps = twin(box, X, there, 3)
+        engine = Engine(box.Box(), update="latent", loss="zero-one", epochs=3).fit(X, there)
+        np.testing.assert_allclose(engine.coef_, w, rtol=0, atol=1e-12)
+        assert engine.cumulative_loss_ == len(steps)
+        ledger = bounds.Ledger()
+        for loss, v in steps:
+            ledger.note(loss, loss, 0.0, 1.0, v)
+        for u in (w, 0.1 * w, 0 * w, *random.normal(size=(3, len(w)))):
+            for observed, limit in bounds.perceptron(ledger, u).values():
+                assert observed <= limit * (1 + 1e-9) + 1e-9
+
+
+def test_where_nothing_is_hidden_it_is_the_perceptron():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    for problem in ("cusum", "multiclass"):
+        one, other = (Engine(problem, update=update, epochs=3, augment=0.5).fit(X, y) for update in ("perceptron", "latent"))
+        np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+def test_a_step_of_nothing_is_no_step():
+    """Where the completed gold is what was found anyway, an epoch of such steps ends training, unless weights decay."""
+
+    class Stubborn(Outputs):
+        def __init__(self):
+            self.partial = True
+
+        def encode(self, y, rows):
+            return Gold.ragged([[0]] * rows.n_examples)
+
+        def agrees(self, gold, y):
+            return False
+
+        def complete(self, gold, scores, x):
+            return (int(np.argmax(scores)),)
+
+        def enumerate(self, x):
+            return [(a,) for a in range(x.n_atoms)]
+
+    class Whole:
+        @hookimpl
+        def structperc_outputs(self, task):
+            return Stubborn()
+
+        @hookimpl
+        def structperc_features(self, task):
+            return RowFeatures(task.n_features)
+
+        @hookimpl
+        def structperc_argmax(self, task):
+            return TopDocuments(1)
+
+    X = [np.eye(2)] * 3
+    latent = Engine(Whole(), update="latent", loss="zero-one", epochs=5).fit(X, [None] * 3)
+    assert (latent.status_, latent.mistakes_) == ("converged", [3])
+    decaying = Engine(Whole(), update="latent", loss="zero-one", epochs=5, decay=0.5).fit(X, [None] * 3)
+    assert (decaying.status_, decaying.mistakes_) == ("max_epochs", [3] * 5)
+
+
+# ---- schedules ----
+
+
+def test_schedules_by_name():
+    assert [Schedule(name).at(4) for name in ("constant", "inverse", "inverse-sqrt")] == [1.0, 0.25, 0.5]
+    assert Schedule(lambda t: 3 / t).at(6) == 0.5
+
+
+@pytest.mark.parametrize("rule", ["fast", None, 1.0, ""])
+def test_what_is_no_schedule(rule):
+    with pytest.raises(OptionError, match="step_schedule=.*; expected 'constant', 'inverse', 'inverse-sqrt' or a function"):
+        Engine("cusum", step_schedule=rule)
+    with pytest.raises(OptionError, match="decay_schedule="):
+        Engine("cusum", decay_schedule=rule)
+
+
+def test_errors_of_a_schedule_leave_the_engine_as_it_was():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+
+    def late(t):
+        if t > 100:
+            raise ZeroDivisionError("so late")
+        return 1.0
+
+    engine = Engine("multiclass", update="latent", step_schedule=late).fit(X, y)
+    before = engine.coef_.copy()
+    with pytest.raises(ZeroDivisionError, match="so late"):
+        engine.partial_fit(X, y)
+    np.testing.assert_array_equal(engine.coef_, before)
+    with pytest.raises(DataError, match="answers nan for example"):
+        Engine("multiclass", update="latent", step_schedule=lambda t: float("nan")).fit(X, y)
+    with pytest.raises(DataError, match="answers -0.5 for example"):
+        Engine("multiclass", decay=0.1, decay_schedule=lambda t: -0.5).fit(X, y)
+
+
+def test_a_perceptron_with_falling_decay():
+    """Also for other rules: w <- (1 - decay r(t)) w + step."""
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    w, total = np.zeros((2, 3)), np.zeros((2, 3))
+    for t, (x, gold) in enumerate(zip(np.column_stack([X, np.ones(60)]), y, strict=True), start=1):
+        found = int(np.argmax(w @ x))
+        if found != gold:
+            w *= 1 - 0.3 / np.sqrt(t)
+            w[gold] += x
+            w[found] -= x
+        total += w
+    for average, expected in ((False, w), (True, total / 60)):
+        engine = Engine("multiclass", decay=0.3, decay_schedule="inverse-sqrt", average=average).fit(X, y)
+        np.testing.assert_allclose(np.column_stack([engine.coef_, engine.intercept_]), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_models_of_before_these_options_are_read():
+    """Their files do not name the step size and the schedules."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    engine = Engine("multiclass").fit(X, (X[:, 0] > 0).astype(int))
+    header, arrays = unpack(dumps(engine), "it")
+    for name in ("step_size", "step_schedule", "decay_schedule"):
+        del header["options"][name]
+    buffer = io.BytesIO()
+    np.savez(buffer, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays)
+    again = loads(Engine, buffer.getvalue())
+    np.testing.assert_array_equal(again.coef_, engine.coef_)
+    assert again.step_schedule == "constant"
+
+
+# ---- parts that know of partial outputs ----
+
+
+def test_completion_can_be_called_from_python():
+    outputs = IntervalOutputs()
+    outputs.find_labels(None, [1, 2, 3, 4])
+    x = Rows(np.zeros((1, 1))).example(0)
+    x.n_atoms = 3
+    assert outputs.complete((2, 4), np.array([0.0, 1.0, -2.0]), x) == 3
+    with pytest.raises(PluginError, match="does not implement complete"):
+        Outputs().complete((0,), np.zeros(3), x)
+
+
+def test_what_an_answer_is_beside_a_partial_gold_output():
+    X = np.linspace(-2, 2, 30)[:, None]
+    y = np.digitize(X[:, 0], [-0.7, 0.7])
+    engine = Engine("interval-pa", update="exact-pa", epochs=20).fit(X, np.column_stack([y, y]))
+    against = engine.explain(X[:1], against=2)
+    assert (against.winner, against.runner_up) == (0, 2) and against.margin > engine.explain(X[:1], against=1).margin > 0
+
+    class Silent(Outputs):
+        def __init__(self):
+            self.partial = True
+
+    with pytest.raises(PluginError, match="Silent learns from partial outputs and does not say how its answers are encoded"):
+        Silent().encode_answers([()], Rows(X))
+    assert LatentUpdate(2.0, "inverse").step_size == 2.0
