@@ -8,6 +8,7 @@ Each data set has a folder of its own under `data_home()`, and in it the files o
     chu_ghahramani/abalone.csv.gz  abalone_partitions.tar.gz  diabetes_partitions.tar.gz ...
     parkinsons/parkinsons_updrs.csv.gz
     lightgbm_lambdarank/rank.train.txt.gz  rank.test.txt.gz
+    letor3_ohsumed/S1.txt.gz  S2.txt.gz  S3.txt.gz  S4.txt.gz  S5.txt.gz
 
 Files that lie there are read as they are. What is fetched is brought into this form and compared with the checksums in `SOURCES` before
 anything is kept.
@@ -35,6 +36,7 @@ import numpy as np
 from structperc.columns import read_columns
 from structperc.core.errors import DataError, MissingData, OptionError
 from structperc.extras import require
+from structperc.tables import read_svmlight
 
 VARIABLE = "STRUCTPERC_DATA"
 BASE_URL = "https://raw.githubusercontent.com"      # may be set to a mirror: a server with the same paths
@@ -45,10 +47,12 @@ EWT_COMMIT = "UniversalDependencies/UD_English-EWT/15d613d8447b3478787d4c278730a
 ARFF_FOLDER = "renatopp/arff-datasets/c59f172882592bb58982cc54d2d3c8a2b57e9b73/regression"
 PARKINSONS = "behnazrzf/Parkinson-s_Telemonitoring/f603774b38bfc967f20b4752bec4b6f872917d98/data/parkinsons_updrs.data"
 PROBIT_FOLDER = "bb515/probit/900d069c82df98fb8d8074774b2d9dd8c14b8ad8/data"
+OHSUMED_FOLDER = "JasonWyse/libfm_ranksvm/6760fa9711287c376f478b765c4bdbdf9e7ed81e/data/OHSUMED/OHSUMED/QueryLevelNorm"
 LAMBDARANK = "microsoft/LightGBM/bae0b7ba953341a32b2a9c5c5c437a1b976f576f/examples/lambdarank"
 CALIFORNIA_COLUMNS = b"longitude,latitude,housingMedianAge,totalRooms,totalBedrooms,population,households,medianIncome,medianHouseValue"
 ABALONE_COLUMNS = b"sex_1,sex_2,sex_3,length,diameter,height,whole_weight,shucked_weight,viscera_weight,shell_weight,rings"
 BINS, PARTITIONS = (5, 10), range(1, 21)
+OHSUMED_FEATURES = 45
 
 
 @attrs.frozen
@@ -191,6 +195,14 @@ SOURCES = {
         lambdarank("train", 1, "4b3594bdeb522855b4ebc961bec1d26a1b5f5e098020702a13d59f14df80d7b1"),
         lambdarank("test", 202, "6d74e33594ec639133621912b4e78e095bc62768b75edb165cb1a8acd564917b"),
     )),
+    "letor3_ohsumed": Source("OHSUMED of LETOR 3.0", "letor3_ohsumed", tuple(
+        File(f"S{number}.txt", f"{OHSUMED_FOLDER}/Fold{fold}/test.txt", sha256) for number, fold, sha256 in (
+            (1, 2, "77db6790a7023ed6d9bd2b9b2fa8528e1d82aa7e896863d3ed844f635870fbe2"),
+            (2, 3, "935539d33380570cdee765e38f8c2796cb4c04d01a50e50374e8bc7d45872571"),
+            (3, 4, "1d1ff784d9fdc4cd491a0d70fdd4dfb1adada943a0eb2e3954d74187158160da"),
+            (4, 5, "49975c7319672e4fba82d00c69911b8514752bb2610077a5f432d7efc2fa5fc0"),
+            (5, 1, "526f9158b85fb9b6446f9c87e1ccc428f7e54d639800e108c091cb70706a88e6"),
+        ))),
 } | {f"{name}_partitions": one.source(name) for name, one in PARTITIONED.items()}
 
 
@@ -492,6 +504,87 @@ def ranked(archive, member, bins):
     if values.shape[1] < 2 or not np.isin(values[:, -1], np.arange(1, bins + 1)).all():
         raise ValueError(f"{member} does not hold features and, in its last column, ranks 1..{bins}")
     return np.ascontiguousarray(values[:, :-1]), values[:, -1].astype(np.int64)
+
+
+@attrs.frozen(eq=False)
+class Documents:
+    """Documents of queries, query by query.
+
+    Attributes
+    ----------
+    X : array of shape (n_documents, n_features)
+    y : int array of shape (n_documents,)
+        Relevances.
+    lengths : int array of shape (n_queries,)
+        How many documents each query has.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    lengths: np.ndarray
+
+
+@attrs.frozen(eq=False)
+class RankingFold:
+    """Documents to learn from, to choose settings with and to test with."""
+
+    train: Documents
+    validation: Documents
+    test: Documents
+
+
+def load_letor_ohsumed(*, download=True, home=None) -> list[RankingFold]:
+    """Medical abstracts ranked for queries: OHSUMED of LETOR 3.0, normalised by query, in its five official folds.
+
+    106 queries with 16140 documents, 45 features from 0 to 1 (nine of them zero everywhere), relevances 0, 1 and 2 (the last two count as
+    relevant). Each fold has three fifths to learn from, one to choose settings with and one to test with. Reading needs scikit-learn.
+
+    Parameters
+    ----------
+    download, home
+        As in `load_numbers`.
+
+    Returns
+    -------
+    list of RankingFold
+
+    Raises
+    ------
+    MissingData, MissingExtra
+        As in `load_numbers`.
+    DataError
+        When a file is damaged or has other features.
+
+    References
+    ----------
+    T. Qin, T.-Y. Liu, J. Xu and H. Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, pages 346-374, 2010.
+
+    Examples
+    --------
+    Files of one's own in place of the real ones:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from structperc.datasets import load_letor_ohsumed
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     Path(home, "letor3_ohsumed").mkdir()
+    ...     for part in range(1, 6):
+    ...         _ = Path(home, "letor3_ohsumed", f"S{part}.txt").write_text(f"{part % 3} qid:{part} 1:0.5 45:1 #docid = 1\\n" * part)
+    ...     folds = load_letor_ohsumed(home=home)
+    >>> folds[1].train.lengths, folds[1].test.y
+    (array([2, 3, 4]), array([1]))
+    """
+    parts = []
+    for path in locate("letor3_ohsumed", download=download, home=home):
+        table = read_svmlight(path, n_features=OHSUMED_FEATURES + 1, grouped=True)
+        parts.append(Documents(table.X[:, 1:].toarray(), table.y, np.diff(table.offsets)))      # the files count from 1
+    return [RankingFold(together(*(parts[(first + i) % 5] for i in range(3))), parts[(first + 3) % 5], parts[(first + 4) % 5])
+            for first in range(5)]
+
+
+def together(*parts) -> Documents:
+    return Documents(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("X", "y", "lengths")))
 
 
 def data_home() -> Path:

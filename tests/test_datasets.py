@@ -22,6 +22,7 @@ from structperc.datasets import (
     archived,
     data_home,
     load_conll2000,
+    load_letor_ohsumed,
     load_numbers,
     load_partitions,
     load_ud_english_ewt,
@@ -428,6 +429,37 @@ def size(sentences):
     return len(sentences), sum(map(len, sentences))
 
 
+def test_folds_of_queries(tmp_path):
+    """Three fifths to learn from, one to choose with, one to test with; columns count from 1 in the files."""
+    folder = tmp_path / "letor3_ohsumed"
+    folder.mkdir()
+    for part in range(1, 6):
+        lines = [f"{document % 3} qid:{10 * part + query} {part}:0.5 45:{query} #docid = 7\n"
+                 for query in range(2) for document in range(part)]
+        folder.joinpath(f"S{part}.txt").write_text("".join(lines))
+    folds = load_letor_ohsumed(home=tmp_path)
+    assert len(folds) == 5
+    for first, fold in enumerate(folds):
+        numbers = [(first + i) % 5 + 1 for i in range(5)]
+        assert fold.train.lengths.tolist() == [n for n in numbers[:3] for _ in range(2)]
+        for part, own in ((fold.validation, numbers[3]), (fold.test, numbers[4])):
+            assert part.lengths.tolist() == [own, own] and part.y.tolist() == [d % 3 for d in range(own)] * 2
+            assert part.X.shape == (2 * own, 45) and (part.X[:, own - 1] == 0.5).all() and part.X[:, 44].tolist() == [0] * own + [1] * own
+
+
+@pytest.mark.parametrize("text, said", [
+    ("1 1:0.5\n", "does not say qid:NUMBER"), ("1 qid:1 46:2\n", "has the feature 46"), ("", "has no examples"),
+    ("?\n", "is no svmlight file"),
+])
+def test_what_is_no_fold_of_queries(tmp_path, text, said):
+    folder = tmp_path / "letor3_ohsumed"
+    folder.mkdir()
+    for part in range(1, 6):
+        folder.joinpath(f"S{part}.txt").write_text(text)
+    with pytest.raises(DataError, match=said):
+        load_letor_ohsumed(home=tmp_path)
+
+
 def test_conll2000_is_whole():
     real("conll2000")
     data = load_conll2000(download=False)
@@ -442,6 +474,16 @@ def test_ud_english_ewt_is_whole():
     assert (size(data.train), size(data.dev), size(data.test)) == ((12544, 204577), (2001, 25147), (2077, 25094))
     assert len({tag for sentence in data.train for _, tag in sentence}) == 17
     assert data.dev[0][:2] == [("From", "ADP"), ("the", "DET")]
+
+
+def test_letor_ohsumed_is_whole():
+    real("letor3_ohsumed")
+    folds = load_letor_ohsumed(download=False)
+    assert [len(fold.test.lengths) for fold in folds] == [22, 21, 21, 21, 21]
+    assert sum(np.bincount(fold.test.y) for fold in folds).tolist() == [11303, 2585, 2252]
+    X = np.concatenate([fold.test.X for fold in folds])
+    assert X.shape == (16140, 45) and (X.min(), X.max()) == (0, 1)
+    assert np.flatnonzero(~X.any(axis=0)).tolist() == [4, 5, 6, 19, 20, 21, 34, 35, 36]
 
 
 @pytest.mark.parametrize("name, shape, target, ends", [
