@@ -5,7 +5,8 @@ own tools works without it.
 """
 
 from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, StructuredClassifier
+from structperc.estimators.ranking_svm import RankingSVM
 from structperc.estimators.rankings import LatentRanker
 from structperc.estimators.sequences import SequenceTagger
 
-__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "PRank", "SequenceTagger", "StructuredClassifier"]
+__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "PRank", "RankingSVM", "SequenceTagger", "StructuredClassifier"]

@@ -554,6 +554,21 @@ def test_the_latent_objective_never_rises_with_few_epochs_either():
         assert engine.objectives_[-1] == pytest.approx(structural_svm.latent_objective(w, latent_examples(engine, X, y), 1.0), rel=1e-9)
 
 
+@pytest.mark.parametrize("loss", ["precision", "recall"])
+def test_the_latent_objective_of_rankings_never_rises(loss):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(30, 3))
+    y, lengths = np.digitize(X[:, 0] + random.normal(size=30), [0, 1]), [5] * 6
+    engine = Engine("latent-ranking", k=2, loss=loss, C=2.0, trainer="cccp", **TIGHT | {"tolerance": 1e-6}).fit(X, y, lengths=lengths)
+    examples = latent_examples(engine, X, y, np.arange(0, 31, 5))
+    w = engine.parts_.weights.vector()
+
+    assert engine.status_ == "converged" and len(engine.objectives_) > 1
+    assert (np.diff(engine.objectives_) <= 0).all()
+    assert engine.objectives_[-1] == pytest.approx(structural_svm.latent_objective(w, examples, 2.0), rel=1e-9)
+    assert engine.gap_ <= 1e-6 * engine.objective_
+
+
 def test_an_interrupted_latent_fit_goes_on():
     X, y = bags(1, n=10)
     engine = interrupted(Bags(), X, y, epoch=3, C=1.0, trainer="cccp", tolerance=1e-6, epochs=5000)
