@@ -142,7 +142,7 @@ def test_selection_among_many(n):
         scores = np.array(scores, dtype=float)
         ranked = np.lexsort((np.arange(n), -scores))
         relevance = rng.integers(0, 2, n)
-        for k in {1, 2, 7, n // 3 + 1, n // 2 + 1, n, n + 5}:
+        for k in {1, 2, 7, 16, 17, n // 3 + 1, n // 2 + 1, n, n + 5}:
             assert TopDocuments(k).argmax(scores, query(n)) == tuple(ranked[:k].tolist())
             outputs = RankingOutputs(k)
             kept = np.lexsort((np.arange(n), -scores, 1 - relevance))[:k]
