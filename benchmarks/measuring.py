@@ -12,7 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-PACKAGES = ("structperc", "numpy", "scipy", "scikit-learn", "mord", "skordinal", "python-crfsuite", "lightgbm")
+PACKAGES = ("structperc", "numpy", "scipy", "scikit-learn", "mord", "skordinal", "python-crfsuite", "lightgbm",
+            "libsvm-official")
 ROUNDS = 5
 
 

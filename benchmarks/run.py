@@ -1,6 +1,6 @@
 """Runs all benchmarks one after the other, prints their tables and writes them with figures; `make bench` calls this.
 
-    python benchmarks/run.py [--quick] [--only epoch peers stream fixed exact tagging scaling trees] [--output FOLDER]
+    python benchmarks/run.py [--quick] [--only epoch peers stream fixed exact tagging scaling kernels trees] [--output FOLDER]
 """
 
 import argparse
@@ -17,7 +17,7 @@ from structperc.datasets import load_conll2000, load_ud_english_ewt
 from structperc.errors import MissingData
 from structperc.extras import MissingExtra
 
-JOBS = ("epoch", "peers", "stream", "fixed", "exact", "tagging", "scaling", "trees")
+JOBS = ("epoch", "peers", "stream", "fixed", "exact", "tagging", "scaling", "kernels", "trees")
 
 
 def main():
