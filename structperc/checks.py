@@ -102,6 +102,15 @@ def refuse_not_finite(rows) -> None:
         raise not_finite(rows, None)
 
 
+def refuse_scores(rows, scores, start) -> None:
+    """Refuses scores that are not finite, of the examples from `start` on: a row each, or flat with where each example's begin."""
+    flat = isinstance(scores, tuple)
+    finite = np.isfinite(scores[0] if flat else scores)
+    if not finite.all():
+        i = np.searchsorted(scores[1], np.argmin(finite), "right") - 1 if flat else np.argmin(finite.all(axis=1))
+        raise not_finite(rows, start + int(i))
+
+
 def overflow() -> DataError:
     return DataError("the last steps have made weights overflow; the features, costs or sample weights are too large for floating point. "
                      "Scale the features, for instance to unit variance.")

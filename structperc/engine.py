@@ -11,7 +11,7 @@ import numpy as np
 
 from structperc import data as reading
 from structperc import inference, registry
-from structperc.checks import check_parts, check_same, not_finite, overflow, refuse_not_finite
+from structperc.checks import check_parts, check_same, not_finite, overflow, refuse_not_finite, refuse_scores
 from structperc.core.adapters import bound, overrides
 from structperc.core.errors import BusyError, NotFittedError, OptionError, PluginError
 from structperc.core.loop import Loop, NotFinite
@@ -310,7 +310,7 @@ class Engine:
         return reading.canonical(rows) if rows.sparse else rows
 
     def _scored(self, rows):
-        """Chunks of rows, each with its atom scores where the weights find those of many examples at once, and its first example's number."""
+        """Chunks of rows, each with the atom scores, where the weights find those of many examples at once, and its first example."""
         fitted = self._ready()
         parts = fitted.parts
         product = not (overrides(parts.weights, "scores") and not overrides(parts.weights, "batch_scores")
@@ -325,10 +325,7 @@ class Engine:
                 yield fitted, rows, None, 0
                 return
             scores = scores if isinstance(scores, tuple) else np.ascontiguousarray(scores, dtype=float)
-            finite = np.isfinite(scores[0] if isinstance(scores, tuple) else scores)
-            if not finite.all():
-                i = int(np.argmin(finite.all(axis=1))) if finite.ndim > 1 else int(np.searchsorted(scores[1], np.argmin(finite), "right")) - 1
-                raise not_finite(rows, start + i)
+            refuse_scores(rows, scores, start)
             yield fitted, part, scores, start
 
     def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
@@ -389,13 +386,13 @@ class Engine:
     def atom_scores(self, X, *, offsets=None, lengths=None, groups=None):
         """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
         found = []
-        for fitted, part, scores, _ in self._scored(self._read(X, offsets, lengths, groups)):
+        for _, part, scores, _ in self._scored(self._read(X, offsets, lengths, groups)):
             if isinstance(scores, tuple):
                 scores = np.split(scores[0], scores[1][1:-1])
             elif scores is None:
                 scores = [one for _, one in self._examples(part)]
             found.append(scores)
-        if fitted.parts.features.fixed_atoms < 0:
+        if self.parts_.features.fixed_atoms < 0:
             return [one for scores in found for one in scores]
         return np.concatenate([np.asarray(scores) for scores in found])
 

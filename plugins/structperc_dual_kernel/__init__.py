@@ -13,7 +13,7 @@ options = {
                                                 "auto (1 / features)"),
     "degree": Option(3, help="of the polynomial kernel"),
     "coef0": Option(0.0, help="the constant of the polynomial kernel"),
-    "shift": Option(None, help="the constant of the perceptron and the stump kernel; none: the smallest that keeps them from being negative"),
+    "shift": Option(None, help="the constant of the perceptron and the stump kernel; none: one that keeps them from being negative"),
     "kernel_decay": Option(None, help="of subset-tree (0.4) and subsequence (0.5): the weight of each further symbol of a common fragment"),
     "length": Option(3, help="symbols of the subsequences"),
     "normalise": Option(True, (False, True), "whether trees and strings are compared by their cosine"),
@@ -28,4 +28,5 @@ options = {
 def structperc_weights(task):
     given = task.options
     bank = bank_for(task, {name: option.default for name, option in options.items()})
-    return DualWeights(bank, task.average, task.decay, most_rows(given["budget"]), given["removal"], megabytes(given["cache_size"]))
+    return DualWeights(bank, task.average, task.decay, task.decay_schedule, most_rows(given["budget"]), given["removal"],
+                       megabytes(given["cache_size"]))

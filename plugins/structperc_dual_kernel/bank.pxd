@@ -14,6 +14,7 @@ cdef class Queries:
 cdef class Bank(Component):
     cdef readonly Py_ssize_t n                  # rows held, in the slots 0 .. n - 1
     cdef readonly bint dear                     # whether a kernel value costs so much that it is worth being kept
+    cdef readonly Py_ssize_t stretch            # rows held that are compared with all queries before the next ones: what a cache holds
     cdef public int64_t counted                 # the number, over all training data, of the first row of the present ones
 
     cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil

@@ -27,6 +27,9 @@ cdef class Bank(Component):
     `look_at`, so that appending cannot fail for want of sense in the data.
     """
 
+    def __cinit__(self, *args, **kwargs):
+        self.stretch = 256
+
     def start(self, task):
         """Takes what is known of the data (n_features, sparse, objects); refuses data that this bank cannot hold."""
 

@@ -31,8 +31,8 @@ def bank_for(task, defaults):
     given = task.options
     kernel = given["kernel"]
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
-        raise OptionError(f"kernel={kernel!r}; expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices (of two objects, "
-                          f"where X is a list of objects), or an ObjectKernel.")
+        raise OptionError(f"kernel={kernel!r}; expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices (of two "
+                          f"objects, where X is a list of objects), or an ObjectKernel.")
     for name, kernels in OWN.items():
         if given[name] != defaults[name] and kernel not in kernels:
             raise OptionError(f"{name}={given[name]!r} has no effect with kernel={kernel!r}; it is for {', '.join(kernels)}.")

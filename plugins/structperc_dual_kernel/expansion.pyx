@@ -184,17 +184,18 @@ cdef class Expansion(Weights):
     def row_scores(self, Rows rows, const int64_t[::1] which):
         """The sums of these rows of X in every block, (n_rows, n_blocks)."""
         cdef Queries q = self.bank.queries()
-        cdef Py_ssize_t n_blocks = self.features.n_blocks, group, n = which.shape[0]
+        cdef Py_ssize_t n_blocks = self.features.n_blocks, group, n = which.shape[0], first = 0, last
         cdef double[:, :, ::1] r = np.zeros(((n + LANES - 1) // LANES, n_blocks, LANES))
         cdef const double[:, ::1] c = self.coefficients
         cdef int status = 0
         if self.bank.n:
             self.bank.prepare(q, rows, which)
             with nogil:
-                for group in range(r.shape[0]):
-                    status = add_slots(self.bank, q, group, 0, self.bank.n, &c[0, 0], n_blocks, &r[group, 0, 0])
-                    if status < 0:
-                        break
+                while status == 0 and first < self.bank.n:
+                    last = min(first + self.bank.stretch, self.bank.n)
+                    for group in range(r.shape[0]):
+                        status |= add_slots(self.bank, q, group, first, last, &c[0, 0], n_blocks, &r[group, 0, 0])
+                    first = last
             if status < 0:
                 self.bank.reraise()
         return np.ascontiguousarray(np.asarray(r).transpose(0, 2, 1).reshape(-1, n_blocks)[:n])

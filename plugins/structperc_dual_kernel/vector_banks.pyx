@@ -28,6 +28,7 @@ FAR = {"float64": 8.0, "float32": 1.0}          # a mean of more than so many de
 
 cdef enum:
     LINE = 64                                   # bytes of a cache line
+    CACHED = 49152                              # values that may stay in the second-level cache while they are compared with queries
     FEW = 4096                                  # entries that are not worth gathering
     CHUNK = 1 << 20                             # numbers of X looked at together
     MOST_FEATURES = 2147483647
@@ -363,7 +364,7 @@ cdef class DenseBank(VectorBank):
 
     def start(self, task):
         VectorBank.start(self, task)
-        self.origin = np.zeros(self.n_features)
+        self.origin, self.stretch = np.zeros(self.n_features), min(max(CACHED // self.n_features, 64), 1024)
 
     def look_at(self, Rows rows):
         """Distances do not depend on the origin, but their digits do: it is moved to the mean where that is far away."""
@@ -377,7 +378,7 @@ cdef class DenseBank(VectorBank):
 
     def empty(self):
         cdef DenseBank other = VectorBank.empty(self)
-        other.origin = self.origin
+        other.origin, other.stretch = self.origin, self.stretch
         return other
 
     def reserve(self, Py_ssize_t n):

@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t
 from structperc.core.components cimport Component, Features, Weights
 from structperc.core.rows cimport Example, Rows
+from structperc.core.schedules cimport Schedule
 from structperc_dual_kernel.bank cimport Bank, Queries
 from structperc_dual_kernel.expansion cimport OwnPart
 from structperc_dual_kernel.held cimport Held
@@ -14,6 +15,7 @@ cdef class DualWeights(Weights):
     cdef readonly Memory memory
     cdef readonly bint average
     cdef readonly double decay
+    cdef Schedule schedule
     cdef readonly object options
     cdef object random
     cdef object moving                          # a lock: rows give way, or are copied for predictions
@@ -29,6 +31,7 @@ cdef class DualWeights(Weights):
     cdef int64_t[::1] row, lane                 # in order of visits: each row's number in X, and the lane where it stands
     cdef int64_t[::1] lane_row, since           # by lane: the number of its row; from which change on its sums are to be completed
     cdef int64_t[::1] first, example            # of each example: its first place in that order; its number
+    cdef int64_t[::1] lacks                     # of each group: the first change that its sums lack
     cdef int64_t[::1] left                      # of each group: rows that are not visited yet
     cdef unsigned char[::1] visited             # by lane
     cdef Py_ssize_t n_groups, n_examples, at    # at: examples visited
@@ -42,7 +45,8 @@ cdef class DualWeights(Weights):
     cdef bint looked                            # whether the bank has seen data
 
     cdef Py_ssize_t look_ahead(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1
-    cdef int complete(self, Py_ssize_t group) noexcept nogil
+    cdef int complete(self) noexcept nogil
+    cdef int add(self, Py_ssize_t group, int64_t first, int64_t last, bint afresh) noexcept nogil
     cdef int tile(self, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values, int64_t first) noexcept nogil
     cdef void change(self, Py_ssize_t slot, const double *c) noexcept nogil
     cdef bint is_current(self, Example x) noexcept nogil

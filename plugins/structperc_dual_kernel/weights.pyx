@@ -15,6 +15,7 @@ from libc.string cimport memcpy, memset
 from structperc.core.components cimport Component, Features, Weights
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
+from structperc.core.schedules cimport Schedule
 from structperc_dual_kernel.bank cimport LANES, Bank
 from structperc_dual_kernel.expansion cimport TILE, Expansion, OwnPart, add_rows
 from structperc_dual_kernel.held cimport Held
@@ -31,6 +32,7 @@ COLLINS_DUFFY = """@inproceedings{collins2002new,
 }"""
 
 cdef enum:
+    AFRESH = -1                 # the sums of a group lack everything
     AHEAD = 256                 # rows, or examples, that are looked at ahead
 
 cdef const sp_tiles *TILES = best_tiles()
@@ -54,7 +56,9 @@ cdef class DualWeights(Weights):
         Empty; knows the kernel.
     average : bool
     decay : float in [0, 1)
-        Each step first multiplies w by 1 - decay.
+        Each step first multiplies w by 1 - decay * r(t).
+    decay_schedule : str or function
+        r(t) for the t-th example visited, at most 1; see `structperc.core.schedules.Schedule`.
     budget : int
         The most rows to hold; 0: no bound.
     removal : {"oldest", "random", "least"}
@@ -68,8 +72,8 @@ cdef class DualWeights(Weights):
     def __cinit__(self, *args, **kwargs):
         self.example = self.row = self.sums = self.moved = None
 
-    def __init__(self, Bank bank, average=False, double decay=0.0, budget=0, removal="oldest", cache_bytes=0):
-        self.average, self.decay = average, decay
+    def __init__(self, Bank bank, average=False, double decay=0.0, decay_schedule="constant", budget=0, removal="oldest", cache_bytes=0):
+        self.average, self.decay, self.schedule = average, decay, Schedule(decay_schedule, "decay_schedule")
         self.options = bank, budget, removal, cache_bytes
         self.window = Example()
         self.moving = threading.Lock()
@@ -90,6 +94,9 @@ cdef class DualWeights(Weights):
         self.counted = self.coming = 0
         self.scratch, self.looked = None, False
         self.memory = self._final = self.source = self.attended = None
+
+    def check(self, task, parts, sample_weight=None):
+        self.schedule.check_decay(self.decay)
 
     def attend(self, rows):
         self.attended, self.memory, self.source, self.scratch = rows, None, None, None
@@ -120,7 +127,7 @@ cdef class DualWeights(Weights):
 
     cdef Py_ssize_t look_ahead(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1:
         """Finds the sums of the rows of the next examples, as the weights stand now; where it stopped."""
-        cdef Py_ssize_t i = t, example, n_rows = 0, most = 1, group, row
+        cdef Py_ssize_t i = t, example, n_rows = 0, most = 1, row
         cdef Example x = self.window
         cdef int status = 0
         self.source = self._final = None
@@ -148,10 +155,7 @@ cdef class DualWeights(Weights):
         self.arrange(rows, n_rows)
         self.provide_steps(n_rows, most)
         with nogil:
-            for group in range(self.n_groups):
-                status = self.complete(group)
-                if status < 0:
-                    break
+            status = self.complete()
         if status < 0:
             self.held.bank.reraise()
         self.n_examples, self.at = i - t, 0
@@ -190,7 +194,7 @@ cdef class DualWeights(Weights):
         if self.sums is None or self.sums.shape[0] < groups:
             self.sums, self.left = np.zeros((groups, self.n_blocks, LANES)), np.zeros(groups, dtype=np.int64)
             self.lane, self.lane_row, self.since = (np.zeros(room, dtype=np.int64) for _ in range(3))
-            self.visited = np.zeros(room, dtype=np.uint8)
+            self.visited, self.lacks = np.zeros(room, dtype=np.uint8), np.zeros(groups, dtype=np.int64)
         if self.remembers:
             order = np.argsort(np.asarray(self.memory.complete)[np.asarray(self.row)[:n_rows]], kind="stable")
         for lane in range(room):
@@ -209,23 +213,43 @@ cdef class DualWeights(Weights):
             self.left[lane] = min(<Py_ssize_t> LANES, n_rows - lane * LANES)
         self.held.bank.prepare(self.queries, rows, self.lane_row[:n_rows])
 
-    cdef int complete(self, Py_ssize_t group) noexcept nogil:
-        """Brings the sums of a group's lanes up to the present weights; -1 on an error."""
+    cdef int complete(self) noexcept nogil:
+        """Brings all lanes up to the present weights, by the changes that they lack or, where that is less, afresh; -1 on an error.
+
+        So many rows held as fit in a cache are compared with all groups before the next ones.
+        """
+        cdef Py_ssize_t group, lane, held = self.held.bank.n, stretch = self.held.bank.stretch
+        cdef int64_t at, n = self.memory.n if self.remembers else 0, lowest = n
+        for group in range(self.n_groups):
+            self.lacks[group] = AFRESH
+            if self.remembers:
+                at = n
+                for lane in range(group * LANES, (group + 1) * LANES):
+                    at = min(at, self.since[lane])
+                if at >= self.memory.forgotten and n - at <= held:
+                    self.lacks[group] = at
+                    lowest = min(lowest, at)
+            if self.lacks[group] == AFRESH:
+                memset(&self.sums[group, 0, 0], 0, self.n_blocks * LANES * sizeof(double))
+        at = 0
+        while at < held:
+            for group in range(self.n_groups):
+                if self.lacks[group] == AFRESH and self.add(group, at, min(at + stretch, held), True) < 0:
+                    return -1
+            at += stretch
+        while lowest < n:
+            for group in range(self.n_groups):
+                if self.lacks[group] != AFRESH and self.add(group, max(lowest, self.lacks[group]), min(lowest + stretch, n), False) < 0:
+                    return -1
+            lowest += stretch
+        return 0
+
+    cdef int add(self, Py_ssize_t group, int64_t first, int64_t last, bint afresh) noexcept nogil:
+        """Adds what the slots (the changes, unless afresh) first .. last - 1 make to the sums of a group; -1 on an error."""
         cdef double values[TILE * LANES]
         cdef const double *by[TILE]
         cdef int slots[TILE]
-        cdef Py_ssize_t lane, i, n, at, held = self.held.bank.n
-        cdef int64_t first = 0, last = held
-        cdef const int64_t *since = &self.since[group * LANES]
-        cdef bint afresh = not self.remembers
-        if not afresh:
-            first, last = since[0], self.memory.n
-            for lane in range(LANES):
-                first = min(first, since[lane])
-            afresh = first < self.memory.forgotten or last - first > held
-        if afresh:
-            memset(&self.sums[group, 0, 0], 0, self.n_blocks * LANES * sizeof(double))
-            first, last = 0, held
+        cdef Py_ssize_t i, n, at
         while first < last:
             n = min(TILE, last - first)
             for i in range(n):
@@ -239,7 +263,7 @@ cdef class DualWeights(Weights):
             if afresh:
                 TILES.sums(values, n, by, self.n_blocks, &self.sums[group, 0, 0])
             else:
-                TILES.sums_from(values, n, by, self.n_blocks, &self.sums[group, 0, 0], first, since)
+                TILES.sums_from(values, n, by, self.n_blocks, &self.sums[group, 0, 0], first, &self.since[group * LANES])
             first += n
         return 0
 
@@ -419,7 +443,12 @@ cdef class DualWeights(Weights):
                 TILES.sums(values, 1, &c, self.n_blocks, &self.sums[group, 0, 0])
 
     cdef int shrink(self) noexcept nogil:
-        self.scale *= 1 - self.decay
+        cdef double left = self.schedule.left_c(self.decay, self.ticks + 1)
+        if left < 0:
+            with gil:
+                self.error = self.schedule.taken_error()
+            return -1
+        self.scale *= left
         if self.scale < (SMALLEST_AVERAGING if self.average else SMALLEST):
             with gil:
                 try:

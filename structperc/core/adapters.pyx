@@ -181,8 +181,8 @@ cdef class PythonFeatures(Features):
                     return -1
                 row, block = cell
                 if not (0 <= row < x.block.n_rows and 0 <= block < self.n_blocks):
-                    raise PluginError(f"{type(self.target).__name__}.cell returned {cell} for atom {a} of example {x.index}; expected a row "
-                                      f"below {x.block.n_rows} and a block below {self.n_blocks}, or None.")
+                    raise PluginError(f"{type(self.target).__name__}.cell returned {cell} for atom {a} of example {x.index}; expected a "
+                                      f"row below {x.block.n_rows} and a block below {self.n_blocks}, or None.")
                 return row * self.n_blocks + block
             except BaseException as error:
                 self.error = error

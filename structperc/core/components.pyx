@@ -130,7 +130,8 @@ cdef class Features(Component):
         self.n_weight_rows = 1
         self.scratch = None
 
-    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t fixed_atoms=-1, Py_ssize_t lazy_rows=0, Py_ssize_t n_blocks=0):
+    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t fixed_atoms=-1, Py_ssize_t lazy_rows=0,
+              Py_ssize_t n_blocks=0):
         """Declares the number of weights; a Python feature map calls this in its constructor.
 
         lazy_rows: so many of the first rows are found through `Parameter.place` (compiled feature maps only), so that a weight
@@ -341,7 +342,7 @@ cdef class Weights(Component):
         return self.features.inner_c(x, a, z, b)
 
     cdef Py_ssize_t ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
-        """Told that the examples from t on (in file order, or order[t], ...) are visited next, up to n: until which it need not be told again.
+        """Told that the examples from t on (in file order, or order[t], ...) are visited next, up to n; until which it need not be told.
 
         A store that scores many examples faster than one by one does that here. -1 on an error.
         """

@@ -6,7 +6,6 @@ Cost: one pass over the example's values for four blocks at a time (see inner.h)
 import numpy as np
 
 from structperc.core.components cimport Features, Parameter
-from structperc.core.errors import DataError
 from structperc.core.kernels cimport best_kernels, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
 

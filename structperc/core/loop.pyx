@@ -377,7 +377,8 @@ cdef class Loop:
                                        &at)
             if not compiled or stop == FAILED:      # parts keep the error, and other threads use them too: once more with the GIL
                 at = before
-                stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity, &at)
+                stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity,
+                                   &at)
             if stop < 0:
                 self.fail(<int> stop, x, weights)
             start = stop
@@ -387,8 +388,8 @@ cdef class Loop:
         return Gold(np.asarray(found)[:at], np.asarray(ends))
 
     cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
-                           double *own, Py_ssize_t most, int[::1] found, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity,
-                           Py_ssize_t *at) noexcept nogil:
+                           double *own, Py_ssize_t most, int[::1] found, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t n,
+                           Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
         """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
         cdef Py_ssize_t i, m, seen = 0, fixed = self.features.fixed_atoms
         cdef bint single = self.outputs.width == 1

@@ -54,6 +54,20 @@ cdef class Schedule:
                 self.error = error
                 return -1
 
+    cdef double left_c(self, double decay, Py_ssize_t t) noexcept nogil:
+        """What a decay leaves of the weights, 1 - decay * r(t); negative after storing an error."""
+        cdef double share = self.at_c(t)
+        if share > 1:
+            with gil:
+                self.error = DataError(f"the schedule {self.rule!r} of the decay answers {share} for example {t}; expected at most 1.")
+            return -1
+        return 1 - decay * share if share >= 0 else -1
+
+    def check_decay(self, decay):
+        """Refuses a schedule for a decay that is 0."""
+        if decay == 0 and self.rule != "constant":
+            raise OptionError(f"decay_schedule={self.rule!r} has no effect with decay=0; set a decay, or leave it out.")
+
     def asked(self, t):
         value = self.rule(t)
         try:

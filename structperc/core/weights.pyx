@@ -7,7 +7,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 from structperc.core.components cimport Features, Parameter, Weights, written_out
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError
 from structperc.core.rows cimport Example
 from structperc.core.schedules cimport Schedule
 
@@ -60,8 +60,7 @@ cdef class PrimalWeights(Weights):
         return self.schedule.rule
 
     def check(self, task, parts, sample_weight=None):
-        if self.decay == 0 and self.schedule.rule != "constant":
-            raise OptionError(f"decay_schedule={self.schedule.rule!r} has no effect with decay=0; set a decay, or leave it out.")
+        self.schedule.check_decay(self.decay)
 
     def __cinit__(self, *args, **kwargs):
         self.place = None
@@ -106,13 +105,12 @@ cdef class PrimalWeights(Weights):
         """Multiplies w by what a step leaves of it; -1 on an error."""
         cdef Py_ssize_t row, j, width = self.features.row_width
         cdef double *v
-        cdef double share = self.schedule.at_c(self.ticks + 1)
-        if share < 0 or share > 1:
+        cdef double left = self.schedule.left_c(self.decay, self.ticks + 1)
+        if left < 0:
             with gil:
-                self.error = self.schedule.taken_error() or DataError(
-                    f"the schedule {self.schedule.rule!r} of the decay answers {share} for example {self.ticks + 1}; expected at most 1.")
+                self.error = self.schedule.taken_error()
             return -1
-        self.scale *= 1 - self.decay * share
+        self.scale *= left
         if self.scale >= (SMALLEST_AVERAGING if self.average else SMALLEST):
             return 0
         for row in range(self.rows_in_use()):

@@ -12,7 +12,6 @@ from reference.samples import real, small_sets, whole
 from scipy.sparse import csr_array
 
 from structperc import Engine
-from structperc.core.errors import DataError, OptionError, PluginError
 
 UPDATES = {"cusum": ["perceptron", "pa", "pa1", "pa2", "exact-pa", "exact-pa1", "exact-pa2"],
            "multiclass": ["perceptron", "pa", "pa1", "pa2", "exact-pa", "exact-pa1", "exact-pa2"],
