@@ -216,11 +216,11 @@ def test_a_tagger_compares_tokens():
 def test_rankings_bend_too():
     """Documents are relevant far from the middle, which no direction tells."""
     random = np.random.default_rng(0)
-    X, queries = random.normal(size=(300, 3)), np.repeat(np.arange(30), 10)
+    X, queries = random.normal(size=(600, 3)), np.repeat(np.arange(60), 10)
     relevant = (np.abs(X[:, 0]) > 1).astype(int)
-    bent, straight = (made(LatentRanker, k=3, **options).fit(X[:200], relevant[:200], groups=queries[:200])
+    bent, straight = (made(LatentRanker, k=3, **options).fit(X[:400], relevant[:400], groups=queries[:400])
                       for options in ({"kernel": "rbf", "gamma": 0.5}, {}))
-    assert bent.score(X[200:], relevant[200:], groups=queries[200:]) > straight.score(X[200:], relevant[200:], groups=queries[200:]) + 0.2
+    assert bent.score(X[400:], relevant[400:], groups=queries[400:]) > 0.15 + straight.score(X[400:], relevant[400:], groups=queries[400:])
     assert np.array_equal(pickle.loads(pickle.dumps(bent)).decision_function(X), bent.decision_function(X))
 
 
