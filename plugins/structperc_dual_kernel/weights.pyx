@@ -95,6 +95,10 @@ cdef class DualWeights(Weights):
         self.scratch, self.looked = None, False
         self.memory = self._final = self.source = self.attended = None
 
+    @property
+    def decay_schedule(self):
+        return self.schedule.rule
+
     def check(self, task, parts, sample_weight=None):
         self.schedule.check_decay(self.decay)
 
