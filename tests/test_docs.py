@@ -82,7 +82,7 @@ def test_the_readme_says_what_its_code_prints():
     printed, _ = run_blocks(ROOT / "README.md")
     said = re.findall(r"# -> (.*?)(?:, where .*)?$", "\n".join(code_blocks(ROOT / "README.md", "python")), re.MULTILINE)
 
-    assert len(said) == 6
+    assert len(said) == 7
     assert set(said) <= set(printed.split("\n"))
 
 
