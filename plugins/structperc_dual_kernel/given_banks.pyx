@@ -6,8 +6,9 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, PluginError
-from structperc.core.rows cimport Example, Rows
-from structperc_dual_kernel.bank cimport LANES, Bank, Queries
+from structperc.core.rows cimport Rows
+from structperc_dual_kernel.bank cimport LANES, Queries
+from structperc_dual_kernel.list_bank cimport ListBank
 
 
 cdef class RowsQueries(Queries):
@@ -17,10 +18,9 @@ cdef class RowsQueries(Queries):
     cdef object which
 
 
-cdef class RowsBank(Bank):
-    """Shared by both: what is held is a list with an entry for each slot."""
+cdef class RowsBank(ListBank):
+    """Shared by both: rows of X are compared with entries held, all at once."""
 
-    cdef list held
     cdef Py_ssize_t n_features
 
     def start(self, task):
@@ -36,48 +36,15 @@ cdef class RowsBank(Bank):
         other.held, other.n = [self.held[slot] for slot in slots], len(slots)
         return other
 
-    def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, Bank source):
-        self.held[to] = (<RowsBank> source).held[slot]
-
-    def truncate(self, Py_ssize_t n):
-        del self.held[n:]
-        self.n = n
-
-    def reserve(self, Py_ssize_t n):
-        pass
-
     def queries(self):
         return RowsQueries()
 
     def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
         (<RowsQueries> q).rows, (<RowsQueries> q).which, q.n = rows, np.array(which), which.shape[0]
 
-    def taken(self, Rows rows, Py_ssize_t row):
-        """What is held of a row of X."""
-        raise self.missing("taken")
-
     def compared(self, Rows rows, which, entries):
         """The kernel between rows of X and entries held, (rows, entries)."""
         raise self.missing("compared")
-
-    cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil:
-        with gil:
-            try:
-                self.held.append(self.taken(x.source, x.first_row + row))
-                self.n += 1
-                return 0
-            except BaseException as error:
-                self.error = error
-                return -1
-
-    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row) noexcept nogil:
-        with gil:
-            try:
-                self.held[slot] = self.taken(x.source, x.first_row + row)
-                return 0
-            except BaseException as error:
-                self.error = error
-                return -1
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
         cdef Py_ssize_t i, lane

@@ -7,8 +7,9 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, PluginError
-from structperc.core.rows cimport Example, Rows
+from structperc.core.rows cimport Rows
 from structperc_dual_kernel.bank cimport LANES, Bank, Queries
+from structperc_dual_kernel.list_bank cimport ListBank
 from structperc_dual_kernel.object_kernels cimport Encoded, ObjectKernel
 
 
@@ -22,8 +23,8 @@ cdef class ObjectQueries(Queries):
         self.work = None
 
 
-cdef class ObjectBank(Bank):
-    """Objects, and a kernel on them.
+cdef class ObjectBank(ListBank):
+    """Objects, and a kernel on them; held are `Encoded`, or the objects themselves where the kernel is a function of Python.
 
     Parameters
     ----------
@@ -33,7 +34,6 @@ cdef class ObjectBank(Bank):
 
     cdef readonly object kernel
     cdef ObjectKernel compiled              # None: a function of Python
-    cdef readonly list held                 # Encoded, or the objects themselves
     cdef bint learns                        # whether the kernel keeps the symbols of what it is asked about
     cdef Py_ssize_t largest                 # of the sizes of objects held
     cdef Rows attended                      # the data of a fit, and
@@ -77,15 +77,13 @@ cdef class ObjectBank(Bank):
         return (<Encoded> one).size if self.compiled is not None else 0
 
     def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, Bank source):
-        self.held[to] = (<ObjectBank> source).held[slot]
+        ListBank.copy_slot(self, to, slot, source)
         self.largest = max(self.largest, self.size(self.held[to]))
 
-    def truncate(self, Py_ssize_t n):
-        del self.held[n:]
-        self.n = n
-
-    def reserve(self, Py_ssize_t n):
-        pass
+    def taken(self, Rows rows, Py_ssize_t row):
+        found = self.encode(rows, row)
+        self.largest = max(self.largest, self.size(found))
+        return found
 
     cdef encode(self, Rows rows, Py_ssize_t row):
         if self.compiled is None:
@@ -119,27 +117,6 @@ cdef class ObjectBank(Bank):
             largest = self.compiled.room_c(largest, max(self.largest, largest))     # rows may join while these queries are in use
             if queries.work is None or queries.work.shape[0] < largest:
                 queries.work = np.empty(max(largest, 1))
-
-    cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil:
-        with gil:
-            try:
-                self.held.append(self.encode(x.source, x.first_row + row))
-                self.largest = max(self.largest, self.size(self.held[self.n]))
-                self.n += 1
-                return 0
-            except BaseException as error:
-                self.error = error
-                return -1
-
-    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row) noexcept nogil:
-        with gil:
-            try:
-                self.held[slot] = self.encode(x.source, x.first_row + row)
-                self.largest = max(self.largest, self.size(self.held[slot]))
-                return 0
-            except BaseException as error:
-                self.error = error
-                return -1
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
         with gil:
