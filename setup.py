@@ -14,27 +14,27 @@ else:
     FLAGS, VECTORS = ["-O2", "-fno-tree-vectorize", "-ffp-contract=off"], ["-O3", "-ftree-vectorize"]
 
 ROOT = Path(__file__).parent
-CORE = sorted(ROOT.glob("structperc/core/*.pyx"))
-PLUGINS = sorted(ROOT.glob("plugins/structperc_*/*.pyx"))
+COMPILED = [path.relative_to(ROOT) for folder in ("structperc", "plugins") for path in sorted((ROOT / folder).rglob("*.pyx"))]
 
 
 def extension(path):
-    parts = path.relative_to(ROOT / "plugins" if path in PLUGINS else ROOT).with_suffix("").parts
+    name = ".".join(path.with_suffix("").parts).removeprefix("plugins.")
+    headers = [str(p.relative_to(ROOT)) for p in ROOT.glob("*/**/*.h")]
     return Extension(
-        ".".join(parts),
-        [str(path.relative_to(ROOT))],
-        include_dirs=["structperc/core", str(path.parent.relative_to(ROOT))],
-        depends=[str(p.relative_to(ROOT)) for p in [*ROOT.glob("structperc/core/*.h"), *path.parent.glob("*.h")]],
-        extra_compile_args=FLAGS + (VECTORS if path.name == "kernels.pyx" else []),
+        name,
+        [str(path)],
+        include_dirs=sorted({"structperc/core", str(path.parent), "plugins/structperc_kernels"}),
+        depends=headers,
+        extra_compile_args=FLAGS + (VECTORS if path.name == "inner_products.pyx" else []),
     )
 
 
 setup(
     packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
     package_dir={"structperc": "structperc", **{p.parent.name: f"plugins/{p.parent.name}" for p in ROOT.glob("plugins/*/__init__.py")}},
-    package_data={"structperc": ["py.typed"], "structperc.core": ["*.pxd", "*.h"]},
+    package_data={"": ["py.typed", "*.pxd", "*.h"]},
     ext_modules=cythonize(
-        [extension(path) for path in CORE + PLUGINS],
+        [extension(path) for path in COMPILED],
         include_path=[".", "plugins"],
         language_level=3,
         compiler_directives={

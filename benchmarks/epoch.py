@@ -8,7 +8,7 @@ import datasets
 import figures
 import job
 import numpy as np
-from measuring import median, per_example, ratios, shown, spread, take_turns
+from measuring import example_costs, median, ratios, shown, spread, take_turns
 from measuring import table as markdown
 from roof import Roof, compiler_version
 from sklearn.linear_model import Perceptron, SGDClassifier
@@ -64,7 +64,7 @@ def compare(data, epochs, learner_epochs):
 
     def add(name, fit, epochs):
         fit(1)                      # once unmeasured: lazy imports, first touch of the pages
-        contenders[name] = functools.partial(per_example, fit, epochs, data.n)
+        contenders[name] = functools.partial(example_costs, fit, epochs, data.n)
 
     roof = Roof(data)
     narrow = Roof(data, np.float32) if data.X.dtype == np.float32 else None

@@ -5,10 +5,10 @@ import functools
 import datasets
 import job
 import numpy as np
-from measuring import median, per_example, ratios, spread, table, take_turns
+from measuring import example_costs, median, ratios, spread, table, take_turns
 
 from structperc import Engine
-from structperc.observers import History
+from structperc.callbacks import History
 
 UPDATES = ("exact-pa", "exact-pa1", "exact-pa2")
 C = 0.01
@@ -39,7 +39,7 @@ def compare(data, epochs):
         fit = functools.partial(train, data, name)
         record = fit(1 + epochs).records
         steps[name] = sum(one.updates for one in record[1:]) / (epochs * data.n)
-        contenders[name] = functools.partial(per_example, fit, epochs, data.n)
+        contenders[name] = functools.partial(example_costs, fit, epochs, data.n)
     return {"name": data.name, "thresholds": int(data.y.max()), "epochs": epochs, "steps": steps, "nanoseconds": take_turns(contenders)}
 
 

@@ -74,7 +74,7 @@ def scatter(path, panels, curves, xlabel, ylabel):
             one.plot(x, y, linestyle="", marker=marker[label], markersize=7, markerfacecolor="0.75", markeredgecolor="black", label=label)
         one.set(xscale="log", xlabel=xlabel, ylabel=ylabel)
         low, high = np.log10(one.get_xlim())
-        one.set_xlim(10 ** np.floor(low), 10 ** np.ceil(high))          # whole decades, whose ticks have room
+        one.set_xlim(10 ** np.floor(low), 10 ** np.ceil(high))          # whole decades, whose n_visited have room
         one.grid(axis="both", color="0.88", linewidth=0.6)
         one.set_title(title, loc="left")
     figure.legend(*one.get_legend_handles_labels(), frameon=False, loc="outside right center")

@@ -163,7 +163,7 @@ def rates(width, n):
     for rows, kernel in itertools.product(ROWS, ("rbf", "linear")):
         kept, asked = S.astype(rows), Q.astype(rows)
         # Of two ranks the wrong one is always preferred, so that every row is learned from.
-        predict, support = structperc(kept, random.integers(2, size=n), kernel, 1 / width, epochs=1, augment=1e9, rows=rows)()
+        predict, support = structperc(kept, random.integers(2, size=n), kernel, 1 / width, epochs=1, loss_weight=1e9, rows=rows)()
         found[f"{kernel} {rows}"] = rate(functools.partial(predict, asked), n * support)
     for rows in ROWS:
         kept, asked = S.astype(rows), Q.astype(rows)

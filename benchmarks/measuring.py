@@ -31,7 +31,7 @@ def cpu_seconds(function, *arguments):
     return time.process_time() - begin
 
 
-def per_example(fit, epochs, n):
+def example_costs(fit, epochs, n):
     """Nanoseconds per example and epoch, what a fit costs once taken off: (time of 1 + epochs epochs - time of 1 epoch) / epochs.
 
     `fit(epochs)` trains a fresh model.

@@ -18,8 +18,8 @@ import attrs
 import numpy as np
 from roof import COMPILER, FLAGS, pointer
 
-from structperc.columns import read_columns
-from structperc.datasets import locate
+from structperc.files.conll import read_columns
+from structperc.files.datasets import locate
 
 SOURCE = Path(__file__).with_name("naive_trees.c")
 COLUMNS = ("form", "upos", "head", "deprel")

@@ -13,10 +13,9 @@ from measuring import table
 from scipy import sparse
 
 from structperc import Engine
-from structperc.datasets import load_numbers, locate
-from structperc.errors import MissingData
-from structperc.extras import MissingExtra
-from structperc.tables import read_svmlight
+from structperc.errors import MissingData, MissingExtra
+from structperc.files.csv_svmlight import read_svmlight
+from structperc.files.datasets import load_numbers, locate
 
 VARIANTS = {"PA": "exact-pa", "PA-I": "exact-pa1", "PA-II": "exact-pa2"}
 RIVALS = {"PRank": functools.partial(Engine, "prank", variant="original"), "multiclass": functools.partial(Engine, "multiclass")}

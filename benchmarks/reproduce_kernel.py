@@ -16,14 +16,13 @@ from sklearn.model_selection import RepeatedKFold
 from sklearn.svm import SVC, SVR
 
 from structperc import Engine
-from structperc.datasets import BINS, PARTITIONED, load_partitions
-from structperc.errors import MissingData
-from structperc.extras import MissingExtra
+from structperc.errors import MissingData, MissingExtra
+from structperc.files.datasets import BINS, PARTITIONED, load_partitions
 
 GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)       # of the RBF kernel, times the number of features: what is tried
 EPOCHS = (5, 20, 80, 320)
-UPDATES = ({"update": "perceptron"}, {"update": "perceptron", "augment": 1.0},
-           *({"update": "pa1", "augment": 1.0, "C": C} for C in (0.03, 0.3)))
+UPDATES = ({"update": "perceptron"}, {"update": "perceptron", "loss_weight": 1.0},
+           *({"update": "pa1", "loss_weight": 1.0, "C": C} for C in (0.03, 0.3)))
 CS = (0.1, 1.0, 10.0, 100.0, 1000.0)    # of SVC and SVR
 EPSILONS = (0.1, 0.3)                   # of SVR, in ranks
 FOLDS, FOLDED_ROWS = 5, 200             # folds are drawn again until so many rows were held out

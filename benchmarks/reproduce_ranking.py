@@ -13,10 +13,9 @@ from measuring import cpu_seconds, median, shown, table
 
 from structperc import Engine
 from structperc.components import LatentUpdate
-from structperc.datasets import load_letor_ohsumed
-from structperc.errors import MissingData
+from structperc.errors import MissingData, MissingExtra
 from structperc.estimators import LatentRanker, RankingSVM
-from structperc.extras import MissingExtra
+from structperc.files.datasets import load_letor_ohsumed
 from structperc.metrics import precision_at_k
 
 PLACES = (1, 3, 5, 10)
@@ -74,11 +73,11 @@ def linear(w):
     return lambda X: X @ w
 
 
-PERCEPTRON = dict(k=(1, 3, 5, 10, 20), augment=(0.0, 1.0, 5.0, 20.0), epochs=(5, 30), decay=(0.0, 0.01))
+PERCEPTRON = dict(k=(1, 3, 5, 10, 20), loss_weight=(0.0, 1.0, 5.0, 20.0), epochs=(5, 30), decay=(0.0, 0.01))
 LEARNERS = {
     PLAIN: Learner(latent_perceptron, grid(average=(False,), **PERCEPTRON)),
     AVERAGED: Learner(latent_perceptron, grid(**PERCEPTRON)),
-    MEAN: Learner(mean_of_orders, grid(k=(3, 5, 10, 20), augment=(1.0, 5.0, 20.0), epochs=(5, 30),
+    MEAN: Learner(mean_of_orders, grid(k=(3, 5, 10, 20), loss_weight=(1.0, 5.0, 20.0), epochs=(5, 30),
                                          step_schedule=("constant", "inverse-sqrt"))),
     SVM: Learner(latent_svm, grid(k=(3, 5, 10, 20), C=(0.001, 0.01, 0.1, 1.0, 10.0, 100.0))),
     PAIRS: Learner(ranking_svm, grid(C=(1e-5, 1e-4, 1e-3, 1e-2))),
@@ -119,9 +118,9 @@ def precisions(documents, score):
 class Recorded(LatentUpdate):
     """Keeps loss and v of every step."""
 
-    def step(self, step):
-        self.steps.append((step.loss, step.x.rows.T @ step.difference()))
-        return super().step(step)
+    def step(self, trial):
+        self.steps.append((trial.loss, trial.x.rows.T @ trial.difference()))
+        return super().step(trial)
 
 
 def bound_ratio(documents, setting):
@@ -131,7 +130,7 @@ def bound_ratio(documents, setting):
     """
     c, rule = setting["augment"], Recorded()
     rule.steps = []
-    Engine("latent-ranking", k=setting["k"], augment=c, epochs=setting["epochs"], shuffle=True, random_state=0,
+    Engine("latent-ranking", k=setting["k"], loss_weight=c, epochs=setting["epochs"], shuffle=True, random_state=0,
            plugins=[rule]).fit(documents.X, documents.y, lengths=documents.lengths)
     loss, v = (np.array(column) for column in zip(*rule.steps, strict=True))
     ratios = []

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import job
 
-from structperc.datasets import load_conll2000, load_ud_english_ewt
-from structperc.errors import MissingData
-from structperc.extras import MissingExtra
+from structperc.errors import MissingData, MissingExtra
+from structperc.files.datasets import load_conll2000, load_ud_english_ewt
 
 JOBS = ("epoch", "peers", "stream", "fixed", "exact", "tagging", "scaling", "kernels", "trees")
 

@@ -7,7 +7,7 @@ import figures
 import job
 import sentences
 from fixed import fresh
-from measuring import median, peak_growth, per_example, shown, spread, table, take_turns
+from measuring import example_costs, median, peak_growth, shown, spread, table, take_turns
 
 from structperc import Engine
 
@@ -25,7 +25,7 @@ def measure(quick):
         cases.append({"labels": labels, "length": length, "tokens": n,
                       "mib": fresh(f"import json, scaling; print(json.dumps(scaling.memory({labels}, {length})))")})
         train = functools.partial(fit, *sentences.chains(n, length, labels, columns=1000))
-        contenders[labels, length] = functools.partial(per_example, train, EPOCHS, n)
+        contenders[labels, length] = functools.partial(example_costs, train, EPOCHS, n)
     for case, nanoseconds in zip(cases, take_turns(contenders, ROUNDS).values(), strict=True):
         case["nanoseconds"] = nanoseconds
     return {"cases": cases}

@@ -7,7 +7,7 @@ import attrs
 import numpy as np
 from scipy import sparse
 
-from structperc.datasets import load_conll2000, load_ud_english_ewt
+from structperc.files.datasets import load_conll2000, load_ud_english_ewt
 
 
 @attrs.frozen

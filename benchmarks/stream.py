@@ -90,8 +90,8 @@ class PythonArgmax(Argmax):
 
 
 class PythonUpdate(PerceptronUpdate):
-    def step(self, step):
-        return step.difference()
+    def step(self, trial):
+        return trial.difference()
 
 
 class Observer:

@@ -12,12 +12,12 @@ import pycrfsuite
 import sentences
 from chain_tagger import ChainTagger
 from fixed import fresh
-from measuring import cpu_seconds, median, peak_growth, per_example, ratios, shown, spread, table, take_turns
+from measuring import cpu_seconds, example_costs, median, peak_growth, ratios, shown, spread, table, take_turns
 from roof import compiler_version
 
 from structperc import Engine, hookimpl
-from structperc.observers import History
-from structperc.phrases import phrase_scores
+from structperc.callbacks import History
+from structperc.metrics.phrases import phrase_scores
 
 EPOCHS = 10
 CURVE = (1, 2, 3, 5, 10)        # epochs of crfsuite's perceptrons on the learning curves
@@ -122,9 +122,9 @@ def epoch_times(data, X, y, numbered, rivals):
     found = take_turns({
         STRINGS: functools.partial(between_epochs, X, y, n),
         COLUMNS: functools.partial(between_epochs, tuples, y, n, template=data.template),
-        **{name: functools.partial(per_example, fit, EPOCHS, n) for name, fit in fits.items()},
+        **{name: functools.partial(example_costs, fit, EPOCHS, n) for name, fit in fits.items()},
     })
-    return found | {"crfsuite lbfgs": [per_example(rivals["crfsuite lbfgs"].fit, EPOCHS, n)]}
+    return found | {"crfsuite lbfgs": [example_costs(rivals["crfsuite lbfgs"].fit, EPOCHS, n)]}
 
 
 class Stamps:
@@ -248,13 +248,13 @@ def upos(quick):
         return engine(epochs, seed=0, template=data.template).fit(X or data.tuples(data.train), y)
 
     X, model = data.tuples(data.train), fit(EPOCHS)
-    own = {"training": cpu_seconds(fit, EPOCHS), "nanoseconds": per_example(functools.partial(fit, X=X), EPOCHS, n),
+    own = {"training": cpu_seconds(fit, EPOCHS), "nanoseconds": example_costs(functools.partial(fit, X=X), EPOCHS, n),
            "accuracy": accuracy(y_test, model.predict(data.tuples(data.test))),
            "tokens": tokens_per_second(lambda: model.predict(data.tuples(data.test)), n_test)}
     begin = time.process_time()
     rival = Crfsuite("ap", data.strings(data.train), y)
     loading = time.process_time() - begin
-    nanoseconds = per_example(rival.fit, EPOCHS, n)
+    nanoseconds = example_costs(rival.fit, EPOCHS, n)
     other = {"training": loading + cpu_seconds(rival.fit, EPOCHS), "nanoseconds": nanoseconds}
     tag = rival.tagger()
     other |= {"accuracy": accuracy(y_test, tag(data.strings(data.test))),

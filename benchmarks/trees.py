@@ -12,10 +12,10 @@ import parses
 from measuring import cpu_seconds, median, ratios, shown, spread, table, take_turns
 from parses import NaiveKernel
 from roof import compiler_version
-from structperc_dual_kernel.trees import SubsetTreeKernel
+from structperc_kernels.trees import SubsetTreeKernel
 
 from structperc import Engine
-from structperc.readers import NamedReader
+from structperc.reading.named import NamedReader
 
 DECAYS = (0.2, 0.3, 0.4)
 EPOCHS = 30

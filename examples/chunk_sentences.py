@@ -3,10 +3,11 @@
     pip install "structperc[data]"; python examples/chunk_sentences.py
 """
 
-from structperc.datasets import load_conll2000
+from structperc.reading.templates import default_template
+
 from structperc.estimators import SequenceTagger
+from structperc.files.datasets import load_conll2000
 from structperc.metrics import phrase_scores
-from structperc.readers import default_template
 
 data = load_conll2000()
 (X, y), (X_test, y_test) = (

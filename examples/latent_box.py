@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 from structperc import Engine, hookimpl
-from structperc.components import Argmax, Gold, Outputs, RowFeatures
+from structperc.components import Argmax, Outputs, RowFeatures, Structures
 
 SIDE, BOX = 5, 2
 PLACES = list(itertools.product(range(SIDE - BOX + 1), repeat=2))
@@ -18,10 +18,10 @@ class Boxes(Outputs):
     """Users say True where there is a box; predictions are its place, or None, and right if there is one exactly where users say so."""
 
     def __init__(self):
-        self.partial = True                     # gold outputs leave open where the box is
+        self.partial_gold = True                     # gold outputs leave open where the box is
 
     def encode(self, y, rows):
-        return Gold.ragged([[int(there)] for there in y])
+        return Structures.ragged([[int(there)] for there in y])
 
     def agrees(self, gold, y):
         return len(y) == gold[0]
@@ -50,15 +50,15 @@ class Box:
     name, check_options = "box", {"loss": "zero-one"}
 
     @hookimpl
-    def structperc_outputs(self, task):
+    def structperc_outputs(self, context):
         return Boxes()
 
     @hookimpl
-    def structperc_features(self, task):
-        return RowFeatures(task.n_features)     # the rows of a picture are its windows, see below
+    def structperc_features(self, context):
+        return RowFeatures(context.n_features)     # the rows of a picture are its windows, see below
 
     @hookimpl
-    def structperc_argmax(self, task):
+    def structperc_argmax(self, context):
         return BestBox()
 
 

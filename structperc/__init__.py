@@ -1,11 +1,11 @@
 """Structured prediction trained online, from four replaceable parts: w, Y(x), Phi and the argmax."""
 
 from structperc.engine import Engine
-from structperc.hookspecs import hookimpl, hookspec
-from structperc.registry import Option
+from structperc.engine.hookspecs import hookimpl
+from structperc.engine.options import Option
+from structperc.version import __version__
 
-__version__ = "0.1.0"
-__all__ = ["Engine", "Option", "get_include", "hookimpl", "hookspec"]
+__all__ = ["Engine", "Option", "__version__", "get_include", "hookimpl"]
 
 
 def get_include() -> str:

@@ -5,6 +5,7 @@ from structperc.core.errors import (
     DataError,
     DataTypeError,
     MissingData,
+    MissingExtra,
     ModelFormatError,
     NotFittedError,
     OptionError,
@@ -13,6 +14,6 @@ from structperc.core.errors import (
 )
 
 __all__ = [
-    "BusyError", "DataError", "DataTypeError", "MissingData", "ModelFormatError", "NotFittedError", "OptionError", "PluginError",
+    "BusyError", "DataError", "DataTypeError", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError", "OptionError", "PluginError",
     "StructPercError",
 ]  # fmt: skip

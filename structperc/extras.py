@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from structperc.core.errors import StructPercError
-
-
-class MissingExtra(StructPercError, ImportError):
-    """A library that only some functions need is not installed."""
+from structperc.core.errors import MissingExtra
 
 
 def require(module: str, purpose: str, extra: str):

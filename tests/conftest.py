@@ -5,8 +5,8 @@ import textwrap
 import pytest
 from hypothesis import settings
 
-from structperc import registry
 from structperc.cli import main
+from structperc.engine import plugins as registry
 
 settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("reproducible")

@@ -14,13 +14,13 @@ class Subsets:
             return np.flatnonzero(scores > 0)
 
     @hookimpl
-    def structperc_outputs(self, task):
+    def structperc_outputs(self, context):
         return Outputs()
 
     @hookimpl
-    def structperc_features(self, task):
-        return RowFeatures(task.n_features)
+    def structperc_features(self, context):
+        return RowFeatures(context.n_features)
 
     @hookimpl
-    def structperc_argmax(self, task):
+    def structperc_argmax(self, context):
         return self.Positive()

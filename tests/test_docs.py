@@ -18,12 +18,14 @@ from scipy import sparse
 from structperc.core.adapters import ADAPTERS
 
 import structperc
-from structperc import Engine, hookspecs, registry
+from structperc import Engine
 from structperc.cli.parser import build
-from structperc.defaults import Defaults
+from structperc.engine import hookspecs
+from structperc.engine import plugins as registry
+from structperc.engine.builtin import Defaults
+from structperc.engine.trainers import Trainer
 from structperc.errors import PluginError
-from structperc.readers import Reader
-from structperc.training import Trainer
+from structperc.reading.readers import Reader
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])
@@ -151,12 +153,12 @@ def test_each_problem_works_with_the_update_rules_that_the_readme_says(problem, 
     groups = np.arange(200) // 20 if problem == "latent-ranking" else None
 
     if works and groups is not None:
-        for options in (plain, plain | {"average": False}, plain | {"augment": 0.1}, plain | {"loss": "recall"}):
+        for options in (plain, plain | {"average": False}, plain | {"loss_weight": 0.1}, plain | {"loss": "recall"}):
             for given in (X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_matrix(X, dtype=np.float32)):
                 shown = Engine(problem, k=5, relevant=2, **options).fit(given, y, groups=groups).predict(given, groups=groups)
                 assert np.mean(y.reshape(10, 20)[np.arange(10)[:, None], np.stack(shown)] >= 2) > 0.6
     elif works:
-        searched = {} if update.startswith("exact") else {"augment": 0.1}
+        searched = {} if update.startswith("exact") else {"loss_weight": 0.1}
         for options in (plain, plain | {"average": False}, plain | searched, plain | {"loss": costs}):
             for given in (X, X.astype(np.float32), sparse.csr_matrix(X), sparse.csr_matrix(X, dtype=np.float32)):
                 assert np.mean(np.hstack(Engine(problem, **options).fit(given, y).predict(given)) == y) > 0.6     # chains: one token each
@@ -191,7 +193,7 @@ def test_a_hook_is_listed_with_its_base_class_and_methods(hook):
 
 
 def compiled_methods(base):
-    """The methods ending in _c that a base class declares, in order; `Step`'s are for rules to call."""
+    """The methods ending in _c that a base class declares, in order; `Trial`'s are for rules to call."""
     declarations = (ROOT / "structperc/core/components.pxd").read_text()
     body = re.search(rf"^cdef class {base.__name__}\(\w+\):\n(.*?)(?=^\S|\Z)", declarations, re.MULTILINE | re.DOTALL) if base else None
     return re.findall(r"(\w+_c)\(", body[1]) if body else []

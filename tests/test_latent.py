@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reference import bounds
-from structperc_interval_pa.intervals import IntervalOutputs
+from structperc_interval_pa.interval_outputs import IntervalOutputs
 from structperc_latent_ranking.solver import TopDocuments
 
 from structperc import Engine, hookimpl
-from structperc.components import Gold, LatentUpdate, Outputs, RowFeatures, Rows, Schedule
+from structperc.components import LatentUpdate, Outputs, RowFeatures, Rows, Schedule, Structures
+from structperc.engine.model_file import dumps, loads, unpack
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.persistence import dumps, loads, unpack
 from structperc.testing import check_problem
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "latent_box.py"
@@ -93,7 +93,7 @@ def test_where_nothing_is_hidden_it_is_the_perceptron():
     X = np.random.default_rng(0).normal(size=(80, 3))
     y = np.digitize(X[:, 0], [-0.5, 0.5])
     for problem in ("cusum", "multiclass"):
-        one, other = (Engine(problem, update=update, epochs=3, augment=0.5).fit(X, y) for update in ("perceptron", "latent"))
+        one, other = (Engine(problem, update=update, epochs=3, loss_weight=0.5).fit(X, y) for update in ("perceptron", "latent"))
         np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
@@ -102,10 +102,10 @@ def test_a_step_of_nothing_is_no_step():
 
     class Stubborn(Outputs):
         def __init__(self):
-            self.partial = True
+            self.partial_gold = True
 
         def encode(self, y, rows):
-            return Gold.ragged([[0]] * rows.n_examples)
+            return Structures.ragged([[0]] * rows.n_examples)
 
         def agrees(self, gold, y):
             return False
@@ -118,15 +118,15 @@ def test_a_step_of_nothing_is_no_step():
 
     class Whole:
         @hookimpl
-        def structperc_outputs(self, task):
+        def structperc_outputs(self, context):
             return Stubborn()
 
         @hookimpl
-        def structperc_features(self, task):
-            return RowFeatures(task.n_features)
+        def structperc_features(self, context):
+            return RowFeatures(context.n_features)
 
         @hookimpl
-        def structperc_argmax(self, task):
+        def structperc_argmax(self, context):
             return TopDocuments(1)
 
     X = [np.eye(2)] * 3
@@ -225,7 +225,7 @@ def test_what_an_answer_is_beside_a_partial_gold_output():
 
     class Silent(Outputs):
         def __init__(self):
-            self.partial = True
+            self.partial_gold = True
 
     with pytest.raises(PluginError, match="Silent learns from partial outputs and does not say how its answers are encoded"):
         Silent().encode_answers([()], Rows(X))

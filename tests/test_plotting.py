@@ -9,9 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from structperc import Engine
-from structperc.errors import DataError, NotFittedError
+from structperc.errors import DataError, MissingExtra, NotFittedError
 from structperc.estimators import CuSumRank
-from structperc.extras import MissingExtra
 from structperc.plotting import density, plot_learning_curve, plot_thresholds, plot_weights
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from structperc import Engine, scaffold
+from structperc import Engine
+from structperc.cli import new as scaffold
 from structperc.errors import DataError, OptionError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -57,7 +58,7 @@ def site(checkout, tmp_path_factory):
 def test_strangers_are_found_and_listed(site):
     code = """
 import json
-from structperc import registry
+from structperc.engine import plugins as registry
 print(json.dumps({p.name: [p.distribution, p.broken] for p in registry.installed()}))
 """
     listed = json.loads(run(site, "-c", code))
@@ -130,7 +131,7 @@ random = np.random.default_rng(0)
 X, y = random.integers(-3, 4, size=(300, 4)).astype(float), random.integers(1, 6, 300)
 found = {}
 for name, plugins in {"bundled": [], "cython": ["cython-ranks"], "python": [PythonArgmax(), PythonLoss()]}.items():
-    engine = Engine("cusum", augment=1.0, epochs=3, plugins=plugins).fit(X, y, keep_online=True)
+    engine = Engine("cusum", loss_weight=1.0, epochs=3, plugins=plugins).fit(X, y, keep_online=True)
     found[name] = [engine.coef_.tolist(), engine.mistakes_, engine.cumulative_loss_, engine.predict(X).tolist(),
                    engine.online_predictions_.tolist()]
 print(json.dumps(found))

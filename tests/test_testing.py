@@ -5,13 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from structperc import Engine, hookimpl, registry
+from structperc import Engine, hookimpl
 from structperc.components import (
     AbsoluteLoss,
     Argmax,
     BlockFeatures,
     ClassOutputs,
-    Gold,
     HammingLoss,
     LargestArgmax,
     Loss,
@@ -22,10 +21,12 @@ from structperc.components import (
     PrimalWeights,
     RankOutputs,
     RowFeatures,
+    Structures,
     Trainer,
     Update,
     VectorFeatures,
 )
+from structperc.engine import plugins as registry
 from structperc.errors import PluginError
 from structperc.testing import CHECKS, DualWeights, check_problem
 
@@ -50,15 +51,15 @@ class Subsets:
             return np.flatnonzero(scores > 0)
 
     @hookimpl
-    def structperc_outputs(self, task):
+    def structperc_outputs(self, context):
         return self.Outputs()
 
     @hookimpl
-    def structperc_features(self, task):
-        return RowFeatures(task.n_features)
+    def structperc_features(self, context):
+        return RowFeatures(context.n_features)
 
     @hookimpl
-    def structperc_argmax(self, task):
+    def structperc_argmax(self, context):
         return self.Argmax()
 
     def sample(self, random, n_examples):
@@ -78,16 +79,16 @@ class Words:
             return np.kron(np.eye(3), counts)
 
     @hookimpl
-    def structperc_outputs(self, task):
+    def structperc_outputs(self, context):
         return ClassOutputs()
 
     @hookimpl
-    def structperc_features(self, task):
+    def structperc_features(self, context):
         return self.Features(15)
 
     @hookimpl
-    def structperc_argmax(self, task):
-        return LargestArgmax(task.n_labels)
+    def structperc_argmax(self, context):
+        return LargestArgmax(context.n_labels)
 
     def sample(self, random, n_examples):
         return [{"word": "".join(random.choice(list("abcde"), size=random.integers(1, 9)))} for _ in range(n_examples)]
@@ -100,7 +101,7 @@ class RankIntervals:
 
     class Outputs(RankOutputs):
         def encode(self, y, rows):
-            return Gold(np.ascontiguousarray(np.ravel(y), dtype=np.intc), np.arange(0, 2 * len(y) + 1, 2))
+            return Structures(np.ascontiguousarray(np.ravel(y), dtype=np.intc), np.arange(0, 2 * len(y) + 1, 2))
 
         def agrees(self, gold, y):
             return gold[0] <= y <= gold[1]
@@ -114,21 +115,21 @@ class RankIntervals:
             return max(gold[0] - y, y - gold[1], 0)
 
     @hookimpl
-    def structperc_outputs(self, task):
+    def structperc_outputs(self, context):
         outputs = self.Outputs()
-        outputs.partial = True
+        outputs.partial_gold = True
         return outputs
 
     @hookimpl
-    def structperc_features(self, task):
-        return BlockFeatures(task.n_labels - 1, task.n_features, feature_major=task.sparse)
+    def structperc_features(self, context):
+        return BlockFeatures(context.n_labels - 1, context.n_features, feature_major=context.sparse)
 
     @hookimpl
-    def structperc_argmax(self, task):
-        return PrefixArgmax(task.n_labels)
+    def structperc_argmax(self, context):
+        return PrefixArgmax(context.n_labels)
 
     @hookimpl
-    def structperc_loss(self, task):
+    def structperc_loss(self, context):
         return self.Loss()
 
     def observe(self, random, answers):
@@ -156,12 +157,12 @@ def test_nothing_is_left_out_on_label_problems(name):
     "options",
     [
         {"update": "pa", "average": True},
-        {"update": "pa1", "C": 0.1, "augment": 1.0},
+        {"update": "pa1", "C": 0.1, "loss_weight": 1.0},
         {"update": "pa2", "shuffle": True, "random_state": 3},
-        {"augment": 0.5, "margin": 1.0, "fit_intercept": False},
+        {"loss_weight": 0.5, "margin": 1.0, "fit_intercept": False},
         {"loss": "zero-one", "classes": ["low", "middle", "high"]},
         {"decay": 0.01},
-        {"loss": "squared", "augment": 1.0},
+        {"loss": "squared", "loss_weight": 1.0},
     ],
     ids=str,
 )
@@ -182,7 +183,7 @@ def test_prank_with_the_original_update_passes():
     {"end": False, "required_transitions": [("a", "b"), ("c", "c")]},
     {"classes": ["O", "B-X", "I-X"], "forbidden_transitions": "iob2", "fit_intercept": False},
     {"update": "pa", "average": True, "loss": [[0, 1, 2], [3, 0, 1], [0.5, 1, 0]]},
-    {"augment": 1.0, "classes": ["a", "b"]},
+    {"loss_weight": 1.0, "classes": ["a", "b"]},
 ], ids=str)
 def test_sequences_pass(options):
     report = dict(check_problem("sequence", **options))
@@ -190,7 +191,7 @@ def test_sequences_pass(options):
     assert report == dict.fromkeys(NAMES, "passed")
 
 
-@pytest.mark.parametrize("options", [{"update": "pa1", "C": 0.1, "augment": 1.0}, {"update": "pa2", "decay": 0.01}], ids=str)
+@pytest.mark.parametrize("options", [{"update": "pa1", "C": 0.1, "loss_weight": 1.0}, {"update": "pa2", "decay": 0.01}], ids=str)
 def test_sequences_pass_where_no_bound_is_known(options):
     report = dict(check_problem("sequence", **options))
 
@@ -203,7 +204,7 @@ def test_structures_pass(seed):
     assert dict(check_problem(Subsets(), random_state=seed)) == dict.fromkeys(NAMES, "passed")
 
 
-@pytest.mark.parametrize("options", [{"update": "pa"}, {"update": "pa1", "augment": 1.0, "average": True}, {"loss": "zero-one"}], ids=str)
+@pytest.mark.parametrize("options", [{"update": "pa"}, {"update": "pa1", "loss_weight": 1.0, "average": True}, {"loss": "zero-one"}], ids=str)
 def test_structures_pass_with_other_updates_and_losses(options):
     report = dict(check_problem(Subsets(), **options))
 
@@ -243,9 +244,9 @@ class Unlisted(RankOutputs):
 
 
 class OwnTrainer(Trainer):
-    def train(self, session):
-        session.run()
-        session.status = "max_epochs"
+    def train(self, run):
+        run.run()
+        run.status = "max_epochs"
 
 
 @pytest.mark.parametrize(
@@ -472,12 +473,12 @@ class PositionArgmax(PrefixArgmax):
 
 
 class Backwards(PerceptronUpdate):
-    def step(self, step):
-        return -super().step(step)
+    def step(self, trial):
+        return -super().step(trial)
 
 
 class Idle(Update):
-    def step(self, step):
+    def step(self, trial):
         return None
 
 
@@ -490,8 +491,8 @@ class LastWeights(PrimalWeights):
 
 class InterceptOnlyWhenDense:
     @hookimpl
-    def structperc_features(self, task):
-        return BlockFeatures(task.n_labels - 1, task.n_features, intercept=not task.sparse)
+    def structperc_features(self, context):
+        return BlockFeatures(context.n_labels - 1, context.n_features, intercept=not context.sparse)
 
 
 class DoublingEverySecond(PrimalWeights):
@@ -505,8 +506,8 @@ class DoublingEverySecond(PrimalWeights):
 class Drifting(PerceptronUpdate):
     clock = itertools.count(1)
 
-    def step(self, step):
-        return super().step(step) * next(self.clock)
+    def step(self, trial):
+        return super().step(trial) * next(self.clock)
 
 
 class Forgetful(PrimalWeights):
@@ -515,18 +516,18 @@ class Forgetful(PrimalWeights):
 
 
 class Swallowing(OnlineTrainer):
-    def train(self, session):
+    def train(self, run):
         try:
-            super().train(session)
+            super().train(run)
         except KeyboardInterrupt:
-            session.status = "max_epochs"
+            run.status = "max_epochs"
 
 
 def averaging(kind):
     class Averaging:
         @hookimpl
-        def structperc_weights(self, task):
-            return kind(average=task.average)
+        def structperc_weights(self, context):
+            return kind(average=context.average)
 
     return Averaging()
 
@@ -606,7 +607,7 @@ def test_a_single_hot_spot_can_name_its_problem():
         problem = "cusum"
 
         @hookimpl
-        def structperc_loss(self, task):
+        def structperc_loss(self, context):
             return CostsOneWhenRight()
 
     with pytest.raises(AssertionError, match="plugin 'Loss' fails loss_is_zero_at_gold"):

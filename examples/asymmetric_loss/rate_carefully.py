@@ -9,6 +9,6 @@ X = random.normal(size=(4000, 5))
 y = np.digitize(X @ [1.0, -1.0, 0.5, 0.0, 0.0] + random.normal(size=4000), [-1.5, -0.5, 0.5, 1.5]) + 1
 
 for plugins in ([], ["asymmetric-loss"]):
-    engine = Engine("cusum", update="pa1", C=0.01, augment=1.0, epochs=5, average=True, plugins=plugins).fit(X[:3000], y[:3000])
+    engine = Engine("cusum", update="pa1", C=0.01, loss_weight=1.0, epochs=5, average=True, plugins=plugins).fit(X[:3000], y[:3000])
     error = engine.predict(X[3000:]) - y[3000:]
     print(f"{'asymmetric' if plugins else 'absolute'} loss: {np.mean(error > 0):.0%} rated too high, {np.mean(error < 0):.0%} too low")

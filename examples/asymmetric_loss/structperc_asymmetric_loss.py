@@ -16,5 +16,5 @@ class AsymmetricLoss(Loss):
 
 
 @hookimpl
-def structperc_loss(task):
-    return AsymmetricLoss(task.options["overrating"])
+def structperc_loss(context):
+    return AsymmetricLoss(context.options["overrating"])

@@ -2,7 +2,8 @@
 
 Methods ending in _c run without the GIL; here they answer what cusum's own parts answer.
 """
-from structperc.core.components cimport Argmax, Loss
+from structperc.core.argmax cimport Argmax
+from structperc.core.losses cimport Loss
 from structperc.core.rows cimport Example
 
 from structperc import hookimpl
@@ -32,10 +33,10 @@ cdef class DistanceLoss(Loss):
 
 
 @hookimpl
-def structperc_argmax(task):
+def structperc_argmax(context):
     return ScanArgmax()
 
 
 @hookimpl
-def structperc_loss(task):
+def structperc_loss(context):
     return DistanceLoss()

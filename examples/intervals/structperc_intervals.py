@@ -40,17 +40,17 @@ class WeightedScheduling(Argmax):
 
 
 @hookimpl
-def structperc_outputs(task):
+def structperc_outputs(context):
     return DisjointIntervals()
 
 
 @hookimpl
-def structperc_features(task):
-    return RowFeatures(task.n_features)
+def structperc_features(context):
+    return RowFeatures(context.n_features)
 
 
 @hookimpl
-def structperc_argmax(task):
+def structperc_argmax(context):
     return WeightedScheduling()
 
 

@@ -20,10 +20,9 @@ Examples
 ['low', 'high']
 """
 
-from structperc.core.frank_wolfe import BlockFrankWolfe
-
 from structperc import hookimpl
-from structperc.registry import Option
+from structperc.engine.options import Option
+from structperc_batch.frank_wolfe import BlockFrankWolfe
 from structperc_batch.trainers import ConcaveConvexTrainer, FrankWolfeTrainer
 
 options = {
@@ -36,11 +35,11 @@ problem = "multiclass"      # to check it with
 
 
 @hookimpl
-def structperc_update(task):
-    return BlockFrankWolfe(task.C, task.margin)
+def structperc_update(context):
+    return BlockFrankWolfe(context.C, context.margin)
 
 
 @hookimpl
-def structperc_trainer(task):
-    kind = {"bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}[task.options["trainer"]]
-    return kind(task.options["tolerance"], task.options["warm_start"])
+def structperc_trainer(context):
+    kind = {"bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}[context.options["trainer"]]
+    return kind(context.options["tolerance"], context.options["warm_start"])

@@ -6,7 +6,7 @@ import attrs
 from structperc.core.adapters import bound
 from structperc.core.loop import Loop
 
-from structperc.training import EpochRecord, visiting_order
+from structperc.engine.trainers import EpochRecord, visiting_order
 
 EVERY = 10          # epochs, at most, between two certificates
 SLOW = 0.5          # an epoch that leaves more than this of the gap is followed by sweeps over all structures that were found
@@ -26,33 +26,33 @@ class Certificate:
 
 
 class Passes:
-    """Drives the `BlockFrankWolfe` rule of a session; the loss is always in the search.
+    """Drives the `BlockFrankWolfe` rule of a run; the loss is always in the search.
 
     Parameters
     ----------
-    session : Session
+    run : TrainingRun
     """
 
-    def __init__(self, session):
-        self.session, self.task, self.parts = session, session.task, session.fitted.parts
+    def __init__(self, run):
+        self.run, self.context, self.parts = run, run.context, run.model.parts
         self.rule, self.epoch, self.estimate = self.parts.update, 0, float("inf")
-        session.fitted.loop = Loop(self.parts, self.task.margin)
-        session.fitted.loop.reserve(self.parts.features.max_atoms(session.rows))
-        self.rule.start(session.n_examples, bound(self.parts.loss))
+        run.model.loop = Loop(self.parts, self.context.margin)
+        run.model.loop.reserve(self.parts.features.max_atoms(run.rows))
+        self.rule.start(run.n_examples, bound(self.parts.loss))
 
     @property
     def left(self) -> bool:
         """Whether there is an epoch left."""
-        return self.epoch < self.task.epochs
+        return self.epoch < self.context.epochs
 
     @property
     def due(self) -> bool:
         """Whether a certificate is due whatever the steps looked like."""
-        return self.epoch % EVERY == 0 or not self.left or self.session.stop_requested
+        return self.epoch % EVERY == 0 or not self.left or self.run.stop_requested
 
     def take_over(self, rule):
         """Goes on from the dual solution of another training."""
-        rows, outputs, features = self.session.rows, self.parts.outputs, self.parts.features
+        rows, outputs, features = self.run.rows, self.parts.outputs, self.parts.features
 
         def check(i, y):
             x = rows.example(i)
@@ -68,11 +68,11 @@ class Passes:
         begin, before = time.perf_counter(), self.estimate
         self.epoch += 1
         self.rule.mode = "step"
-        passed = self.session.run(visiting_order(self.task, self.session.active, self.session.n_examples))
+        passed = self.run.run(visiting_order(self.context, self.run.active, self.run.n_examples))
         self.estimate = self.rule.estimate
         if self.estimate > SLOW * before:
             self.sweep()
-        self.session.epoch_end(EpochRecord(self.epoch, self.task.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
+        self.run.epoch_end(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
                                            time.perf_counter() - begin))
         return self.estimate
 
@@ -100,8 +100,8 @@ class Passes:
         weights = self.parts.weights
         kept = weights.state()
         try:
-            weights.start(weights.features, self.task)
-            weights.attend(self.session.rows)
+            weights.start(weights.features, self.context)
+            weights.begin_fit(self.run.rows)
             self.look("rebuild")
         except BaseException:
             weights.restore(kept)
@@ -116,7 +116,7 @@ class Passes:
 
     def look(self, mode):
         self.rule.mode = mode
-        self.session.look(self.session.active)
+        self.run.look(self.run.active)
 
     def keep(self):
         """What `give_back` returns to."""

@@ -4,11 +4,11 @@ import numbers
 
 import attrs
 import numpy as np
-from structperc.core.frank_wolfe import BlockFrankWolfe
 
-from structperc.checks import check_search
+from structperc.engine.compatibility import check_search
+from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, Trainer
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.training import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, Trainer
+from structperc_batch.frank_wolfe import BlockFrankWolfe
 from structperc_batch.passes import Certificate, Passes
 
 LATENT = """@inproceedings{yu2009learning,
@@ -19,7 +19,7 @@ LATENT = """@inproceedings{yu2009learning,
   year = {2009}
 }"""
 FINER = 100.0
-DEFAULTS = {"update": "perceptron", "augment": 0.0, "decay": 0.0, "average": False}
+DEFAULTS = {"update": "perceptron", "loss_weight": 0.0, "decay": 0.0, "average": False}
 
 
 class BatchTrainer(Trainer):
@@ -44,10 +44,10 @@ class BatchTrainer(Trainer):
         self.certificate = None
         self.objectives, self.gaps = [], []
 
-    def check(self, task, parts, sample_weight=None):
+    def check(self, context, parts, sample_weight=None):
         for name, default in DEFAULTS.items():
-            if getattr(task, name) != default:
-                raise OptionError(f"{name}={getattr(task, name)!r} has no part in batch training, whose steps are its own and end at the "
+            if getattr(context, name) != default:
+                raise OptionError(f"{name}={getattr(context, name)!r} has no part in batch training, whose steps are its own and end at the "
                                   f"optimum; leave it at {default!r}.")
         if not isinstance(parts.update, BlockFrankWolfe):
             raise PluginError(f"batch training makes steps of its own, but {type(parts.update).__name__} was named after it; "
@@ -57,15 +57,15 @@ class BatchTrainer(Trainer):
                               f"score + loss: without it no duality gap is certain. Train online.")
         check_search(parts, "batch training")
         outputs = type(parts.outputs).__name__
-        if parts.outputs.partial and not self.latent:
+        if parts.outputs.partial_gold and not self.latent:
             raise PluginError(f"gold outputs of {outputs} may leave something open, which makes the problem a latent one; "
                               f"use trainer='cccp'.")
-        if self.latent and not parts.outputs.partial:
+        if self.latent and not parts.outputs.partial_gold:
             raise PluginError(f"gold outputs of {outputs} leave nothing open, so there is nothing to complete; use trainer='bcfw'.")
 
-    def train(self, session):
-        passes = Passes(session)
-        before = session.before
+    def train(self, run):
+        passes = Passes(run)
+        before = run.before
         if self.warm_start and before is not None and isinstance(before.parts.update, BlockFrankWolfe):
             passes.take_over(before.parts.update)
         self.solve(passes)
@@ -76,7 +76,7 @@ class BatchTrainer(Trainer):
         `goal`: an objective that shall not be exceeded; for its sake the gap may get `FINER` times as small.
         """
         self.certify(passes)
-        while not self.reached(goal) and passes.left and not passes.session.stop_requested:
+        while not self.reached(goal) and passes.left and not passes.run.stop_requested:
             enough = self.certificate.objective * self.tolerance
             if self.close:
                 enough /= FINER
@@ -107,13 +107,13 @@ class BatchTrainer(Trainer):
     def status(self, passes):
         if self.close:
             return CONVERGED
-        return EARLY_STOPPED if passes.session.stop_requested else MAX_EPOCHS
+        return EARLY_STOPPED if passes.run.stop_requested else MAX_EPOCHS
 
     def attributes(self, weights):
         """What the engine shows.
 
         objective_ : float
-            P(w), see `structperc.core.frank_wolfe`; NaN after an interruption, since nothing was measured there.
+            P(w), see `structperc_batch.frank_wolfe`; NaN after an interruption, since nothing was measured there.
         gap_ : float
             P(w) is larger than the optimum by no more than this; inf after an interruption.
         objectives_, gaps_ : ndarray
@@ -151,7 +151,7 @@ class FrankWolfeTrainer(BatchTrainer):
 
     def solve(self, passes):
         self.improve(passes)
-        passes.session.status = self.status(passes)
+        passes.run.status = self.status(passes)
 
 
 class ConcaveConvexTrainer(BatchTrainer):
@@ -183,4 +183,4 @@ class ConcaveConvexTrainer(BatchTrainer):
             if not self.close or self.objectives[-2] - self.objectives[-1] <= self.tolerance * self.objectives[-1]:
                 break
         passes.give_back(kept)
-        passes.session.status = self.status(passes)
+        passes.run.status = self.status(passes)

@@ -19,7 +19,7 @@ citation = r"""@misc{milidiu2019cumulative,
 class CuSumFeatures(BlockFeatures):
     """x in block k for the atom "rank > k"; shows the papers' w_1 = 0 as the first row of coef_."""
 
-    def without_columns(self):
+    def explicit_part(self):
         return CuSumFeatures(self.n_blocks, 0) if self.intercept else None
 
     def attributes(self, weights):
@@ -35,15 +35,15 @@ class CuSumFeatures(BlockFeatures):
 
 
 @hookimpl
-def structperc_outputs(task):
+def structperc_outputs(context):
     return RankOutputs()
 
 
 @hookimpl
-def structperc_features(task):
-    return CuSumFeatures(task.n_labels - 1, task.n_features, task.fit_intercept, feature_major=task.sparse)
+def structperc_features(context):
+    return CuSumFeatures(context.n_labels - 1, context.n_features, context.fit_intercept, feature_major=context.sparse)
 
 
 @hookimpl
-def structperc_argmax(task):
-    return PrefixArgmax(task.n_labels)
+def structperc_argmax(context):
+    return PrefixArgmax(context.n_labels)

@@ -1,7 +1,8 @@
 """Kernels for any problem: a weight vector that is a sum of the rows it has seen, which a kernel compares."""
 
+from structperc_kernels.kernel_options import KERNELS, kernel_rows_for, megabytes, most_rows
+
 from structperc import Option, hookimpl
-from structperc_dual_kernel.choice import KERNELS, bank_for, megabytes, most_rows
 from structperc_dual_kernel.weights import COLLINS_DUFFY, DualWeights
 
 citation = COLLINS_DUFFY
@@ -25,8 +26,8 @@ options = {
 
 
 @hookimpl
-def structperc_weights(task):
-    given = task.options
-    bank = bank_for(task, {name: option.default for name, option in options.items()})
-    return DualWeights(bank, task.average, task.decay, task.decay_schedule, most_rows(given["budget"]), given["removal"],
+def structperc_weights(context):
+    given = context.options
+    kernel_rows = kernel_rows_for(context, {name: option.default for name, option in options.items()})
+    return DualWeights(kernel_rows, context.average, context.decay, context.decay_schedule, most_rows(given["budget"]), given["removal"],
                        megabytes(given["cache_size"]))

@@ -1,4 +1,4 @@
-"""Sums of kernel values: what rows held in a bank, each with a coefficient in every block, say of other rows.
+"""Sums of kernel values: what rows held in a kernel_rows, each with a coefficient in every block, say of other rows.
 
 Typical sizes: 10^2..10^5 rows held, 1..30 blocks. Cost: one kernel value for each row held and each row scored, shared by all blocks.
 """
@@ -12,10 +12,11 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 from structperc.core.adapters import bound
-from structperc.core.components cimport Features, Weights, written_out
+from structperc.core.features cimport Features, written_out
+from structperc.core.weights cimport Weights
 from structperc.core.rows cimport Example, Rows
-from structperc_dual_kernel.bank cimport LANES, Bank, Queries
-from structperc_dual_kernel.vector_banks cimport best_tiles, sp_tiles
+from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
+from structperc_kernels.vector_rows cimport best_tiles, sp_tiles
 
 cdef enum:
     CHUNK = 256                 # rows that are prepared at a time
@@ -24,7 +25,7 @@ cdef enum:
 cdef const sp_tiles *TILES = best_tiles()
 
 
-cdef int add_slots(Bank bank, Queries q, Py_ssize_t group, Py_ssize_t first, Py_ssize_t last, const double *c, Py_ssize_t n_blocks,
+cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize_t first, Py_ssize_t last, const double *c, Py_ssize_t n_blocks,
                    double *r) noexcept nogil:
     """r[block, lane] += sum over the slots first .. last - 1 of their coefficients c[slot, block] times the kernel; -1 on an error."""
     cdef double values[TILE * LANES]
@@ -38,7 +39,7 @@ cdef int add_slots(Bank bank, Queries q, Py_ssize_t group, Py_ssize_t first, Py_
             rows[i] = c + (first + i) * n_blocks
         for i in range(n * LANES):
             values[i] = NAN
-        if bank.tile_c(q, group, slots, n, values) < 0:
+        if kernel_rows.tile_c(q, group, slots, n, values) < 0:
             return -1
         TILES.sums(values, n, rows, n_blocks, r)
         first += n
@@ -57,7 +58,7 @@ cdef int add_rows(Features features, Example x, const double *sums, double *s) n
     return 0
 
 
-cdef class OwnPart:
+cdef class ExplicitPart:
     """What atoms have besides their rows (intercepts, thresholds, transitions), as weights like any others.
 
     Parameters
@@ -104,12 +105,12 @@ cdef class OwnPart:
         self.look_at(x)
         return self.features.norm_c(self.blank, c)
 
-    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+    cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
         shared[0] = 0
         if self.features is None:
             return 0
         self.look_at(x)
-        return self.features.own_c(self.blank, shared)
+        return self.features.constant_gram_c(self.blank, shared)
 
     def atom(self, Example x, a):
         """The vector of what atom a has besides its row."""
@@ -146,16 +147,16 @@ cdef class Expansion(Weights):
     ----------
     features : Features
         Whose atoms stand on rows (`Features.n_blocks`).
-    bank : Bank
-    coefficients : float64 array of shape (bank.n, n_blocks)
+    kernel_rows : KernelRows
+    coefficients : float64 array of shape (kernel_rows.n, n_blocks)
     own : array of shape (2, n) or None
         Weights of what atoms have besides their row.
     """
 
-    def __init__(self, Features features, Bank bank, coefficients, own):
-        self.features, self.bank = features, bank
+    def __init__(self, Features features, KernelRows kernel_rows, coefficients, own):
+        self.features, self.kernel_rows = features, kernel_rows
         self.coefficients = np.ascontiguousarray(coefficients, dtype=float)
-        self.own = OwnPart(features.without_columns(), own)
+        self.own = ExplicitPart(features.explicit_part(), own)
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t a
@@ -173,7 +174,7 @@ cdef class Expansion(Weights):
 
     def from_rows(self, Example x, const double[:, ::1] sums):
         """Atom scores of x from the sums of its rows, (n_rows, n_blocks)."""
-        cdef OwnPart own = OwnPart(self.own.described, self.own.vector)      # with a blank example of this thread's own
+        cdef ExplicitPart own = ExplicitPart(self.own.described, self.own.vector)      # with a blank example of this thread's own
         cdef double[::1] s = np.zeros(max(x.n_atoms, self.features.room, 1))
         if own.scores_c(x, &s[0]) < 0:
             own.features.reraise()
@@ -183,28 +184,28 @@ cdef class Expansion(Weights):
 
     def row_scores(self, Rows rows, const int64_t[::1] which):
         """The sums of these rows of X in every block, (n_rows, n_blocks)."""
-        cdef Queries q = self.bank.queries()
+        cdef Queries q = self.kernel_rows.queries()
         cdef Py_ssize_t n_blocks = self.features.n_blocks, group, n = which.shape[0], first = 0, last
         cdef double[:, :, ::1] r = np.zeros(((n + LANES - 1) // LANES, n_blocks, LANES))
         cdef const double[:, ::1] c = self.coefficients
         cdef int status = 0
-        if self.bank.n:
-            self.bank.prepare(q, rows, which)
+        if self.kernel_rows.n:
+            self.kernel_rows.prepare(q, rows, which)
             with nogil:
-                while status == 0 and first < self.bank.n:
-                    last = min(first + self.bank.stretch, self.bank.n)
+                while status == 0 and first < self.kernel_rows.n:
+                    last = min(first + self.kernel_rows.stretch, self.kernel_rows.n)
                     for group in range(r.shape[0]):
-                        status |= add_slots(self.bank, q, group, first, last, &c[0, 0], n_blocks, &r[group, 0, 0])
+                        status |= add_slots(self.kernel_rows, q, group, first, last, &c[0, 0], n_blocks, &r[group, 0, 0])
                     first = last
             if status < 0:
-                self.bank.reraise()
+                self.kernel_rows.reraise()
         return np.ascontiguousarray(np.asarray(r).transpose(0, 2, 1).reshape(-1, n_blocks)[:n])
 
     def batch_scores(self, Rows rows):
         """Atom scores of a whole data set: (n_examples, n_atoms), or the flat scores and where each example's begin."""
         cdef Example x = Example()
-        cdef OwnPart own = OwnPart(self.own.described, self.own.vector)
-        cdef Py_ssize_t i, n = rows.n_examples, fixed = self.features.fixed_atoms
+        cdef ExplicitPart own = ExplicitPart(self.own.described, self.own.vector)
+        cdef Py_ssize_t i, n = rows.n_examples, fixed = self.features.atoms_per_example
         cdef int64_t[::1] starts = np.zeros(n + 1, dtype=np.int64)
         cdef const double[:, ::1] sums = np.ascontiguousarray(self.all_rows(rows))
         cdef double[::1] flat
@@ -228,7 +229,7 @@ cdef class Expansion(Weights):
         starts = range(0, rows.n_rows, CHUNK)
         chunks = [np.arange(start, min(start + CHUNK, rows.n_rows), dtype=np.int64) for start in starts]
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        threads = min(cores, len(chunks), 1 + rows.n_rows * self.bank.n // WORTH_A_THREAD)
+        threads = min(cores, len(chunks), 1 + rows.n_rows * self.kernel_rows.n // WORTH_A_THREAD)
         if threads > 1:
             with ThreadPoolExecutor(threads) as pool:
                 return np.concatenate(list(pool.map(lambda chunk: self.row_scores(rows, chunk), chunks)))

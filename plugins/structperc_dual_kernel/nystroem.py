@@ -11,14 +11,15 @@ import attrs
 import numpy as np
 from structperc.core.rows import Rows
 from structperc.core.weights import PrimalWeights
+from structperc_kernels.kernel_options import kernel_rows_for
 
 import structperc_dual_kernel as dual_kernel
-from structperc import Engine, data
-from structperc.checks import check_same, refuse_not_finite
+from structperc import Engine
 from structperc.core.errors import DataError, OptionError, PluginError
-from structperc.options import OPTION_DEFAULTS, generator
-from structperc.readers import Reader
-from structperc_dual_kernel.choice import bank_for
+from structperc.engine.compatibility import check_same, refuse_not_finite
+from structperc.engine.options import OPTION_DEFAULTS, generator
+from structperc.reading import matrices as data
+from structperc.reading.readers import Reader
 from structperc_dual_kernel.weights import DualWeights
 
 WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
@@ -54,7 +55,7 @@ class NystroemReader(Reader):
 
     Attributes
     ----------
-    bank : Bank
+    kernel_rows : KernelRows
         The landmarks; None before `learn`.
     normalization : float64 array of shape (n_components, n_components)
         |K_LL|^(-1/2).
@@ -97,8 +98,8 @@ class NystroemReader(Reader):
         self.forget()
 
     def new_bank(self, like):
-        """An empty bank for data like these."""
-        return bank_for(SimpleNamespace(sparse=like.sparse, objects=like.objects, options=self.options), DEFAULTS)
+        """An empty kernel_rows for data like these."""
+        return kernel_rows_for(SimpleNamespace(sparse=like.sparse, objects=like.objects, options=self.options), DEFAULTS)
 
     def __repr__(self):
         changed = "".join(f", {name}={value!r}" for name, value in self.options.items() if name != "kernel" and value != DEFAULTS[name])
@@ -106,7 +107,7 @@ class NystroemReader(Reader):
 
     def forget(self):
         """Back to what it was before `learn`."""
-        self.seen = self.bank = self.normalization = None
+        self.seen = self.kernel_rows = self.normalization = None
 
     def fresh(self):
         component = super().fresh()
@@ -116,16 +117,16 @@ class NystroemReader(Reader):
     def learn(self, X, offsets=None) -> Rows:
         """The mapped rows of the first data, some of which become the landmarks; a failure changes nothing."""
         rows = self.checked(data.read(X, offsets))
-        bank = self.new_bank(rows)
-        bank.start(rows)
-        bank.look_at(rows)
+        kernel_rows = self.new_bank(rows)
+        kernel_rows.start(rows)
+        kernel_rows.look_at(rows)
         for row in drawn(rows.n_rows, self.n_components, self.random_state):
-            bank.append(rows, row)
-        landmarks = bank.select(range(bank.n))          # which learns no more symbols
+            kernel_rows.append(rows, row)
+        landmarks = kernel_rows.select(range(kernel_rows.n))          # which learns no more symbols
         seen = SimpleNamespace(n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
         normalization, _ = roots(landmarks.values(as_rows(landmarks.support())))
         mapped = mapped_rows(rows, landmarks, normalization)
-        self.seen, self.bank, self.normalization = seen, landmarks, normalization
+        self.seen, self.kernel_rows, self.normalization = seen, landmarks, normalization
         return mapped
 
     def read(self, X, offsets=None) -> Rows:
@@ -134,7 +135,7 @@ class NystroemReader(Reader):
             raise DataError("this reader has learned from no data yet; call learn first.")
         rows = data.read(X, offsets)
         check_same(self.seen, rows)
-        return mapped_rows(self.checked(rows), self.bank, self.normalization)
+        return mapped_rows(self.checked(rows), self.kernel_rows, self.normalization)
 
     @staticmethod
     def checked(rows):
@@ -162,7 +163,7 @@ class NystroemReader(Reader):
         return {"described": np.array(self.described()), "normalization": self.normalization,
                 "seen": np.array([self.seen.n_features, self.seen.sparse, self.seen.objects], dtype=np.int64),
                 **({} if names is None else {"names": np.array(names, dtype=str)}),
-                **{f"bank.{key}": value for key, value in self.bank.state().items()}}
+                **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
 
     def restore(self, state):
         """Takes back what `state` gave; a DataError tells what does not fit."""
@@ -175,14 +176,14 @@ class NystroemReader(Reader):
         n_features, sparse, objects = (int(value) for value in state["seen"])
         seen = SimpleNamespace(n_features=n_features, sparse=bool(sparse), objects=bool(objects),
                                feature_names=tuple(state["names"].tolist()) if "names" in state else None)
-        bank = self.new_bank(seen)
-        bank.start(seen)
-        bank.restore({key[5:]: value for key, value in state.items() if key.startswith("bank.")})
+        kernel_rows = self.new_bank(seen)
+        kernel_rows.start(seen)
+        kernel_rows.restore({key[5:]: value for key, value in state.items() if key.startswith("kernel_rows.")})
         normalization = np.array(state["normalization"], dtype=float)
-        if normalization.shape != (bank.n, bank.n) or not bank.n or not np.isfinite(normalization).all():
-            raise DataError(f"the saved normalization has shape {normalization.shape}; the {bank.n} landmarks need finite numbers of shape "
-                            f"{(bank.n, bank.n)}.")
-        self.seen, self.bank, self.normalization = seen, bank.select(range(bank.n)), normalization
+        if normalization.shape != (kernel_rows.n, kernel_rows.n) or not kernel_rows.n or not np.isfinite(normalization).all():
+            raise DataError(f"the saved normalization has shape {normalization.shape}; the {kernel_rows.n} landmarks need finite numbers of shape "
+                            f"{(kernel_rows.n, kernel_rows.n)}.")
+        self.seen, self.kernel_rows, self.normalization = seen, kernel_rows.select(range(kernel_rows.n)), normalization
 
 
 def to_primal(engine, n_components=None, random_state=0) -> Engine:
@@ -228,7 +229,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     >>> bool((primal.predict(X) == dual.predict(X)).all()), primal.coef_.shape == (3, dual.n_support_)
     (True, True)
     """
-    fitted, weights = engine._ready(), engine.parts_.weights
+    model, weights = engine._ready(), engine.parts_.weights
     if not isinstance(weights, DualWeights):
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")
@@ -238,28 +239,28 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     given = engine.plugin_options
     reader = NystroemReader(given["kernel"], len(slots) if n_components is None else n_components, random_state,
                             **{name: given[name] for name in KERNEL_OPTIONS})
-    held = weights.held.bank.select(slots)
+    held = weights.held.kernel_rows.select(slots)
     chosen = drawn(len(slots), reader.n_components, random_state)
     landmarks = held.select(chosen)
     between = landmarks.values(as_rows(held.support()))
     reader.normalization, inverse = roots(between[chosen])
-    reader.bank, task = landmarks, fitted.task
-    reader.seen = SimpleNamespace(n_features=task.n_features, sparse=task.sparse, objects=task.objects, feature_names=task.feature_names)
+    reader.kernel_rows, context = landmarks, model.context
+    reader.seen = SimpleNamespace(n_features=context.n_features, sparse=context.sparse, objects=context.objects, feature_names=context.feature_names)
 
     primal = engine_with(engine, reader.fresh())
-    task = attrs.evolve(task, n_features=len(chosen), sparse=False, objects=False, feature_names=None, options=primal.plugin_options,
-                        random=copy.deepcopy(task.random))
-    outputs = primal._ask("structperc_outputs", task)
-    made = primal._assemble(task, reader, outputs, outputs.find_labels(None, task.labels))
+    context = attrs.evolve(context, n_features=len(chosen), sparse=False, objects=False, feature_names=None, options=primal.plugin_options,
+                        random=copy.deepcopy(context.random))
+    outputs = primal._ask("structperc_outputs", context)
+    made = primal._assemble(context, reader, outputs, outputs.find_labels(None, context.labels))
     if type(made.parts.weights) is not PrimalWeights:
         raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.parts.weights).__name__}.")
-    write(made.parts.weights, written(made.parts.features, inverse @ between.T @ coefficients[slots], weights.own, own), weights.ticks)
+    write(made.parts.weights, written(made.parts.features, inverse @ between.T @ coefficients[slots], weights.own, own), weights.n_visited)
     for name, part in attrs.asdict(made.parts, recurse=False).items():
         if name not in ("reader", "weights") and hasattr(part, "state"):
-            part.restore(getattr(fitted.parts, name).state())
-    made.mistakes, made.loss, made.status = list(fitted.mistakes), fitted.loss, fitted.status
-    made.streaming, made.weighted = fitted.streaming, fitted.weighted
-    primal._fitted = made
+            part.restore(getattr(model.parts, name).state())
+    made.mistakes, made.loss, made.status = list(model.mistakes), model.loss, model.status
+    made.streaming, made.weighted = model.streaming, model.weighted
+    primal._model = made
     return primal
 
 
@@ -269,7 +270,7 @@ def drawn(n, size, random_state):
 
 
 def as_rows(support) -> Rows:
-    """The rows that a bank holds, to be compared with others."""
+    """The rows that a kernel_rows holds, to be compared with others."""
     return data.canonical(Rows(support)) if data.is_sparse(support) else Rows(support)
 
 
@@ -338,7 +339,7 @@ def example(features, X):
     return x
 
 
-def write(weights, vector, ticks) -> None:
+def write(weights, vector, n_visited) -> None:
     """Gives a primal store this vector, as if it had been there for so many visits."""
     state = weights.state()
     rows, width = weights.features.n_weight_rows, weights.features.row_width
@@ -346,4 +347,4 @@ def write(weights, vector, ticks) -> None:
         raise PluginError(f"to_primal writes to weights that stand in order, but {type(weights.features).__name__} places them otherwise.")
     table = state["weights"].reshape(rows, -1)
     table[:, :width] = vector.reshape(rows, width)
-    weights.restore({"weights": table.ravel(), "scales": np.array([1.0, ticks]), "ticks": np.array(ticks)})
+    weights.restore({"weights": table.ravel(), "scales": np.array([1.0, n_visited]), "n_visited": np.array(n_visited)})

@@ -1,18 +1,20 @@
 # The dual weight store.
 from libc.stdint cimport int64_t
-from structperc.core.components cimport Component, Features, Weights
+from structperc.core.component cimport Component
+from structperc.core.features cimport Features
+from structperc.core.weights cimport Weights
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc_dual_kernel.bank cimport Bank, Queries
-from structperc_dual_kernel.expansion cimport OwnPart
-from structperc_dual_kernel.held cimport Held
-from structperc_dual_kernel.memory cimport Memory
+from structperc_kernels.kernel_rows cimport KernelRows, Queries
+from structperc_dual_kernel.expansion cimport ExplicitPart
+from structperc_dual_kernel.support_set cimport SupportSet
+from structperc_dual_kernel.score_cache cimport ScoreCache
 
 
 cdef class DualWeights(Weights):
-    cdef readonly Held held
-    cdef readonly OwnPart own
-    cdef readonly Memory memory
+    cdef readonly SupportSet held
+    cdef readonly ExplicitPart own
+    cdef readonly ScoreCache memory
     cdef readonly bint average
     cdef readonly double decay
     cdef Schedule schedule
@@ -41,8 +43,8 @@ cdef class DualWeights(Weights):
     cdef unsigned char[::1] moves               # which rows have some
     cdef double[:, ::1] values                  # kernel between some rows of an example and a group
     cdef int[::1] slots
-    cdef Bank scratch                           # for those rows; None: made when it is needed
-    cdef bint looked                            # whether the bank has seen data
+    cdef KernelRows scratch                           # for those rows; None: made when it is needed
+    cdef bint looked                            # whether the kernel_rows has seen data
 
     cdef Py_ssize_t look_ahead(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1
     cdef int complete(self) noexcept nogil
@@ -58,4 +60,4 @@ cdef class DualWeights(Weights):
     cdef int failed(self, Component part) noexcept nogil
     cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1
     cdef object _final
-    cdef Py_ssize_t _final_ticks
+    cdef Py_ssize_t _final_visited

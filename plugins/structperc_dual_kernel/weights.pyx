@@ -12,16 +12,18 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
-from structperc.core.components cimport Component, Features, Weights
+from structperc.core.component cimport Component
+from structperc.core.features cimport Features
+from structperc.core.weights cimport Weights
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc_dual_kernel.bank cimport LANES, Bank
-from structperc_dual_kernel.expansion cimport TILE, Expansion, OwnPart, add_rows
-from structperc_dual_kernel.held cimport Held
-from structperc_dual_kernel.held import short
-from structperc_dual_kernel.memory cimport Memory
-from structperc_dual_kernel.vector_banks cimport best_tiles, sp_tiles
+from structperc_kernels.kernel_rows cimport LANES, KernelRows
+from structperc_dual_kernel.expansion cimport TILE, Expansion, ExplicitPart, add_rows
+from structperc_dual_kernel.support_set cimport SupportSet
+from structperc_dual_kernel.support_set import short
+from structperc_dual_kernel.score_cache cimport ScoreCache
+from structperc_kernels.vector_rows cimport best_tiles, sp_tiles
 
 COLLINS_DUFFY = """@inproceedings{collins2002new,
   author = {Michael Collins and Nigel Duffy},
@@ -46,13 +48,13 @@ cdef class DualWeights(Weights):
     An atom stands on a row of x in a block (`Features.cell`), so that a row i needs one coefficient v[i, block] for each block, and
     the score of an atom of z on row j in this block is sum_i v[i, block] K(x_i, z_j), plus what the atom has besides its row (an intercept,
     a threshold, a transition), whose weights are kept as ever. Averages and decay are those of the primal store:
-    w = scale * v, and the mean over the visited examples is (scale_sum * v - u) / ticks.
+    w = scale * v, and the mean over the visited examples is (scale_sum * v - u) / n_visited.
 
     Rows that repeat are held once. With a budget, a row gives way to each further one, and takes its share of the average with it.
 
     Parameters
     ----------
-    bank : Bank
+    kernel_rows : KernelRows
         Empty; knows the kernel.
     average : bool
     decay : float in [0, 1)
@@ -62,7 +64,7 @@ cdef class DualWeights(Weights):
     budget : int
         The most rows to hold; 0: no bound.
     removal : {"oldest", "random", "least"}
-        See `structperc_dual_kernel.held.Held`.
+        See `structperc_dual_kernel.support_set.SupportSet`.
     cache_bytes : int
         What dear kernel values of the training rows may take.
     """
@@ -72,25 +74,25 @@ cdef class DualWeights(Weights):
     def __cinit__(self, *args, **kwargs):
         self.example = self.row = self.sums = self.moved = None
 
-    def __init__(self, Bank bank, average=False, double decay=0.0, decay_schedule="constant", budget=0, removal="oldest", cache_bytes=0):
+    def __init__(self, KernelRows kernel_rows, average=False, double decay=0.0, decay_schedule="constant", budget=0, removal="oldest", cache_bytes=0):
         self.average, self.decay, self.schedule = average, decay, Schedule(decay_schedule, "decay_schedule")
-        self.options = bank, budget, removal, cache_bytes
+        self.options = kernel_rows, budget, removal, cache_bytes
         self.window = Example()
         self.moving = threading.Lock()
 
-    def start(self, Features features, task):
-        bank, budget, removal, _ = self.options
+    def start(self, Features features, context):
+        kernel_rows, budget, removal, _ = self.options
         if features.n_blocks < 1:
             raise PluginError(f"{type(features).__name__} does not say on which row of x each of its atoms stands, so no kernel between "
-                              f"rows can take the place of its dot products; give it n_blocks, cell(x, a) and without_columns().")
+                              f"rows can take the place of its dot products; give it n_blocks, cell(x, a) and explicit_part().")
         self.features, self.n_blocks = features, features.n_blocks
-        self.random = task.random
-        bank = bank.fresh()
-        bank.start(task)
-        self.held = Held(bank, self.n_blocks, budget, removal)
-        self.own = OwnPart(features.without_columns())
-        self.queries = bank.queries()
-        self.scale, self.scale_sum, self.ticks = 1.0, 0.0, 0
+        self.random = context.random
+        kernel_rows = kernel_rows.fresh()
+        kernel_rows.start(context)
+        self.held = SupportSet(kernel_rows, self.n_blocks, budget, removal)
+        self.own = ExplicitPart(features.explicit_part())
+        self.queries = kernel_rows.queries()
+        self.scale, self.scale_sum, self.n_visited = 1.0, 0.0, 0
         self.counted = self.coming = 0
         self.scratch, self.looked = None, False
         self.memory = self._final = self.source = self.attended = None
@@ -99,26 +101,26 @@ cdef class DualWeights(Weights):
     def decay_schedule(self):
         return self.schedule.rule
 
-    def check(self, task, parts, sample_weight=None):
+    def check(self, context, parts, sample_weight=None):
         self.schedule.check_decay(self.decay)
 
-    def attend(self, rows):
+    def begin_fit(self, rows):
         self.attended, self.memory, self.source, self.scratch = rows, None, None, None
-        self.held.bank.attend(rows)
-        self.queries = self.held.bank.queries()         # the last ones may keep the data
+        self.held.kernel_rows.begin_fit(rows)
+        self.queries = self.held.kernel_rows.queries()         # the last ones may keep the data
         if rows is not None:
             self.count(rows)
             if not self.held.budget:
-                self.memory = Memory(rows, self.n_blocks, self.options[3] if self.held.bank.dear else 0)
+                self.memory = ScoreCache(rows, self.n_blocks, self.options[3] if self.held.kernel_rows.dear else 0)
 
     def count(self, rows):
         """Numbers the rows of further data."""
-        self.counted = self.held.bank.counted = self.coming
+        self.counted = self.held.kernel_rows.counted = self.coming
         self.coming += rows.n_rows
 
     # ---- visits ----
 
-    cdef Py_ssize_t ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
         with gil:
             try:
                 PyErr_CheckSignals()
@@ -136,10 +138,10 @@ cdef class DualWeights(Weights):
         cdef int status = 0
         self.source = self._final = None
         if not self.looked and rows.n_rows:
-            self.held.bank.look_at(rows)
+            self.held.kernel_rows.look_at(rows)
             self.looked, self.scratch = True, None
         if self.scratch is None:
-            self.scratch = self.held.bank.empty()
+            self.scratch = self.held.kernel_rows.empty()
         self.provide_examples(min(n - t, AHEAD))
         x.look_at(rows)
         while i < n and i - t < AHEAD:
@@ -161,7 +163,7 @@ cdef class DualWeights(Weights):
         with nogil:
             status = self.complete()
         if status < 0:
-            self.held.bank.reraise()
+            self.held.kernel_rows.reraise()
         self.n_examples, self.at = i - t, 0
         self.source = rows
         return i
@@ -178,7 +180,7 @@ cdef class DualWeights(Weights):
 
     def provide_steps(self, Py_ssize_t n_rows, Py_ssize_t most):
         """Makes room for whatever the coming visits may do: hold each row, and compare the rows of an example with each other."""
-        cdef Py_ssize_t n = self.held.bank.n
+        cdef Py_ssize_t n = self.held.kernel_rows.n
         self.held.reserve(n + n_rows)
         self.scratch.reserve(most)
         if self.memory is not None:
@@ -215,14 +217,14 @@ cdef class DualWeights(Weights):
                 self.sums[lane // LANES, block, lane % LANES] = self.memory.sums[self.row[place], block] if self.remembers else 0
         for lane in range(groups):
             self.left[lane] = min(<Py_ssize_t> LANES, n_rows - lane * LANES)
-        self.held.bank.prepare(self.queries, rows, self.lane_row[:n_rows])
+        self.held.kernel_rows.prepare(self.queries, rows, self.lane_row[:n_rows])
 
     cdef int complete(self) noexcept nogil:
         """Brings all lanes up to the present weights, by the changes that they lack or, where that is less, afresh; -1 on an error.
 
         So many rows held as fit in a cache are compared with all groups before the next ones.
         """
-        cdef Py_ssize_t group, lane, held = self.held.bank.n, stretch = self.held.bank.stretch
+        cdef Py_ssize_t group, lane, held = self.held.kernel_rows.n, stretch = self.held.kernel_rows.stretch
         cdef int64_t at, n = self.memory.n if self.remembers else 0, lowest = n
         for group in range(self.n_groups):
             self.lacks[group] = AFRESH
@@ -280,8 +282,8 @@ cdef class DualWeights(Weights):
         cdef Py_ssize_t i, lane, at = group * LANES, n_kept = self.memory.kept.shape[0] if self.remembers else 0
         cdef double *value
         cdef bint missing = False
-        if not self.held.bank.dear:
-            return self.held.bank.tile_c(self.queries, group, slots, n, values)
+        if not self.held.kernel_rows.dear:
+            return self.held.kernel_rows.tile_c(self.queries, group, slots, n, values)
         for lane in range(LANES):
             for i in range(n):
                 value = &values[i * LANES + lane]
@@ -293,7 +295,7 @@ cdef class DualWeights(Weights):
                 missing |= value[0] != value[0]
         if not missing:
             return 0
-        if self.held.bank.tile_c(self.queries, group, slots, n, values) < 0:
+        if self.held.kernel_rows.tile_c(self.queries, group, slots, n, values) < 0:
             return -1
         for lane in range(LANES):
             if not self.visited[at + lane] and self.lane_row[at + lane] < n_kept:
@@ -411,16 +413,16 @@ cdef class DualWeights(Weights):
 
     cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1:
         """Where row `row` of x is held; it joins if it is not yet, and another one gives way if it must."""
-        cdef Held held = self.held
+        cdef SupportSet held = self.held
         cdef int64_t number = self.counted + x.first_row + row
         cdef double[::1] leaving
-        key = held.bank.key(x.source, x.first_row + row)
+        key = held.kernel_rows.key(x.source, x.first_row + row)
         key = short(b"%d" % number if key is None else key)
         cdef Py_ssize_t slot = held.find(key)
         if slot >= 0:
             held.remember(slot)
             return slot
-        slot = held.bank.n
+        slot = held.kernel_rows.n
         if held.budget and slot >= held.budget:
             slot = held.victim(self.random)
             leaving = -np.asarray(held.v[slot])
@@ -439,7 +441,7 @@ cdef class DualWeights(Weights):
         for group in range(self.n_groups):
             if self.left[group] > 0:
                 if self.tile(group, &only, 1, values, -1) < 0:
-                    self.failed(self.held.bank)
+                    self.failed(self.held.kernel_rows)
                     self.n_groups = 0
                     with gil:
                         self.source = None
@@ -447,7 +449,7 @@ cdef class DualWeights(Weights):
                 TILES.sums(values, 1, &c, self.n_blocks, &self.sums[group, 0, 0])
 
     cdef int shrink(self) noexcept nogil:
-        cdef double left = self.schedule.left_c(self.decay, self.ticks + 1)
+        cdef double left = self.schedule.left_c(self.decay, self.n_visited + 1)
         if left < 0:
             with gil:
                 self.error = self.schedule.taken_error()
@@ -496,7 +498,7 @@ cdef class DualWeights(Weights):
         cdef double total = 0, product
         with gil:
             self.scratch.truncate(0)
-            self.scratch.counted = self.held.bank.counted
+            self.scratch.counted = self.held.kernel_rows.counted
         for row in range(x.block.n_rows):
             if self.moves[row]:
                 self.slots[n] = <int> n
@@ -523,8 +525,8 @@ cdef class DualWeights(Weights):
                     i += 1
         return 0 if total < 0 else total                # NaN stays
 
-    cdef double own_c(self, Example x, double *shared) noexcept nogil:
-        cdef double own = self.own.own_c(x, shared), between
+    cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
+        cdef double own = self.own.constant_gram_c(x, shared), between
         cdef Py_ssize_t first, second = -1
         if own < 0:
             return self.failed(self.own.features)
@@ -562,9 +564,9 @@ cdef class DualWeights(Weights):
         total = float(self.own.atom(x, a) @ self.own.atom(z, b))
         if one is None or other is None or one[1] != other[1]:
             return total
-        bank = self.held.bank.empty()
-        bank.append(z.source, z.first_row + other[0])
-        return total + float(bank.values(x.source, [x.first_row + one[0]])[0, 0])
+        kernel_rows = self.held.kernel_rows.empty()
+        kernel_rows.append(z.source, z.first_row + other[0])
+        return total + float(kernel_rows.values(x.source, [x.first_row + one[0]])[0, 0])
 
     # ---- what was learned ----
 
@@ -572,8 +574,8 @@ cdef class DualWeights(Weights):
         """The coefficients to predict with, (n_held, n_blocks), and the weights of what atoms have besides, flat."""
         v, u, _ = self.held.arrays()
         own = self.own.vector
-        if self.average and self.ticks:
-            return (self.scale_sum * v - u) / self.ticks, (self.scale_sum * own[0] - own[1]) / self.ticks
+        if self.average and self.n_visited:
+            return (self.scale_sum * v - u) / self.n_visited, (self.scale_sum * own[0] - own[1]) / self.n_visited
         return v * self.scale, own[0] * self.scale
 
     def live(self):
@@ -581,18 +583,18 @@ cdef class DualWeights(Weights):
         coefficients, own = self.mean()
         return np.flatnonzero(coefficients.any(axis=1)), coefficients, own
 
-    def final(self):
-        ticks, final = self.ticks, self._final              # before the values: another thread may train meanwhile
-        if final is None or self._final_ticks != ticks:
+    def averaged(self):
+        n_visited, final = self.n_visited, self._final              # before the values: another thread may train meanwhile
+        if final is None or self._final_visited != n_visited:
             with self.moving:
                 slots, coefficients, own = self.live()
-                bank = self.held.bank.select(slots)
-            final = Expansion(self.features, bank, coefficients[slots], np.stack([own, np.zeros_like(own)]))
-            self._final, self._final_ticks = final, ticks
+                kernel_rows = self.held.kernel_rows.select(slots)
+            final = Expansion(self.features, kernel_rows, coefficients[slots], np.stack([own, np.zeros_like(own)]))
+            self._final, self._final_visited = final, n_visited
         return final
 
     def batch_scores(self, rows):
-        return self.final().batch_scores(rows)
+        return self.averaged().batch_scores(rows)
 
     def attributes(self, weights):
         """support_: the numbers of the rows that predictions need, counted over all data since training began, in the order in which they
@@ -601,18 +603,18 @@ cdef class DualWeights(Weights):
         known = {
             "support_": lambda: self.held.arrays()[2][self.live()[0]],
             "n_support_": lambda: len(self.live()[0]),
-            "support_vectors_": lambda: self.final().bank.support(),
-            "dual_coef_": lambda: np.array(self.final().coefficients),
+            "support_vectors_": lambda: self.averaged().kernel_rows.support(),
+            "dual_coef_": lambda: np.array(self.averaged().coefficients),
         }
-        if hasattr(self.held.bank, "gamma_"):
-            known["gamma_"] = lambda: self.held.bank.gamma_
+        if hasattr(self.held.kernel_rows, "gamma_"):
+            known["gamma_"] = lambda: self.held.kernel_rows.gamma_
         return {**known, **self.own.attributes(lambda: self.mean()[1])}
 
     # ---- persistence and taking back ----
 
     def state(self):
         return {"own": np.array(self.own.vector), "scales": np.array([self.scale, self.scale_sum]),
-                "counts": np.array([self.ticks, self.coming]), **self.held.state()}
+                "counts": np.array([self.n_visited, self.coming]), **self.held.state()}
 
     def restore(self, state):
         if np.shape(state["own"]) != self.own.vector.shape:
@@ -621,29 +623,29 @@ cdef class DualWeights(Weights):
         self.held.restore(state)
         self.own.vector[:] = state["own"]
         self.scale, self.scale_sum = (float(v) for v in state["scales"])
-        self.ticks, self.coming = (int(v) for v in state["counts"])
+        self.n_visited, self.coming = (int(v) for v in state["counts"])
         self.counted, self.looked = self.coming, True
         self.scratch = self._final = self.source = None
 
-    def checkpoint(self, rows):
+    def snapshot(self, rows):
         random = self.random.bit_generator.state if self.held.budget and self.held.removal == "random" else None
-        scalars = self.scale, self.scale_sum, self.ticks, self.counted, self.coming
-        return self.held.checkpoint(), np.array(self.own.vector), scalars, random
+        scalars = self.scale, self.scale_sum, self.n_visited, self.counted, self.coming
+        return self.held.snapshot(), np.array(self.own.vector), scalars, random
 
-    def roll_back(self, token):
+    def revert(self, token):
         joined, own, scalars, random = token
         with self.moving:
-            self.held.roll_back(joined)
+            self.held.revert(joined)
         if random is not None:
             self.random.bit_generator.state = random
         self.own.vector[:] = own
-        self.scale, self.scale_sum, self.ticks, self.counted, self.coming = scalars
+        self.scale, self.scale_sum, self.n_visited, self.counted, self.coming = scalars
         self._final = self.source = None
 
-    def finite(self, token=None):
+    def is_finite(self, token=None):
         cdef Py_ssize_t slot, block
         cdef double total = 0
-        for slot in range(self.held.bank.n):
+        for slot in range(self.held.kernel_rows.n):
             for block in range(self.n_blocks):
                 total += 0 * self.held.v[slot, block] + 0 * self.held.u[slot, block]
         return total == 0 and bool(np.isfinite(self.own.vector).all())

@@ -5,29 +5,29 @@ from structperc.core.argmax import ThresholdArgmax
 from structperc.core.threshold_features import ThresholdFeatures
 
 from structperc import hookimpl
-from structperc_interval_pa.intervals import IntervalLoss, IntervalOutputs
+from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutputs
 
 losses = ("absolute", "squared")
 
 
 @hookimpl
-def structperc_outputs(task):
+def structperc_outputs(context):
     return IntervalOutputs()
 
 
 @hookimpl
-def structperc_features(task):
-    return ThresholdFeatures(task.n_labels - 1, task.n_features, feature_major=task.sparse, problem="interval-pa")
+def structperc_features(context):
+    return ThresholdFeatures(context.n_labels - 1, context.n_features, feature_major=context.sparse, problem="interval-pa")
 
 
 @hookimpl
-def structperc_argmax(task):
-    return ThresholdArgmax(task.n_labels)
+def structperc_argmax(context):
+    return ThresholdArgmax(context.n_labels)
 
 
 @hookimpl
-def structperc_loss(task):
-    return IntervalLoss(task.loss) if isinstance(task.loss, np.ndarray) or task.loss in losses else None
+def structperc_loss(context):
+    return IntervalLoss(context.loss) if isinstance(context.loss, np.ndarray) or context.loss in losses else None
 
 
 def observe(random, answers):

@@ -39,31 +39,31 @@ class DocumentFeatures(RowFeatures):
 
 
 @hookimpl
-def structperc_outputs(task):
-    k, relevant, gains = whole_k(task.options["k"]), task.options["relevant"], task.options["gains"]
+def structperc_outputs(context):
+    k, relevant, gains = whole_k(context.options["k"]), context.options["relevant"], context.options["gains"]
     if not isinstance(relevant, numbers.Real) or isinstance(relevant, bool) or not np.isfinite(relevant):
         raise OptionError(f"relevant={relevant!r}; expected a number.")
     gains = None if gains is None or len(gains) == 0 else gains
-    if gains is not None and task.loss == "average-precision":
+    if gains is not None and context.loss == "average-precision":
         raise OptionError("gains has no effect with loss='average-precision', for which documents are relevant or not; set relevant.")
-    if task.loss == "ndcg" and gains is None:
+    if context.loss == "ndcg" and gains is None:
         gains = 2.0 ** np.arange(MOST_RELEVANT + 1) - 1
-    return RankingOutputs(k, float(relevant), gains, task.loss in ORDERED)
+    return RankingOutputs(k, float(relevant), gains, context.loss in ORDERED)
 
 
 @hookimpl
-def structperc_features(task):
-    return DocumentFeatures(task.n_features)
+def structperc_features(context):
+    return DocumentFeatures(context.n_features)
 
 
 @hookimpl
-def structperc_argmax(task):
-    return TopDocuments(whole_k(task.options["k"]))
+def structperc_argmax(context):
+    return TopDocuments(whole_k(context.options["k"]))
 
 
 @hookimpl
-def structperc_loss(task):
-    return RankingLoss(task.loss, task.options["k"]) if task.loss in KINDS else None
+def structperc_loss(context):
+    return RankingLoss(context.loss, context.options["k"]) if context.loss in KINDS else None
 
 
 def whole_k(k):

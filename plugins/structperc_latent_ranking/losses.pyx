@@ -2,7 +2,8 @@
 import numpy as np
 
 from libc.math cimport log2
-from structperc.core.components cimport Loss, Outputs
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 
 KINDS = ("precision", "recall", "ndcg", "average-precision")
@@ -42,13 +43,13 @@ cdef class RankingLoss(Loss):
     def __init__(self, kind, Py_ssize_t k):
         self.kind, self.k, self.of = kind, k, KINDS.index(kind)
 
-    def start(self, Outputs outputs, task):
-        Loss.start(self, outputs, task)
+    def start(self, Outputs outputs, context):
+        Loss.start(self, outputs, context)
         self.worth = np.array(outputs.worth)
         self.n_levels = self.worth.shape[0]
 
     @property
-    def additive(self):
+    def decomposable(self):
         return self.of <= RECALL
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:

@@ -3,9 +3,9 @@ import itertools
 
 import numpy as np
 
-from structperc.core.components cimport Outputs
+from structperc.core.outputs cimport Outputs
 from structperc.core.errors import DataError, OptionError, PluginError
-from structperc.core.gold import Gold
+from structperc.core.structures import Structures
 from structperc.core.labels import is_nested
 from structperc.core.rows cimport Example
 from structperc.metrics.ranking import read_grades
@@ -43,7 +43,7 @@ cdef class RankingOutputs(Outputs):
     cdef object level_of                        # by relevance; None: what `relevant` says
 
     def __cinit__(self, *args, **kwargs):
-        self.partial = True
+        self.partial_gold = True
 
     def __init__(self, k, relevant=1.0, gains=None, ordered=False):
         self.k, self.relevant, self.ordered = k, relevant, ordered
@@ -68,13 +68,13 @@ cdef class RankingOutputs(Outputs):
                 raise DataError(f"y[{i}] is {grades[i]:g}, but gains are known for the relevances 0..{len(self.level_of) - 1}; pass whole "
                                 f"numbers among these, or longer gains.")
             levels = self.level_of[grades.astype(np.intp)]
-        return Gold(levels, offsets)
+        return Structures(levels, offsets)
 
     def encode_answers(self, answers, rows):
         """Lists of documents, counted from the query's first."""
         if len(answers) != rows.n_examples:
             raise DataError(f"there are {len(answers)} lists of documents but {rows.n_examples} queries; give one for each.")
-        gold = Gold.ragged([list(shown) for shown in answers])
+        gold = Structures.ragged([list(shown) for shown in answers])
         for i in range(rows.n_examples):
             x = rows.example(i)
             x.n_atoms = x.n_rows

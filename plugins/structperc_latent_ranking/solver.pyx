@@ -1,7 +1,7 @@
 """The k documents of largest score: expected O(n + k log k), about 10 ns per document for 10 of 100."""
 import heapq
 
-from structperc.core.components cimport Argmax
+from structperc.core.argmax cimport Argmax
 from structperc.core.rows cimport Example
 from structperc_latent_ranking.selection cimport sp_first
 

@@ -20,7 +20,7 @@ citation = r"""@article{crammer2003ultraconservative,
 class ClassFeatures(BlockFeatures):
     """x in the block of its class."""
 
-    def without_columns(self):
+    def explicit_part(self):
         return ClassFeatures(self.n_blocks, 0) if self.intercept else None
 
     def attributes(self, weights):
@@ -33,15 +33,15 @@ class ClassFeatures(BlockFeatures):
 
 
 @hookimpl
-def structperc_outputs(task):
+def structperc_outputs(context):
     return ClassOutputs()
 
 
 @hookimpl
-def structperc_features(task):
-    return ClassFeatures(task.n_labels, task.n_features, task.fit_intercept, feature_major=task.sparse)
+def structperc_features(context):
+    return ClassFeatures(context.n_labels, context.n_features, context.fit_intercept, feature_major=context.sparse)
 
 
 @hookimpl
-def structperc_argmax(task):
-    return LargestArgmax(task.n_labels)
+def structperc_argmax(context):
+    return LargestArgmax(context.n_labels)

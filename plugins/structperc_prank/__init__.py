@@ -5,7 +5,7 @@ from structperc.core.outputs import RankOutputs
 from structperc.core.threshold_features import ThresholdFeatures
 
 from structperc import Option, hookimpl
-from structperc_prank.original import OriginalUpdate
+from structperc_prank.original_update import OriginalUpdate
 
 citation = r"""@inproceedings{crammer2001pranking,
   author = {Koby Crammer and Yoram Singer},
@@ -26,22 +26,22 @@ updates = ("perceptron",)
 
 
 @hookimpl
-def structperc_outputs(task):
+def structperc_outputs(context):
     return RankOutputs()
 
 
 @hookimpl
-def structperc_features(task):
-    return ThresholdFeatures(task.n_labels - 1, task.n_features, feature_major=task.sparse)
+def structperc_features(context):
+    return ThresholdFeatures(context.n_labels - 1, context.n_features, feature_major=context.sparse)
 
 
 @hookimpl
-def structperc_argmax(task):
-    return ThresholdArgmax(task.n_labels)
+def structperc_argmax(context):
+    return ThresholdArgmax(context.n_labels)
 
 
 @hookimpl
-def structperc_update(task):
-    if task.update == "perceptron" and task.options["variant"] == "original":
+def structperc_update(context):
+    if context.update == "perceptron" and context.options["variant"] == "original":
         return OriginalUpdate()
     return None

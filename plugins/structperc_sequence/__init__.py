@@ -4,7 +4,7 @@ import numpy as np
 from structperc.core.updates import COLLINS
 
 from structperc import Option, hookimpl
-from structperc.readers import NamedReader
+from structperc.reading.named import NamedReader
 from structperc_sequence.constraints import SCHEMES, read_constraints
 from structperc_sequence.features import ChainFeatures
 from structperc_sequence.losses import TokenLoss
@@ -27,33 +27,33 @@ losses = ("hamming",)
 
 
 @hookimpl
-def structperc_reader(task):
-    return NamedReader(**{name: task.options[name] for name in ("n_hashed", "min_count", "template", "columns")})
+def structperc_reader(context):
+    return NamedReader(**{name: context.options[name] for name in ("n_hashed", "min_count", "template", "columns")})
 
 
 @hookimpl
-def structperc_outputs(task):
-    given = task.options
+def structperc_outputs(context):
+    given = context.options
     return ChainOutputs(given["start"], given["end"], given["forbidden_transitions"], given["required_transitions"])
 
 
 @hookimpl
-def structperc_features(task):
-    return ChainFeatures(task.n_labels, task.n_features, task.fit_intercept, task.sparse, task.options["start"], task.options["end"])
+def structperc_features(context):
+    return ChainFeatures(context.n_labels, context.n_features, context.fit_intercept, context.sparse, context.options["start"], context.options["end"])
 
 
 @hookimpl
-def structperc_argmax(task):
-    given = task.options
-    return Viterbi(task.n_labels, given["start"], given["end"],
-                   read_constraints(task.labels, given["forbidden_transitions"], given["required_transitions"]))
+def structperc_argmax(context):
+    given = context.options
+    return Viterbi(context.n_labels, given["start"], given["end"],
+                   read_constraints(context.labels, given["forbidden_transitions"], given["required_transitions"]))
 
 
 @hookimpl
-def structperc_loss(task):
-    if isinstance(task.loss, np.ndarray):
-        return TokenLoss(task.loss)
-    return TokenLoss() if task.loss == "hamming" else None
+def structperc_loss(context):
+    if isinstance(context.loss, np.ndarray):
+        return TokenLoss(context.loss)
+    return TokenLoss() if context.loss == "hamming" else None
 
 
 check_options = {"classes": ["a", "b", "c"], "start": True, "end": True}

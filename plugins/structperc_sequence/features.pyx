@@ -6,10 +6,10 @@ then O(L^2) for the transitions; a step touches only the tokens and transitions 
 import numpy as np
 
 from libc.string cimport memcpy, memset
-from structperc.core.components cimport Parameter, written_out
+from structperc.core.features cimport Parameter, written_out
 from structperc.core.errors import DataError
 from structperc.core.features cimport BlockFeatures, blocks_of
-from structperc.core.kernels cimport sp_blocks, sp_index, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows, sp_start
+from structperc.core.inner_products cimport sp_blocks, sp_index, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows, sp_start
 from structperc.core.rows cimport Example
 
 
@@ -57,13 +57,13 @@ cdef class ChainFeatures(BlockFeatures):
         rows = n_labels + self.start + self.end
         if feature_major:
             self.first = n_features + self.intercept
-            self.shape((self.first + rows) * self.room, self.first + rows, lazy_rows=n_features)
+            self.shape((self.first + rows) * self.room, self.first + rows, on_demand_rows=n_features)
         else:
             self.first = n_labels * (n_features + self.intercept)
             self.shape(self.first + rows * n_labels)        # transitions at least, so never none
 
-    def check(self, task, parts, sample_weight=None):
-        if task.objects:
+    def check(self, context, parts, sample_weight=None):
+        if context.objects:
             raise DataError(f"X is a list of objects, but {type(self).__name__} describes rows of numbers; pass an array (tokens, "
                             f"features) for each sentence, or a list of tokens, each a dict or a list of feature names.")
 
@@ -111,14 +111,14 @@ cdef class ChainFeatures(BlockFeatures):
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         """Tokens share blocks, so the sum is written down, with rows only for the features that it touches."""
         cdef Parameter p
-        cdef Py_ssize_t fixed = self.n_weight_rows - self.lazy_rows, q
+        cdef Py_ssize_t fixed = self.n_weight_rows - self.on_demand_rows, q
         cdef double total
         if self.scratch is None:
             with gil:
                 self.scratch = np.zeros((1, self.n_weights + self.row_width))       # the system gives memory where it is used
-                self.scratch_place = np.zeros(max(self.lazy_rows, 1), dtype=np.intc)
+                self.scratch_place = np.zeros(max(self.on_demand_rows, 1), dtype=np.intc)
         p = written_out(self, &self.scratch[0, 0])
-        if self.lazy_rows == 0:
+        if self.on_demand_rows == 0:
             return -1 if self.add_c(&p, x, c, 1.0, 0.0) < 0 else taken(p.w, self.n_weight_rows * self.row_width)
         self.scratch_rows = <int> fixed + 1
         p.fixed, p.place, p.n_placed = p.w + p.pitch, &self.scratch_place[0], &self.scratch_rows
@@ -126,7 +126,7 @@ cdef class ChainFeatures(BlockFeatures):
             return -1
         total = taken(p.w, self.scratch_rows * p.pitch)
         if sp_is_dense(&x.block):
-            memset(p.place, 0, self.lazy_rows * sizeof(int))
+            memset(p.place, 0, self.on_demand_rows * sizeof(int))
         else:
             for q in range(sp_start(&x.block, 0), sp_start(&x.block, x.block.n_rows)):
                 p.place[sp_index(&x.block, q)] = 0
@@ -144,7 +144,7 @@ cdef class ChainFeatures(BlockFeatures):
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
         return a if a < x.block.n_rows * self.n_blocks else -1
 
-    def without_columns(self):
+    def explicit_part(self):
         return ChainFeatures(self.n_blocks, 0, self.intercept, False, self.start, self.end)
 
     def max_atoms(self, rows):

@@ -1,7 +1,8 @@
 """Losses that add up over the tokens of a sentence; O(T) each, O(T L) in search."""
 import numpy as np
 
-from structperc.core.components cimport Loss, Outputs
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
 from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.rows cimport Example
 
@@ -24,14 +25,14 @@ cdef class TokenLoss(Loss):
     def __init__(self, costs=None):
         self.matrix = None if costs is None else check_costs(costs, "loss")
 
-    def start(self, Outputs outputs, task):
-        Loss.start(self, outputs, task)
-        matrix = 1 - np.eye(task.n_labels) if self.matrix is None else self.matrix
-        refuse_matrix(matrix, task.n_labels)
+    def start(self, Outputs outputs, context):
+        Loss.start(self, outputs, context)
+        matrix = 1 - np.eye(context.n_labels) if self.matrix is None else self.matrix
+        refuse_matrix(matrix, context.n_labels)
         self.table = matrix
 
     @property
-    def additive(self):
+    def decomposable(self):
         return True
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:

@@ -3,9 +3,9 @@ import itertools
 
 import numpy as np
 
-from structperc.core.components cimport Outputs
+from structperc.core.outputs cimport Outputs
 from structperc.core.errors import DataError, PluginError
-from structperc.core.gold import Gold, encode_nested
+from structperc.core.structures import Structures, encode_nested
 from structperc.core.labels import LabelCodes, find_labels, is_missing, is_nested
 from structperc.core.rows cimport Example
 from structperc.metrics import token_measures
@@ -44,7 +44,7 @@ cdef class ChainOutputs(Outputs):
         return self.labels
 
     def n_tokens(self, Example x):
-        return self.capacity(x.n_atoms)
+        return self.max_code_length(x.n_atoms)
 
     def encode(self, y, rows):
         sizes = rows.sizes()
@@ -55,7 +55,7 @@ cdef class ChainOutputs(Outputs):
             if len(y) != rows.n_rows:
                 raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens; give one label per token, or a list of labels per "
                                 f"sentence.")
-            return Gold(self.codes.encode(y, rows.n_rows), offsets)
+            return Structures(self.codes.encode(y, rows.n_rows), offsets)
         y = list(y)
         if len(y) != rows.n_examples:
             raise DataError(f"y has the labels of {len(y)} sentence{'s' * (len(y) != 1)} but X has {rows.n_examples}; give one list "
@@ -71,7 +71,7 @@ cdef class ChainOutputs(Outputs):
         if unknown is not None:
             i, j, label = unknown
             self.codes.refuse(f"y[{i}][{j}]", label)
-        return Gold(codes, offsets)
+        return Structures(codes, offsets)
 
     def check_gold(self, gold, rows, features):
         allowed = rows.allowed
@@ -104,7 +104,7 @@ cdef class ChainOutputs(Outputs):
 
     def decode_many(self, structures):
         decoded = np.empty(len(structures), dtype=object)
-        if isinstance(structures, Gold):
+        if isinstance(structures, Structures):
             flat = self.labels[structures.values - 1].tolist()
             ends = structures.offsets.tolist()
             for i in range(len(decoded)):
@@ -156,7 +156,7 @@ cdef class ChainOutputs(Outputs):
             row[self.codes.code_of[label] - 1] = 1
         return row
 
-    def capacity(self, n_atoms):
+    def max_code_length(self, n_atoms):
         return max(n_atoms // self.size - self.size - self.start - self.end, 0)
 
     def enumerate(self, Example x):

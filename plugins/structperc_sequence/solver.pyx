@@ -13,9 +13,9 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy, memset
-from structperc.core.components cimport Argmax
+from structperc.core.argmax cimport Argmax
 from structperc.core.errors import DataError, OptionError, PluginError
-from structperc.core.kernels cimport best_kernels, sp_kernels
+from structperc.core.inner_products cimport best_inner, sp_inner
 from structperc.core.rows cimport Example
 
 cdef enum:
@@ -51,10 +51,10 @@ cdef class Semiring:
 cdef class Largest(Semiring):
     """(max, +)"""
 
-    cdef const sp_kernels *kernels
+    cdef const sp_inner *kernels
 
     def __init__(self, Py_ssize_t n_labels):
-        self.kernels = best_kernels(512 if n_labels >= 64 else 0)       # wider registers pay for long rows
+        self.kernels = best_inner(512 if n_labels >= 64 else 0)       # wider registers pay for long rows
 
     cdef void step(self, const double *message, Py_ssize_t t, const Chain *chain, double *following) noexcept nogil:
         cdef Py_ssize_t n = chain.n_labels
@@ -156,7 +156,7 @@ cdef class Viterbi(Argmax):
         Which labels may follow, begin and end.
     """
 
-    restricts = True
+    heeds_allowed = True
     cdef readonly Py_ssize_t size
     cdef readonly bint start, end
     cdef bint constrained
@@ -174,7 +174,7 @@ cdef class Viterbi(Argmax):
             constraints.pairs, constraints.starts, constraints.ends))
         self.largest = Largest(n_labels)
 
-    def workspace(self, n_atoms):
+    def workspace_size(self, n_atoms):
         return 2 * n_atoms + 2 * self.size      # messages; the constrained scores of tokens, transitions, starts and ends
 
     cdef Py_ssize_t n_atoms(self, Example x) noexcept nogil:
@@ -321,7 +321,7 @@ cdef class Problem:
         self.solver, self.x = solver, x
         self.s = np.ascontiguousarray(scores, dtype=float)
         solver.check_size(self.s, x)
-        self.work = np.zeros(solver.workspace(x.n_atoms))
+        self.work = np.zeros(solver.workspace_size(x.n_atoms))
         self.chain = solver.chain(x, &self.s[0], &self.work[0])
 
     cdef messages(self, Semiring semiring):

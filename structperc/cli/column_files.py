@@ -8,19 +8,19 @@ from itertools import chain
 
 import attrs
 
-from structperc import registry
 from structperc.cli.settings import flags_of
-from structperc.columns import CONLLU, SKIPPED, ColumnFile, read_file
+from structperc.engine import plugins as registry
+from structperc.engine.options import plugin_defaults
 from structperc.errors import DataError, OptionError
-from structperc.options import plugin_defaults
-from structperc.readers import default_template
+from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, read_file
+from structperc.reading.templates import default_template
 
 CONLLU_DEFAULT = ["form"]               # what is learned from in CoNLL-U where nothing else is said
 
 
 @attrs.frozen(eq=False)
 class Tokens:
-    """What a command needs of a file of columns, with the names that `structperc.tables.Table` has.
+    """What a command needs of a file of columns, with the names that `structperc.files.csv_svmlight.Table` has.
 
     Attributes
     ----------

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from structperc import columns, tables
 from structperc.cli import column_files
 from structperc.cli.settings import COLUMN_FLAGS, flags_of
 from structperc.errors import OptionError
+from structperc.files import conll as columns
+from structperc.files import csv_svmlight as tables
 
 TABLE_FLAGS = {"group": "--group", "weight": "--weight", "separator": "--separator"}
 
@@ -91,7 +92,7 @@ def named_columns(target, header):
 
 def refuse_intervals(table, outputs, problem) -> None:
     """Only outputs of which part may be known, in an order, are learned from intervals."""
-    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial and getattr(outputs, "ordered", False)):
+    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial_gold and getattr(outputs, "ordered", False)):
         raise OptionError(f"--target names two columns, the ends of intervals of ranks, but {problem} learns from right answers alone; "
                           f"name one column, or fit a problem that takes intervals.")
 

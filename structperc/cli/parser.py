@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from structperc import __version__, registry
+from structperc import __version__
 from structperc.cli import plugins as about_plugins
 from structperc.cli import training, using
 from structperc.cli.settings import ENGINE_OPTIONS, describe_options, flags_of
-from structperc.columns import FORMATS as COLUMN_FORMATS
-from structperc.tables import FORMATS as TABLE_FORMATS
+from structperc.engine import plugins as registry
+from structperc.files.conll import FORMATS as COLUMN_FORMATS
+from structperc.files.csv_svmlight import FORMATS as TABLE_FORMATS
 
 OVERVIEW = """\
-a first session:
+a first run:
   structperc plugins                                              what can be trained
   structperc fit cusum train.csv --target level --model level.model --set epochs=20 --set average=true
   structperc evaluate level.model test.csv --target level         errors on other data

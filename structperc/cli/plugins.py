@@ -6,9 +6,9 @@ import json
 import shlex
 import sys
 
-from structperc import registry
 from structperc.cli.settings import describe_options
-from structperc.engine import REQUIRED
+from structperc.engine import plugins as registry
+from structperc.engine.engine import REQUIRED
 
 
 def kind(plugin) -> str:
@@ -50,7 +50,7 @@ def as_record(plugin) -> dict:
 
 
 def new(arguments) -> int:
-    from structperc import scaffold
+    from structperc.cli import new as scaffold
 
     path = scaffold.new(arguments.name, arguments.folder)
     print(f"{path} is a plugin package that works; next\n  pip install -e {shlex.quote(str(path))}\n  structperc check {arguments.name}")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import difflib
 import json
 
-from structperc import Option, registry
+from structperc import Option
+from structperc.engine import plugins as registry
+from structperc.engine.options import OPTION_DEFAULTS, plugin_defaults
 from structperc.errors import OptionError
-from structperc.options import OPTION_DEFAULTS, plugin_defaults
 
 HELP = {
     "update": "update rule: perceptron, latent, pa, pa1, pa2, or a plugin's",
     "loss": "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
     "margin": "passive-aggressive steps require the margin margin * loss",
-    "augment": "learn from the answer that maximises score + augment * loss",
+    "loss_weight": "learn from the answer that maximises score + loss_weight * loss",
     "C": "largest step of pa1, weight of the squared slack of pa2",
     "step_size": "size of the steps of latent",
     "step_schedule": "how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",

@@ -13,10 +13,9 @@ from structperc.cli import column_files
 from structperc.cli.column_files import Tokens
 from structperc.cli.files import answers, check_writable, chosen_format, exact_rows, is_text, read, refuse_intervals
 from structperc.cli.settings import read_settings
-from structperc.columns import FORMATS
-from structperc.errors import DataError, NotFittedError
-from structperc.extras import MissingExtra
-from structperc.tables import parse_classes
+from structperc.errors import DataError, MissingExtra, NotFittedError
+from structperc.files.conll import FORMATS
+from structperc.files.csv_svmlight import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
 SCALE_SAMPLE = 10_000       # rows looked at for
@@ -58,7 +57,7 @@ def progress_bar(arguments):
     """A bar where somebody watches, or asked for one."""
     if arguments.quiet or not (arguments.progress or sys.stderr.isatty()):
         return None
-    from structperc.observers import Progress
+    from structperc.callbacks import Progress
 
     try:
         return Progress(delay=0.0 if arguments.progress else 1.0)

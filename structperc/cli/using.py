@@ -10,10 +10,10 @@ import numpy as np
 from structperc import Engine, metrics
 from structperc.cli.column_files import Tokens
 from structperc.cli.files import answers, check_writable, exact_rows, read_for, row_answers
-from structperc.columns import write_columns
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
-from structperc.tables import write_predictions
+from structperc.files.conll import write_columns
+from structperc.files.csv_svmlight import write_predictions
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
 SHOWN_UNSEEN = 5            # labels that a line has room for

@@ -10,7 +10,13 @@ import numpy as np
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memcpy
-from structperc.core.components cimport Argmax, Features, Loss, Outputs, Parameter, Step, Update, Weights, structure
+from structperc.core.argmax cimport Argmax
+from structperc.core.features cimport Features, Parameter
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
+from structperc.core.structures cimport structure
+from structperc.core.updates cimport Trial, Update
+from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError
 from structperc.core.rows cimport Example, Rows
 from libc.stdint cimport int64_t
@@ -56,9 +62,9 @@ cdef Py_ssize_t write_structure(object answer, Outputs outputs, Example x, int *
         answer = tuple([int(a) for a in answer])
     except (TypeError, ValueError):
         raise PluginError(f"{answer!r} for example {x.index} is not a structure; expected a collection of ints.") from None
-    if len(answer) > outputs.capacity(x.n_atoms):
+    if len(answer) > outputs.max_code_length(x.n_atoms):
         raise PluginError(f"a structure of {len(answer)} integers for example {x.index}; "
-                          f"Outputs.capacity allows {outputs.capacity(x.n_atoms)}.")
+                          f"Outputs.max_code_length allows {outputs.max_code_length(x.n_atoms)}.")
     outputs.check_structure(x, answer)
     for a in answer:
         y[n] = a
@@ -68,7 +74,7 @@ cdef Py_ssize_t write_structure(object answer, Outputs outputs, Example x, int *
 
 cdef Py_ssize_t gold_width(Outputs outputs):
     """As what Python sees a gold output: a partial one is a tuple whatever its structures are."""
-    return -1 if outputs.partial else outputs.width
+    return -1 if outputs.partial_gold else outputs.width
 
 
 cdef copied(const double *at, Py_ssize_t n):
@@ -100,8 +106,8 @@ cdef class PythonFeatures(Features):
 
     def __init__(self, Features target, python):
         self.target = target
-        self.n_weight_rows, self.row_width, self.lazy_rows = target.n_weight_rows, target.row_width, target.lazy_rows
-        self.fixed_atoms, self.room, self.prefetches = target.fixed_atoms, target.room, target.prefetches
+        self.n_weight_rows, self.row_width, self.on_demand_rows = target.n_weight_rows, target.row_width, target.on_demand_rows
+        self.atoms_per_example, self.room, self.prefetches = target.atoms_per_example, target.room, target.prefetches
         self.n_blocks, self.has_cell = target.n_blocks, "cell" in python
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_norm, self.has_inner = "norm" in python, "inner" in python
@@ -191,11 +197,11 @@ cdef class PythonFeatures(Features):
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         self.target.prefetch_c(p, x)
 
-    def without_columns(self):
-        return self.target.without_columns()
+    def explicit_part(self):
+        return self.target.explicit_part()
 
-    def touched(self, rows):
-        return None if self.has_add else self.target.touched(rows)
+    def touched_rows(self, rows):
+        return None if self.has_add else self.target.touched_rows(rows)
 
 
 cdef class PythonWeights(Weights):
@@ -238,9 +244,9 @@ cdef class PythonWeights(Weights):
                 self.error = error
                 return -1
 
-    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+    cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
         if not self.has_inner:
-            return self.target.own_c(x, shared)
+            return self.target.constant_gram_c(x, shared)
         shared[0] = self.inner_c(x, 0, x, 1) if x.n_atoms > 1 else 0
         return self.inner_c(x, 0, x, 0) - shared[0]
 
@@ -254,8 +260,8 @@ cdef class PythonWeights(Weights):
                 self.error = error
                 return 0
 
-    cdef Py_ssize_t ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
-        return n if self.has_scores else self.target.ahead_c(rows, order, t, n)
+    cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
+        return n if self.has_scores else self.target.look_ahead_c(rows, order, t, n)
 
     cdef void prefetch_c(self, Example x) noexcept nogil:
         self.target.prefetch_c(x)
@@ -267,7 +273,7 @@ cdef class PythonOutputs(Outputs):
 
     def __init__(self, Outputs target, python):
         self.target = target
-        self.width, self.partial, self.n_labels = target.width, target.partial, target.n_labels
+        self.width, self.partial_gold, self.n_labels = target.width, target.partial_gold, target.n_labels
         self.has_count, self.has_signs = "count" in python, "signs" in python
         self.has_agrees, self.has_complete = "agrees" in python, "complete" in python
 
@@ -284,7 +290,7 @@ cdef class PythonOutputs(Outputs):
 
     cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil:
         if not self.has_signs:
-            return Outputs.signs_c(self, x, gold, n_gold, c) if self.has_count and not self.partial \
+            return Outputs.signs_c(self, x, gold, n_gold, c) if self.has_count and not self.partial_gold \
                 else self.target.signs_c(x, gold, n_gold, c)
         with gil:
             try:
@@ -378,21 +384,21 @@ cdef class PythonUpdate(Update):
     def __init__(self, Update target, python):
         self.target, self.every_trial = target, target.every_trial
 
-    cdef int step_c(self, Step step) noexcept nogil:
+    cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a
         cdef double total
         with gil:
             try:
-                c = self.target.step(step)
+                c = self.target.step(trial)
                 if c is None:
                     return 0
-                fill(step.c, c, step.x, self.target, "step")
+                fill(trial.c, c, trial.x, self.target, "step")
                 total = 0
-                for a in range(step.n_atoms):
-                    total += step.c[a]
+                for a in range(trial.n_atoms):
+                    total += trial.c[a]
                 if total - total != 0:
                     raise PluginError(f"{type(self.target).__name__}.step returned a coefficient that is not finite for "
-                                      f"example {step.x.index}.")
+                                      f"example {trial.x.index}.")
                 return 1
             except BaseException as error:
                 self.error = error

@@ -38,3 +38,7 @@ class BusyError(StructPercError, RuntimeError):
 
 class NotFittedError(StructPercError, ValueError, AttributeError):
     """The engine has not been trained yet."""
+
+
+class MissingExtra(StructPercError, ImportError):
+    """A library that only some functions need is not installed."""

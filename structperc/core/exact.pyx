@@ -3,7 +3,7 @@
 Typical sizes: 4 atoms (ranks) to 1000. Cost: one norm and O(atoms), where the scores fall along the atoms as thresholds make them.
 """
 from libc.math cimport INFINITY, fabs
-from structperc.core.components cimport Step
+from structperc.core.updates cimport Trial
 from structperc.core.errors import DataError, PluginError
 from structperc.core.updates cimport PassiveAggressiveUpdate
 
@@ -57,37 +57,37 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
         self.every_trial = True
 
-    def check(self, task, parts, sample_weight=None):
+    def check(self, context, parts, sample_weight=None):
         if not parts.features.uniform_gram:
-            raise PluginError(f"update={task.update!r} needs atoms whose inner products are the same for all pairs, but those of "
+            raise PluginError(f"update={context.update!r} needs atoms whose inner products are the same for all pairs, but those of "
                               f"{type(parts.features).__name__} are not; use 'pa', 'pa1' or 'pa2'.")
-        if task.augment:
-            raise PluginError(f"update={task.update!r} with augment={task.augment}: its step looks at all constraints, whichever structure "
+        if context.loss_weight:
+            raise PluginError(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, whichever structure "
                               f"a search finds; leave augment out.")
 
-    cdef int step_c(self, Step step) noexcept nogil:
-        cdef Py_ssize_t a, n = step.n_atoms
-        cdef double *c = step.c
+    cdef int step_c(self, Trial trial) noexcept nogil:
+        cdef Py_ssize_t a, n = trial.n_atoms
+        cdef double *c = trial.c
         cdef double own, d, cap, root, shared = 0, moved = 0, short_by = 0
-        if step.signs_c() < 0:
+        if trial.signs_c() < 0:
             return -1
         for a in range(n):
-            short_by = max(short_by, c[a] * c[a] * self.margin - c[a] * step.s[a])     # 0 for atoms without a sign
+            short_by = max(short_by, c[a] * c[a] * self.margin - c[a] * trial.s[a])     # 0 for atoms without a sign
         if short_by <= 0:
             return 0
-        own = step.weights.own_c(step.x, &shared)
-        d = own + (1 / (2 * self.C * step.weight) if self.variant == 2 else 0)
-        cap = self.C * step.weight if self.variant == 1 else INFINITY
+        own = trial.weights.constant_gram_c(trial.x, &shared)
+        d = own + (1 / (2 * self.C * trial.weight) if self.variant == 2 else 0)
+        cap = self.C * trial.weight if self.variant == 1 else INFINITY
         if own < 0 or d - d != 0 or shared - shared != 0:
             with gil:
-                if step.weights.error is None and step.weights.features.error is None:
-                    self.error = DataError(f"the norm of example {step.x.index} overflows; scale the features.")
+                if trial.weights.error is None and trial.weights.features.error is None:
+                    self.error = DataError(f"the norm of example {trial.x.index} overflows; scale the features.")
             return -1
         if own == 0:
             return 0                            # x = 0 in orthogonal blocks: no direction to move in
-        root = self.root(step.s, c, n, shared, d, cap) if shared > 0 else 0
+        root = self.root(trial.s, c, n, shared, d, cap) if shared > 0 else 0
         for a in range(n):
-            c[a] *= multiplier(self.margin - c[a] * step.s[a], c[a] * root * shared, 1 / d, cap)
+            c[a] *= multiplier(self.margin - c[a] * trial.s[a], c[a] * root * shared, 1 / d, cap)
             moved += fabs(c[a])
         return moved > 0
 

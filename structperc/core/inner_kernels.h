@@ -171,7 +171,7 @@ static void SP(max_plus)(const double *SP_RESTRICT a, const double *SP_RESTRICT 
     }
 }
 
-static const sp_kernels SP(set) = {
+static const sp_inner SP(set) = {
     SP_SET_NAME,
     {SP(dots_f64), SP(dots_f32), SP(dots_f64_i32), SP(dots_f64_i64), SP(dots_f32_i32), SP(dots_f32_i64)},
     {SP(add_f64), SP(add_f32), SP(add_f64_i32), SP(add_f64_i64), SP(add_f32_i32), SP(add_f32_i64)},

@@ -109,7 +109,7 @@ SP_INLINE sp_pair sp_max(sp_pair x, sp_pair y) {
 #endif
 
 /* All sets that this machine can run, widest last. */
-static int sp_available(const sp_kernels **sets) {
+static int sp_available(const sp_inner **sets) {
     int n = 0;
     sets[n++] = &sp_set_baseline;
 #ifdef SP_X86
@@ -124,8 +124,8 @@ static int sp_available(const sp_kernels **sets) {
 }
 
 /* The fastest set for rows of this many features; AVX-512 folds its sums more slowly and is ahead only on long rows. */
-static const sp_kernels *sp_best(ptrdiff_t n_features) {
-    const sp_kernels *sets[4];
+static const sp_inner *sp_best(ptrdiff_t n_features) {
+    const sp_inner *sets[4];
     int n = sp_available(sets);
 #ifdef SP_AVX512
     if (n_features < 512 && sets[n - 1] == &sp_set_avx512) n--;

@@ -9,10 +9,16 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from structperc.core.adapters import bound, is_adapter
-from structperc.core.components cimport Argmax, Features, Loss, Outputs, Step, Update, Weights, structure
+from structperc.core.argmax cimport Argmax
+from structperc.core.features cimport Features
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
+from structperc.core.structures cimport structure
+from structperc.core.updates cimport Trial, Update
+from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError
-from structperc.core.gold cimport Gold
-from structperc.core.kernels cimport SP_PREFETCH, sp_prefetch_rows
+from structperc.core.structures cimport Structures
+from structperc.core.inner_products cimport SP_PREFETCH, sp_prefetch_rows
 from structperc.core.rows cimport Example, Rows
 
 cdef enum:
@@ -31,7 +37,7 @@ class NotFinite(Exception):
         self.index = index
 
 
-cdef class Pass:
+cdef class PassResult:
     """What happened in one pass over a data set.
 
     Attributes
@@ -70,7 +76,7 @@ cdef class Loop:
     ----------
     parts : object with the attributes weights, outputs, features, argmax, loss and update
         Components after `start`.
-    augment : float
+    loss_weight : float
         Weight of the loss in the search for the structure to learn from; 0: the prediction itself.
     """
 
@@ -80,9 +86,9 @@ cdef class Loop:
     cdef Argmax argmax
     cdef Loss loss
     cdef Update update
-    cdef Step step
+    cdef Trial trial
     cdef Example x, next_x, far_x
-    cdef double augment
+    cdef double loss_weight
     cdef bint compiled
     cdef readonly bint ready            # whether room was made for the atoms of some data set
     cdef Py_ssize_t room
@@ -90,7 +96,7 @@ cdef class Loop:
     cdef int[::1] predicted, searched, completed
     cdef object parts
 
-    def __init__(self, parts, double augment=0.0):
+    def __init__(self, parts, double loss_weight=0.0):
         self.parts = parts
         self.features = bound(parts.features)
         self.outputs = bound(parts.outputs)
@@ -102,8 +108,8 @@ cdef class Loop:
         self.update = bound(parts.update)
         self.weights, self.store = bound(parts.weights), parts.weights
         self.compiled = not any(map(is_adapter, self.components()))
-        self.augment = augment
-        self.step = Step()
+        self.loss_weight = loss_weight
+        self.trial = Trial()
         self.x, self.next_x, self.far_x = Example(), Example(), Example()
         self.room = -1
         self.reserve(0)
@@ -119,18 +125,18 @@ cdef class Loop:
             return
         self.room = room
         self.scores, self.augmented = np.zeros(room), np.zeros(room)
-        self.x.provide(self.parts.argmax.workspace(room))
-        capacity = max(self.parts.outputs.capacity(room), 1)
+        self.x.provide(self.parts.argmax.workspace_size(room))
+        capacity = max(self.parts.outputs.max_code_length(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
-        self.step.start(self.x, self.weights, self.outputs, room)
+        self.trial.start(self.x, self.weights, self.outputs, room)
 
-    def run(self, Rows rows, Gold gold, order=None, sample_weight=None, online=None):
+    def run(self, Rows rows, Structures gold, order=None, sample_weight=None, online=None):
         """One pass.
 
         Parameters
         ----------
         rows : Rows
-        gold : Gold
+        gold : Structures
         order : int64 array, optional
             The examples to visit; file order without it.
         sample_weight : float64 array of shape (n_examples,), optional
@@ -139,14 +145,14 @@ cdef class Loop:
 
         Returns
         -------
-        Pass
+        PassResult
 
         Raises
         ------
         NotFinite
             A score is NaN or infinite; earlier examples have been learned from.
         KeyboardInterrupt
-            The pass stopped between two examples; its `Pass` is the exception's `progress`.
+            The pass stopped between two examples; its `PassResult` is the exception's `progress`.
         """
         cdef const int64_t[::1] visits
         cdef const double[::1] weight
@@ -159,7 +165,7 @@ cdef class Loop:
         cdef const int64_t *starts_at = NULL
         cdef const int *codes_at = &codes[0] if codes.shape[0] else NULL
         cdef int *record_at = NULL
-        cdef Pass passed = Pass()
+        cdef PassResult passed = PassResult()
         if order is not None:
             visits = order
             n = visits.shape[0]
@@ -178,7 +184,7 @@ cdef class Loop:
             else:
                 ragged = online
         self.look_at(rows)
-        self.weights.ticks = self.store.ticks
+        self.weights.n_visited = self.store.n_visited
         self.ahead = start = 0
         try:
             while start < n:
@@ -186,10 +192,10 @@ cdef class Loop:
                 if self.compiled:
                     with nogil:
                         stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
-                                          self.x, self.step, self.weights, self.store)
+                                          self.x, self.trial, self.weights, self.store)
                 else:
                     stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
-                                      self.x, self.step, self.weights, self.store)
+                                      self.x, self.trial, self.weights, self.store)
                 if stop < 0:
                     self.fail(<int> stop, self.x)
                 if ragged is not None:
@@ -228,7 +234,7 @@ cdef class Loop:
         raise PluginError(f"a component failed on example {x.index} without saying why.")
 
     cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
-                          int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, Pass passed, Example x, Step step,
+                          int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, PassResult passed, Example x, Trial trial,
                           Weights weights, Weights store) noexcept nogil:
         """Examples start..stop of the order, or fewer: where it stopped. Between two examples the weights are those of a finished step."""
         cdef double *s = &self.scores[0]
@@ -236,7 +242,7 @@ cdef class Loop:
         cdef int *y
         cdef const int *gold
         cdef const int *target
-        cdef Py_ssize_t t, i, far, n_gold, n_target, n_hat, n_y, seen = 0, n_atoms = self.features.fixed_atoms
+        cdef Py_ssize_t t, i, far, n_gold, n_target, n_hat, n_y, seen = 0, n_atoms = self.features.atoms_per_example
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches
         cdef double loss
         cdef int status, same, made
@@ -245,7 +251,7 @@ cdef class Loop:
             i = t if order == NULL else order[t]
             rows.load(i, x)
             if t == self.ahead:
-                self.ahead = weights.ahead_c(rows, order, t, n)
+                self.ahead = weights.look_ahead_c(rows, order, t, n)
                 if self.ahead < 0:
                     return FAILED
             if order != NULL and t + AHEAD < n:
@@ -289,10 +295,10 @@ cdef class Loop:
                 passed.mistakes += 1
                 passed.loss += loss
             y, n_y = y_hat, n_hat
-            if self.augment != 0:
-                # y = argmax of score + augment * loss
+            if self.loss_weight != 0:
+                # y = argmax of score + loss_weight * loss
                 memcpy(&self.augmented[0], s, n_atoms * sizeof(double))
-                if self.loss.augment_c(x, gold, n_gold, self.augment, &self.augmented[0]) < 0:
+                if self.loss.augment_c(x, gold, n_gold, self.loss_weight, &self.augmented[0]) < 0:
                     return FAILED
                 y = &self.searched[0]
                 n_y = self.argmax.argmax_c(x, &self.augmented[0], y)
@@ -308,25 +314,25 @@ cdef class Loop:
 
             if not same or self.update.every_trial:
                 target, n_target = gold, n_gold
-                if self.outputs.partial:
+                if self.outputs.partial_gold:
                     n_target = self.outputs.complete_c(x, gold, n_gold, s, &self.completed[0])
                     if n_target < 0:
                         return FAILED
                     target = &self.completed[0]
                 # w += sum_a c[a] phi(x, a)
-                step.s, step.gold_code, step.n_gold, step.y_code, step.n_y = s, target, n_target, y, n_y
-                step.given_code, step.n_given = gold, n_gold
-                step.n_atoms, step.loss = n_atoms, loss
-                step.weight = 1 if sample_weight == NULL else sample_weight[i]
-                made = self.update.step_c(step)
+                trial.s, trial.gold_code, trial.n_gold, trial.y_code, trial.n_y = s, target, n_target, y, n_y
+                trial.given_code, trial.n_given = gold, n_gold
+                trial.n_atoms, trial.loss = n_atoms, loss
+                trial.weight = 1 if sample_weight == NULL else sample_weight[i]
+                made = self.update.step_c(trial)
                 if made < 0:
                     return FAILED
                 if made:
-                    if weights.update_c(x, step.c) < 0:
+                    if weights.update_c(x, trial.c) < 0:
                         return FAILED
                     passed.updates += 1
-            store.ticks += 1
-            weights.ticks = store.ticks         # of an adapter; rules with schedules ask for it
+            store.n_visited += 1
+            weights.n_visited = store.n_visited         # of an adapter; rules with schedules ask for it
             store.scale_sum += store.scale
             passed.visited += 1
             seen += n_atoms
@@ -335,7 +341,7 @@ cdef class Loop:
         return stop
 
     def predict(self, Rows rows, batch=None, store=None):
-        """Structures of all examples: an int32 array for label outputs, else a `Gold`.
+        """Structures of all examples: an int32 array for label outputs, else a `Structures`.
 
         Parameters
         ----------
@@ -347,7 +353,7 @@ cdef class Loop:
         cdef Weights weights = self.weights if store is None else bound(store)
         cdef Example x = Example()              # nothing is shared with a training pass in another thread
         cdef Py_ssize_t n = rows.n_examples, most = self.parts.features.max_atoms(rows), at = 0, before, start = 0, stop = 0
-        cdef Py_ssize_t capacity = max(self.parts.outputs.capacity(most), 1)
+        cdef Py_ssize_t capacity = max(self.parts.outputs.max_code_length(most), 1)
         cdef double[::1] own = np.zeros(max(most, self.features.room, 1))
         cdef const double[:, ::1] scores
         cdef const double[::1] flat
@@ -366,7 +372,7 @@ cdef class Loop:
             scores = batch
             batch_at, pitch = &scores[0, 0], scores.shape[1]
         x.look_at(rows)
-        x.provide(self.parts.argmax.workspace(max(most, 1)))
+        x.provide(self.parts.argmax.workspace_size(max(most, 1)))
         while start < n:
             if self.outputs.width != 1 and found.shape[0] < at + capacity:
                 found = np.resize(found, 2 * (at + capacity))
@@ -385,13 +391,13 @@ cdef class Loop:
             PyErr_CheckSignals()
         if self.outputs.width == 1:
             return np.asarray(found)
-        return Gold(np.asarray(found)[:at], np.asarray(ends))
+        return Structures(np.asarray(found)[:at], np.asarray(ends))
 
     cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
                            double *own, Py_ssize_t most, int[::1] found, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t n,
                            Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
         """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
-        cdef Py_ssize_t i, m, seen = 0, fixed = self.features.fixed_atoms
+        cdef Py_ssize_t i, m, seen = 0, fixed = self.features.atoms_per_example
         cdef bint single = self.outputs.width == 1
         cdef const double *s = own
         cdef int status

@@ -2,9 +2,83 @@
 import numpy as np
 
 from libc.stdlib cimport abs
-from structperc.core.components cimport Loss, Outputs
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example
+from structperc.core.component cimport Component
+from structperc.core.outputs cimport Outputs
+
+
+cdef class Loss(Component):
+    """The loss: its value, and how it is added to the atom scores for loss-augmented search.
+
+    A subclass gives `value`. On label outputs any loss is additive, so `augment` follows from it; on other outputs a
+    subclass that can be optimised overrides `augment` too, else its loss is only measured.
+
+    Attributes
+    ----------
+    example_costs : bool
+        Whether it needs costs of each example: `set_costs(costs, gold, n_examples)` then receives `fit(..., costs=)`.
+    """
+
+    example_costs = False
+
+    def start(self, Outputs outputs, context):
+        """Takes the output space; called once per fit."""
+        self.outputs = outputs
+        self.costs = np.zeros(max(outputs.n_labels, 1))
+
+    @property
+    def decomposable(self):
+        """Whether loss-augmented search optimises this loss."""
+        return self.outputs is not None and self.outputs.n_labels > 0
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        """The loss, >= 0; negative after storing an error."""
+        with gil:
+            self.error = self.missing("value")
+        return -1
+
+    cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
+        """s += scale * loss, up to a constant."""
+        cdef int y
+        cdef double value
+        if self.outputs is None or self.outputs.n_labels == 0:
+            with gil:
+                self.error = self.missing("augment")
+            return -1
+        for y in range(1, <int> self.outputs.n_labels + 1):
+            value = self.value_c(x, gold, n_gold, &y, 1)
+            if value < 0:
+                return -1
+            self.costs[y - 1] = value
+        self.outputs.add_costs_c(&self.costs[0], scale, s)
+        return 0
+
+    def started(self):
+        if self.outputs is None:
+            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(outputs, context) first.")
+
+    def value(self, gold, y, Example x=None):
+        """The loss of predicting y where gold is right; both as `Outputs` encodes them (labels: ints 1..r)."""
+        self.started()
+        cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
+        cdef double value = self.value_c(x, &a[0] if a.shape[0] else NULL, a.shape[0],
+                                         &b[0] if b.shape[0] else NULL, b.shape[0])
+        if value < 0:
+            error, self.error = self.error, None
+            raise error
+        return value
+
+    def augment(self, gold, scores, double scale, Example x=None):
+        """scores + scale * loss(gold, .), written over atoms, as a new array; up to a constant."""
+        self.started()
+        cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef double[::1] s = np.array(scores, dtype=float)
+        if self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0]) < 0:
+            error, self.error = self.error, None
+            raise error
+        return np.asarray(s)
 
 
 cdef class ZeroOneLoss(Loss):
@@ -17,9 +91,9 @@ cdef class ZeroOneLoss(Loss):
 cdef class AbsoluteLoss(Loss):
     """|gold - y| between ranks."""
 
-    def start(self, Outputs outputs, task):
+    def start(self, Outputs outputs, context):
         labels_of(outputs, "loss='absolute'")
-        Loss.start(self, outputs, task)
+        Loss.start(self, outputs, context)
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return abs(gold[0] - y[0])
@@ -28,9 +102,9 @@ cdef class AbsoluteLoss(Loss):
 cdef class SquaredLoss(Loss):
     """(gold - y)^2 between ranks."""
 
-    def start(self, Outputs outputs, task):
+    def start(self, Outputs outputs, context):
         labels_of(outputs, "loss='squared'")
-        Loss.start(self, outputs, task)
+        Loss.start(self, outputs, context)
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return (<double> gold[0] - y[0]) * (gold[0] - y[0])
@@ -39,17 +113,17 @@ cdef class SquaredLoss(Loss):
 cdef class HammingLoss(Loss):
     """How many atoms belong to one of the two structures but not to the other; for structures of distinct atoms."""
 
-    def start(self, Outputs outputs, task):
-        Loss.start(self, outputs, task)
+    def start(self, Outputs outputs, context):
+        Loss.start(self, outputs, context)
         if outputs.n_labels:
             raise PluginError("loss='hamming' compares sets of atoms, but the outputs of this problem are single labels; "
                               "use 'zero-one' for classes or 'absolute' for ranks.")
-        if outputs.partial:
+        if outputs.partial_gold:
             raise PluginError(f"loss='hamming' compares two sets of atoms, but a gold output of {type(outputs).__name__} may leave some "
                               f"open; use 'zero-one', or a loss of the plugin that makes these outputs.")
 
     @property
-    def additive(self):
+    def decomposable(self):
         return True
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -74,15 +148,12 @@ cdef class HammingLoss(Loss):
 cdef class CostLoss(Loss):
     """An (r, r) cost matrix, row: gold label, column: predicted label."""
 
-    cdef readonly object matrix
-    cdef const double[:, ::1] table
-
     def __init__(self, matrix):
         self.matrix = check_costs(matrix, "loss")
         self.table = self.matrix
 
-    def start(self, Outputs outputs, task):
-        Loss.start(self, outputs, task)
+    def start(self, Outputs outputs, context):
+        Loss.start(self, outputs, context)
         refuse_matrix(self.matrix, labels_of(outputs, "a cost matrix"))
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -92,14 +163,12 @@ cdef class CostLoss(Loss):
 cdef class ExampleCosts(Loss):
     """Each example's own cost vector: costs[i, k] is the cost of answering label k + 1 to example i.
 
-    `attach` receives the costs of the data set at hand before each fit or partial_fit.
+    `set_costs` receives the costs of the data set at hand before each fit or partial_fit.
     """
 
-    per_example = True
+    example_costs = True
 
-    cdef const double[:, ::1] table
-
-    def attach(self, costs, gold, n_examples):
+    def set_costs(self, costs, gold, n_examples):
         """Checks the (n_examples, r) costs against the gold outputs."""
         if costs is None:
             raise DataError("loss='costs' needs the costs of each example: fit(X, y, costs=...) of shape (n_examples, n_labels).")
@@ -122,7 +191,7 @@ def labels_of(outputs, what):
     if outputs.n_labels == 0:
         raise PluginError(f"{what} needs outputs of one label per example, but {type(outputs).__name__} has structures; "
                           f"use loss='hamming' or 'zero-one', or a plugin's own.")
-    if outputs.partial:
+    if outputs.partial_gold:
         raise PluginError(f"{what} compares single labels, but a gold output of {type(outputs).__name__} may leave several open; use "
                           f"'zero-one', or a loss of the plugin that makes these outputs.")
     return outputs.n_labels

@@ -1,6 +1,6 @@
 # Examples as blocks of rows of X, read in place.
 from libc.stdint cimport int64_t
-from structperc.core.kernels cimport sp_rows
+from structperc.core.inner_products cimport sp_rows
 
 
 cdef class Example:
@@ -9,7 +9,7 @@ cdef class Example:
     cdef readonly Py_ssize_t first_row
     cdef public Py_ssize_t n_atoms      # set by the loop, from the feature map
     cdef readonly Rows source
-    cdef double *work                   # scratch for the solver: Argmax.workspace(n_atoms) doubles, of whoever owns this Example
+    cdef double *work                   # scratch for the solver: Argmax.workspace_size(n_atoms) doubles, of whoever owns this Example
     cdef double[::1] _work
 
     cdef int provide(self, Py_ssize_t n) except -1

@@ -6,7 +6,7 @@ import numpy as np
 
 from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_IsContiguous, PyBuffer_Release,
                              PyObject_GetBuffer)
-from structperc.core.kernels cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
+from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                       SP_CSR_F32_I64, SP_OBJECTS)
 
 
@@ -84,7 +84,7 @@ cdef class Rows:
         Rows of example i are offsets[i]:offsets[i+1]. Without it each row is an example.
     feature_names : tuple of str, optional
 
-    What is passed is trusted; `structperc.data` checks and converts what users bring.
+    What is passed is trusted; `structperc.reading.matrices` checks and converts what users bring.
     """
 
     def __init__(self, X, offsets=None, feature_names=None):

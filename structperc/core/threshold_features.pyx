@@ -4,9 +4,9 @@ Typical sizes: 10..1000 features, 4 thresholds. Cost: one dot product, then O(K)
 """
 import numpy as np
 
-from structperc.core.components cimport Features, Parameter
+from structperc.core.features cimport Features, Parameter
 from structperc.core.errors import DataError, PluginError
-from structperc.core.kernels cimport best_kernels, sp_blocks, sp_prefetch_blocks
+from structperc.core.inner_products cimport best_inner, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
 
 INSTEAD = "The updates 'exact-pa', 'exact-pa1' and 'exact-pa2' keep them ordered."
@@ -46,21 +46,21 @@ cdef class ThresholdFeatures(Features):
         n = n_features + n_thresholds
         self.problem = problem
         self.n_thresholds, self.n_features, self.n_blocks = n_thresholds, n_features, 1
-        self.kernels = best_kernels(n_features)
+        self.kernels = best_inner(n_features)
         self.prefetches = feature_major
-        self.shape(n, n if feature_major else 1, fixed_atoms=n_thresholds)
+        self.shape(n, n if feature_major else 1, atoms_per_example=n_thresholds)
 
-    def check(self, task, parts, sample_weight=None):
-        if task.decay:
-            raise PluginError(f"{self.problem} with decay={task.decay}: thresholds that shrink before a step was made for them get out of "
+    def check(self, context, parts, sample_weight=None):
+        if context.decay:
+            raise PluginError(f"{self.problem} with decay={context.decay}: thresholds that shrink before a step was made for them get out of "
                               f"order; leave decay out.")
         if parts.update.keeps_order:
             return
         if not parts.update.integral:
-            raise PluginError(f"{self.problem} with update={task.update!r}: steps that are no whole numbers would disorder its thresholds. "
+            raise PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its thresholds. "
                               f"{INSTEAD}")
         if sample_weight is not None:
-            self.check_step_sizes(sample_weight, parts.weights.ticks > 0)
+            self.check_step_sizes(sample_weight, parts.weights.n_visited > 0)
 
     def check_step_sizes(self, sample_weight, trained):
         """Steps keep the order when all have one size: then every gap is a multiple of it."""
@@ -115,7 +115,7 @@ cdef class ThresholdFeatures(Features):
             squares += c[k] * c[k]
         return total * total * self.kernels.norm[x.block.layout](&x.block, 0) + squares
 
-    cdef double own_c(self, Example x, double *shared) noexcept nogil:
+    cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
         """1, and ||z||^2 shared"""
         shared[0] = self.kernels.norm[x.block.layout](&x.block, 0)
         return 1
@@ -127,14 +127,14 @@ cdef class ThresholdFeatures(Features):
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
         return 0
 
-    def without_columns(self):
+    def explicit_part(self):
         return ThresholdFeatures(self.n_thresholds, 0)
 
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         cdef sp_blocks b = direction(self, p)
         sp_prefetch_blocks(&x.block, &b)
 
-    def touched(self, rows):
+    def touched_rows(self, rows):
         if not (self.n_weight_rows > 1 and rows.sparse):
             return None
         return np.append(np.unique(rows.X.indices), np.arange(self.n_features, self.n_weight_rows))
@@ -144,7 +144,7 @@ cdef class ThresholdFeatures(Features):
             return None
         return (rows.X @ w[:self.n_features])[:, None] - w[self.n_features:]
 
-    def feature_of(self, indices):
+    def column_of(self, indices):
         indices = np.asarray(indices)
         return np.where(indices < self.n_features, indices, -1)
 

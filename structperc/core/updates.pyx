@@ -5,9 +5,15 @@ Cost: O(atoms) and one norm.
 """
 import numbers
 
-from structperc.core.components cimport Step, Update
+import numpy as np
+
 from structperc.core.errors import DataError, OptionError
 from structperc.core.schedules cimport Schedule
+from structperc.core.component cimport Component
+from structperc.core.outputs cimport Outputs
+from structperc.core.rows cimport Example
+from structperc.core.structures cimport structure
+from structperc.core.weights cimport Weights
 
 COLLINS = """@inproceedings{collins2002discriminative,
   author = {Michael Collins},
@@ -26,21 +32,140 @@ CRAMMER = """@article{crammer2006online,
 }"""
 
 
+cdef class Trial(Component):
+    """What an update rule sees of one trial, and where it writes its coefficients.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_atoms,)
+        Atom scores, without the loss.
+    gold, y : int or tuple
+        The gold structure (completed, if it was partial) and the structure that the search found.
+    loss : float
+        loss(gold, y).
+    weight : float
+        The example's sample weight.
+    x : Example
+    """
+
+    def start(self, Example x, Weights weights, Outputs outputs, Py_ssize_t room):
+        self.x, self.weights, self.outputs = x, weights, outputs
+        self.coefficient_buffer = np.zeros(max(room, 1))
+        self.c = &self.coefficient_buffer[0]
+
+    cdef int difference_c(self) noexcept nogil:
+        """c = n_gold - n_y; -1 on an error."""
+        return self.outputs.difference_c(self.x, self.gold_code, self.n_gold, self.y_code, self.n_y, self.c)
+
+    cdef int signs_c(self) noexcept nogil:
+        """c = 1 for atoms that are surely in the right answer, -1 for those that surely are not; -1 on an error."""
+        return self.outputs.signs_c(self.x, self.given_code, self.n_given, self.c)
+
+    cdef double difference_score_c(self) noexcept nogil:
+        """w . sum_a c[a] phi(x, a)"""
+        cdef Py_ssize_t a
+        cdef double total = 0
+        for a in range(self.n_atoms):
+            total += self.c[a] * self.s[a]
+        return total
+
+    cdef double norm_c(self) noexcept nogil:
+        """||sum_a c[a] phi(x, a)||^2; negative on an error."""
+        return self.weights.norm_c(self.x, self.c)
+
+    @property
+    def scores(self):
+        return np.asarray(<const double[:self.n_atoms]> self.s).copy()
+
+    @property
+    def gold(self):
+        return structure(self.gold_code, self.n_gold, self.outputs.width)
+
+    @property
+    def y(self):
+        return structure(self.y_code, self.n_y, self.outputs.width)
+
+    def difference(self):
+        """n_gold - n_y as an array over atoms."""
+        if self.difference_c() < 0:
+            error, self.outputs.error = self.outputs.error, None
+            raise error
+        return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
+
+    def signs(self):
+        """1 for atoms that are surely in the right answer, -1 for those that surely are not, else 0; an array over atoms."""
+        if self.signs_c() < 0:
+            error, self.outputs.error = self.outputs.error, None
+            raise error
+        return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
+
+    def norm(self, c):
+        """||sum_a c[a] phi(x, a)||^2"""
+        return self.weights.norm(self.x, c)
+
+    def inner(self, Py_ssize_t a, Py_ssize_t b):
+        """phi(x, a) . phi(x, b): one entry of the Gram of the atoms."""
+        return self.weights.inner(self.x, a, self.x, b)
+
+
+cdef class Update(Component):
+    """The update rule: from a trial to coefficients over atoms. It never sees features.
+
+    Attributes
+    ----------
+    integral : bool
+        Whether its coefficients are whole numbers when sample weights are.
+    weighs : bool
+        Whether it can honour sample weights other than 0 and 1.
+    keeps_order : bool
+        Whether it keeps thresholds in order that are so before.
+    every_trial : bool
+        Whether it sees right predictions too, since their margins may be short; set in the constructor.
+    norms : bool
+        Whether it asks for norms or inner products; then sparse rows must name every feature once.
+    uses : tuple of str or None
+        Which of the options "margin", "C", "step_size" and "step_schedule" it depends on; the others of these must keep their defaults.
+        None: not known.
+    """
+
+    integral = False
+    keeps_order = False
+    takes_weights = True
+    norms = True
+    options_used = None
+
+    cdef int step_c(self, Trial trial) noexcept nogil:
+        """Fills trial.c; 1: take the step, 0: leave w, -1: error."""
+        with gil:
+            self.error = self.missing("step")
+        return -1
+
+    def step(self, Trial trial):
+        """The coefficients over atoms to add, an array of length n_atoms, or None for no step."""
+        cdef int made
+        trial.coefficient_buffer[:] = 0
+        made = self.step_c(trial)
+        if made < 0:
+            error, self.error = self.error, None
+            raise error
+        return np.asarray(trial.coefficient_buffer)[:trial.n_atoms].copy() if made else None
+
+
 cdef class PerceptronUpdate(Update):
     """w <- w + weight * (Phi(x, gold) - Phi(x, y))."""
 
     integral = True
     norms = False
-    uses = ()
+    options_used = ()
     citation = COLLINS
 
-    cdef int step_c(self, Step step) noexcept nogil:
+    cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a
-        if step.difference_c() < 0:
+        if trial.difference_c() < 0:
             return -1
-        if step.weight != 1:
-            for a in range(step.n_atoms):
-                step.c[a] *= step.weight
+        if trial.weight != 1:
+            for a in range(trial.n_atoms):
+                trial.c[a] *= trial.weight
         return 1
 
 
@@ -67,25 +192,25 @@ cdef class PassiveAggressiveUpdate(Update):
         self.margin, self.C = margin, C
 
     @property
-    def weighs(self):
+    def takes_weights(self):
         return self.variant > 0
 
     @property
-    def uses(self):
+    def options_used(self):
         return ("margin", "C") if self.variant > 0 else ("margin",)
 
-    cdef int step_c(self, Step step) noexcept nogil:
+    cdef int step_c(self, Trial trial) noexcept nogil:
         cdef double h, norm, tau, aggressiveness
         cdef Py_ssize_t a
-        if step.difference_c() < 0:
+        if trial.difference_c() < 0:
             return -1
-        h = self.margin * step.loss - step.difference_score_c()
-        norm = step.norm_c()
+        h = self.margin * trial.loss - trial.difference_score_c()
+        norm = trial.norm_c()
         if norm < 0:
             return -1
         if h <= 0 or norm == 0:
             return 0                            # nothing to gain, or no direction to gain it in
-        aggressiveness = self.C * step.weight
+        aggressiveness = self.C * trial.weight
         if self.variant == 0:
             tau = h / norm
         elif self.variant == 1:
@@ -94,18 +219,18 @@ cdef class PassiveAggressiveUpdate(Update):
             tau = h / (norm + 1 / (2 * aggressiveness))
         if tau - tau != 0 or norm - norm != 0:
             with gil:
-                self.error = DataError(f"the step for example {step.x.index} is too large for floating point: the margin is short "
+                self.error = DataError(f"the step for example {trial.x.index} is too large for floating point: the margin is short "
                                        f"by {h} and the squared norm is {norm}; scale the features.")
             return -1
-        for a in range(step.n_atoms):
-            step.c[a] *= tau
+        for a in range(trial.n_atoms):
+            trial.c[a] *= tau
         return 1
 
 
 cdef class LatentUpdate(Update):
     """w <- (1 - eta_2) w + eta_1 weight v, with v = Phi(x, completed gold) - Phi(x, y): eq. (6) of the latent perceptron.
 
-    The gold structure is completed by the best of those that agree with what is known (`Outputs.partial`); where everything is known this
+    The gold structure is completed by the best of those that agree with what is known (`Outputs.partial_gold`); where everything is known this
     is the structured perceptron with step sizes. eta_1 = step_size * schedule(t) for the t-th example visited; eta_2 is the decay that the
     weights know, with a schedule of its own. No step where v = 0 and nothing decays.
 
@@ -120,7 +245,7 @@ cdef class LatentUpdate(Update):
     """
 
     norms = False
-    uses = ("step_size", "step_schedule")
+    options_used = ("step_size", "step_schedule")
     citation = COLLINS
 
     cdef readonly double step_size
@@ -133,19 +258,19 @@ cdef class LatentUpdate(Update):
         self.step_size, self.decays = step_size, decays
         self.schedule = Schedule(schedule, "step_schedule")
 
-    cdef int step_c(self, Step step) noexcept nogil:
+    cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a
         cdef double eta
         cdef bint moves = self.decays
-        if step.difference_c() < 0:
+        if trial.difference_c() < 0:
             return -1
-        eta = self.schedule.at_c(step.weights.ticks + 1)
+        eta = self.schedule.at_c(trial.weights.n_visited + 1)
         if eta < 0:
             with gil:
                 self.error = self.schedule.taken_error()
             return -1
-        eta *= self.step_size * step.weight
-        for a in range(step.n_atoms):
-            moves = moves or step.c[a] != 0
-            step.c[a] *= eta
+        eta *= self.step_size * trial.weight
+        for a in range(trial.n_atoms):
+            moves = moves or trial.c[a] != 0
+            trial.c[a] *= eta
         return moves

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from structperc.core.components import Features
+from structperc.core.features import Features
 
 
 class VectorFeatures(Features):

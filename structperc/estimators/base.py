@@ -9,12 +9,12 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from structperc import data as reading
 from structperc.engine import Engine
+from structperc.engine.options import same
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters, not_fitted
-from structperc.options import same
-from structperc.readers import Reader
+from structperc.reading import matrices as reading
+from structperc.reading.readers import Reader
 
 PARAMETERS = """
     margin : float, default 1.0

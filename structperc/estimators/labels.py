@@ -9,12 +9,12 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from structperc import data as reading
 from structperc import metrics
-from structperc.core.intervals import find_ends
 from structperc.core.labels import ordered_categories
 from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
+from structperc.reading import matrices as reading
+from structperc.reading.intervals import find_ends
 
 LABELS = """
     loss : str, (r, r) array or None, default None
@@ -58,14 +58,14 @@ class LabelEstimator(LabelledEstimator):
     """One label per row.
 
     The defaults are those that predicted best on held-out parts of 13 small real data sets, with features as they are and
-    standardised: averaging and shuffling matter most, "pa2" with augment=1 beats the perceptron slightly.
+    standardised: averaging and shuffling matter most, "pa2" with loss_weight=1 beats the perceptron slightly.
     """
 
     texts: ClassVar[dict] = {"parameters": LABELS + PARAMETERS, "attributes": ATTRIBUTES + COLUMNS}
     routed: ClassVar[dict] = {"fit": ("sample_weight",), "partial_fit": ("classes", "sample_weight"), "score": ("sample_weight",)}
 
     update: str = "pa2"
-    augment: float = 1.0
+    loss_weight: float = 1.0
     epochs: int = 20
 
     def fit(self, X, y, sample_weight=None):
@@ -188,10 +188,10 @@ class CuSumRank(RankEstimator):
     Parameters
     ----------
     update : str, default "pa2"
-        "perceptron", "pa", "pa1", "pa2", or a plugin's update rule; or "exact-pa", "exact-pa1", "exact-pa2", which take `augment=0`
+        "perceptron", "pa", "pa1", "pa2", or a plugin's update rule; or "exact-pa", "exact-pa1", "exact-pa2", which take `loss_weight=0`
         and demand `margin` of every rank at once.
-    augment : float, default 1.0
-        Learn from the rank that maximises score + augment * loss; 0: from the prediction itself.
+    loss_weight : float, default 1.0
+        Learn from the rank that maximises score + loss_weight * loss; 0: from the prediction itself.
     fit_intercept : bool, default True
         Adds a constant feature.
     {parameters}
@@ -228,9 +228,9 @@ class PRank(ThresholdEstimator):
     ----------
     update : str, default "perceptron"
         "perceptron"; or "exact-pa", "exact-pa1", "exact-pa2", the projection onto all thresholds' constraints, which takes
-        `augment=0`. Other steps that are no whole numbers would disorder the thresholds.
-    augment : float, default 0.0
-        Learn from the rank that maximises score + augment * loss; 0: from the prediction itself.
+        `loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.
+    loss_weight : float, default 0.0
+        Learn from the rank that maximises score + loss_weight * loss; 0: from the prediction itself.
     variant : {"structured", "original"}, default "structured"
         "original" is Crammer and Singer's update, which also counts ties as errors.
     {parameters}
@@ -253,7 +253,7 @@ class PRank(ThresholdEstimator):
     """
 
     update: str = "perceptron"
-    augment: float = 0.0
+    loss_weight: float = 0.0
     variant: str = "structured"
 
     def _engine(self, **changed):
@@ -281,10 +281,10 @@ class IntervalPA(ThresholdEstimator):
         have none.
     margin : float, default 1.0
         How far an example shall be from the thresholds of its interval.
-    augment : float, default 0.0
-        For "perceptron": learn from the rank that maximises score + augment * loss. The exact updates take 0 alone.
+    loss_weight : float, default 0.0
+        For "perceptron": learn from the rank that maximises score + loss_weight * loss. The exact updates take 0 alone.
     loss : str, (r, r) array or None, default None
-        What is reported of wrong predictions, and what `augment` adds. None: "absolute", the distance to the interval.
+        What is reported of wrong predictions, and what `loss_weight` adds. None: "absolute", the distance to the interval.
     epochs : int, default 20
         Passes over the data; an epoch without step ends training before.
     classes : list, optional
@@ -302,7 +302,7 @@ class IntervalPA(ThresholdEstimator):
     Notes
     -----
     y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row, or any other form that
-    `structperc.core.intervals.read_intervals` takes: one label per row, lists that mix labels and pairs, two columns of ordered
+    `structperc.reading.intervals.read_intervals` takes: one label per row, lists that mix labels and pairs, two columns of ordered
     categories, pandas' intervals. None, NaN or an infinity in a pair is the end of the scale. scikit-learn's own tools take arrays, and
     refuse NaN in y unless `cv` is a splitter such as KFold; name the ends of the scale there.
 
@@ -319,7 +319,7 @@ class IntervalPA(ThresholdEstimator):
 
     update: str = "exact-pa1"
     C: object = None
-    augment: float = 0.0
+    loss_weight: float = 0.0
 
     def fit(self, X, y, sample_weight=None):
         """Trains from nothing.
@@ -377,8 +377,8 @@ class StructuredClassifier(LabelEstimator):
         A problem whose outputs are labels.
     update : str, default "pa2"
         "perceptron", "pa", "pa1", "pa2", or a plugin's update rule.
-    augment : float, default 1.0
-        Learn from the label that maximises score + augment * loss; 0: from the prediction itself.
+    loss_weight : float, default 1.0
+        Learn from the label that maximises score + loss_weight * loss; 0: from the prediction itself.
     fit_intercept : bool, default True
         Adds a constant feature (problems with thresholds have none).
     {parameters}

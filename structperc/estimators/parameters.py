@@ -8,8 +8,8 @@ import inspect
 import sys
 from typing import ClassVar
 
+from structperc.engine.options import same
 from structperc.errors import NotFittedError, OptionError
-from structperc.options import same
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
 

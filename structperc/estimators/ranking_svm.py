@@ -7,17 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from structperc import data as reading
-from structperc.core.block_steps import block_steps, can_sweep, sweep_blocks
 from structperc.core.labels import is_nested
-from structperc.core.pairs import short_pairs
+from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
 from structperc.estimators.labels import as_column
 from structperc.estimators.parameters import Parameters, not_fitted
 from structperc.estimators.rankings import QUERIES, need_groups, one_name
 from structperc.metrics.ranking import read_grades
-from structperc.training import CONVERGED, INTERRUPTED, MAX_EPOCHS
+from structperc.reading import matrices as reading
+from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
+from structperc.solvers.pairs import short_pairs
 
 JOACHIMS = """@inproceedings{joachims2006training,
   author = {Thorsten Joachims},
@@ -248,7 +248,7 @@ class Queries:
         return scores
 
     def short(self, scores, margin=1.0):
-        """`structperc.core.pairs.short_pairs` of all queries."""
+        """`structperc.solvers.pairs.short_pairs` of all queries."""
         return short_pairs(np.ascontiguousarray(scores), self.levels, np.lexsort((scores, self.query)), self.offsets, margin)
 
 
@@ -292,7 +292,7 @@ class Blocks(Solver):
     """The dual of the hinge: for each query, coefficients of sets of pairs, which add up to C.
 
     A set counts through its size and through a(i) = (pairs in which i is the higher row) - (those in which it is the lower): the loss of
-    its pairs is size - a . f. Blocks are improved as in `structperc.core.frank_wolfe`.
+    its pairs is size - a . f. Blocks are improved as in `structperc_batch.frank_wolfe`.
     """
 
     def __init__(self, queries, tol):

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from structperc import data as reading
 from structperc import metrics
 from structperc.core.labels import is_nested
 from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS, as_column
+from structperc.reading import matrices as reading
 
 QUERIES = ("groups", "qid", "lengths")
 SHARED = PARAMETERS[PARAMETERS.index("    average :"):]
@@ -43,11 +43,11 @@ class LatentRanker(EngineEstimator):
     step_schedule, decay_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
         How `step_size` and `decay` fall with t, the number of the query visited: not at all, as 1 / t, as 1 / sqrt(t), or as a function of
         t says.
-    augment : float, default 5.0
-        Learn from the list that maximises score + augment * loss; 0: from the list that would be shown. Features with a larger spread want
+    loss_weight : float, default 5.0
+        Learn from the list that maximises score + loss_weight * loss; 0: from the list that would be shown. Features with a larger spread want
         a larger one. 5 to 20 predicted best on held-out queries of OHSUMED, whose features lie between 0 and 1.
     loss : {"precision", "recall", "ndcg", "average-precision"} or None, default None
-        What a list lacks, None: "precision". The last two are measured only, and need `augment=0`.
+        What a list lacks, None: "precision". The last two are measured only, and need `loss_weight=0`.
     epochs : int, default 30
         Passes over the queries; an epoch without step ends training before.
     margin, C : float, default 1.0
@@ -88,7 +88,7 @@ class LatentRanker(EngineEstimator):
     step_size: float = 1.0
     step_schedule: object = "constant"
     decay_schedule: object = "constant"
-    augment: float = 5.0
+    loss_weight: float = 5.0
     epochs: int = 30
 
     def fit(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None):

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from structperc import data as reading
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
 from structperc.metrics import sentences
+from structperc.reading import matrices as reading
 
 WHERE = ("lengths", "groups", "allowed")
 
@@ -26,7 +26,7 @@ class SequenceTagger(LabelledEstimator):
     of T tokens costs O(T L (L + f)) for L labels and f features per token.
 
     The defaults are those of held-out parts of two corpora (chunks of CoNLL-2000, parts of speech of UD English EWT): averaging is
-    worth 0.8 points there, twice the epochs 0.1; all update rules, with augment or without, lie within 0.4 points of each other.
+    worth 0.8 points there, twice the epochs 0.1; all update rules, with loss_weight or without, lie within 0.4 points of each other.
 
     Sentences come in any of these forms, the same in all methods:
 
@@ -43,8 +43,8 @@ class SequenceTagger(LabelledEstimator):
     loss : str, (L, L) array or None, default None
         What a wrong sentence costs. None: "hamming", the tokens that differ; a matrix of costs (row: right label, column:
         predicted label) is summed over the tokens.
-    augment : float, default 0.0
-        Learn from the labels that maximise score + augment * loss; 0: from the prediction itself.
+    loss_weight : float, default 0.0
+        Learn from the labels that maximise score + loss_weight * loss; 0: from the prediction itself.
     epochs : int, default 10
         Passes over the data; an epoch without update ends training before.
     fit_intercept : bool, default True
@@ -96,7 +96,7 @@ class SequenceTagger(LabelledEstimator):
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
     update: str = "perceptron"
-    augment: float = 0.0
+    loss_weight: float = 0.0
     epochs: int = 10
     fit_intercept: bool = True
     start: bool = True

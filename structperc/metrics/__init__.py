@@ -13,9 +13,9 @@ from structperc.metrics.labels import (
     quadratic_weighted_kappa,
     rank_measures,
 )
+from structperc.metrics.phrases import phrase_f1, phrase_scores
 from structperc.metrics.ranking import mean_average_precision, ndcg_at_k, precision_at_k
 from structperc.metrics.tokens import sentences, token_measures, unseen_labels
-from structperc.phrases import phrase_f1, phrase_scores
 
 __all__ = [
     "accuracy", "accuracy_within_one", "codes", "confusion_matrix", "interval_absolute_error", "interval_codes", "interval_distances",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc import data as reading
 from structperc.core.labels import LabelCodes, is_nested
 from structperc.core.losses import ExampleCosts
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
 from structperc.metrics.tokens import unseen_labels
+from structperc.reading import matrices as reading
 
 
 def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> np.ndarray | None:
@@ -38,7 +38,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     if predicted is None:
         predicted = engine.predict(X, offsets=offsets)
     gold = outputs.encode(y, rows)
-    if outputs.n_labels and outputs.partial:        # what is known is more than one code, what is predicted is one label
+    if outputs.n_labels and outputs.partial_gold:        # what is known is more than one code, what is predicted is one label
         pairs = list(zip(gold, LabelCodes(outputs.labels).encode(predicted, rows.n_examples).tolist(), strict=True))
         values = {pair: loss.value(*pair) for pair in set(pairs)}
         return np.array([values[pair] for pair in pairs])
@@ -102,4 +102,4 @@ def own_measures(outputs, y, predicted) -> dict[str, float]:
         return dict(outputs.measures(y, predicted))
     if not outputs.ordered:
         return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, outputs.labels)}
-    return (interval_measures if outputs.partial else rank_measures)(y, predicted, outputs.labels)
+    return (interval_measures if outputs.partial_gold else rank_measures)(y, predicted, outputs.labels)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import DataError
-from structperc.core.intervals import interval_labels, read_intervals
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
 from structperc.metrics.labels import rank_measures
+from structperc.reading.intervals import interval_labels, read_intervals
 
 
 def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
@@ -16,7 +16,7 @@ def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
     Parameters
     ----------
     y_low_high : sequence
-        The lowest and the highest admissible label of each row, shape (n, 2), or any other form that `structperc.core.intervals` reads:
+        The lowest and the highest admissible label of each row, shape (n, 2), or any other form that `structperc.reading.intervals` reads:
         plain labels, pairs with an open end (None, NaN or infinite), intervals of pandas.
     y_pred : sequence of labels
     classes : sequence, optional

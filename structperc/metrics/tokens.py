@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from structperc.core.errors import DataError
 from structperc.core.labels import is_nested
-from structperc.phrases import are_phrase_tags, phrase_scores
+from structperc.metrics.phrases import are_phrase_tags, phrase_scores
 
 
 def token_measures(y_true, y_pred) -> dict[str, float]:

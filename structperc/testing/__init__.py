@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structperc import registry
+from structperc.engine import plugins as registry
 from structperc.testing.case import make_case
 from structperc.testing.checks import CHECKS
 from structperc.testing.twins import DualWeights

@@ -9,12 +9,12 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from structperc import data as reading
-from structperc import registry
 from structperc.core.adapters import bound
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows import Rows
-from structperc.engine import REQUIRED, Engine
+from structperc.engine import plugins as registry
+from structperc.engine.engine import REQUIRED, Engine
+from structperc.reading import matrices as reading
 
 LABELS = (1, 2, 3, 4)           # of label problems that are given no classes
 EXAMPLES = 24
@@ -123,7 +123,7 @@ class Case:
     def golds(self, x) -> list:
         """Encoded gold outputs of an example to measure losses from."""
         outputs = self.parts.outputs
-        if not outputs.partial:
+        if not outputs.partial_gold:
             return self.some_structures(x)
         return [outputs.encode(self.taught.y, self.taught.rows)[x.index]]
 

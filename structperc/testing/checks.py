@@ -11,11 +11,11 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from structperc import inference
 from structperc.core.adapters import overrides
+from structperc.engine import answers as inference
+from structperc.engine.trainers import INTERRUPTED, OnlineTrainer
 from structperc.testing.case import MOST_STRUCTURES
 from structperc.testing.twins import CtrlC, DualWeights, PythonCalls
-from structperc.training import INTERRUPTED, OnlineTrainer
 
 MOST_EPOCHS = 3000
 NOT_LISTED = f"Outputs.enumerate does not list Y(x), or lists more than {MOST_STRUCTURES} structures"
@@ -86,7 +86,7 @@ def loss_is_zero_at_gold(case):
             values = {y: case.loss.value(gold, y, x) for y in case.some_structures(x)}
             for y, value in values.items():
                 require(0 <= value < math.inf, f"{name}: the loss of {y} where {gold} is right is {value}; expected a number from 0.")
-            if not case.parts.outputs.partial:
+            if not case.parts.outputs.partial_gold:
                 own = case.loss.value(gold, gold, x)
                 require(own == 0, f"{name}: the loss of {gold} where {gold} is right is {own}; expected 0.")
     return None
@@ -95,7 +95,7 @@ def loss_is_zero_at_gold(case):
 def augmented_argmax_maximises(case):
     """The argmax over scores with the loss in them maximises score + loss."""
     loss, argmax = case.parts.loss, case.parts.argmax
-    if not (loss.additive or overrides(loss, "augment")):
+    if not (loss.decomposable or overrides(loss, "augment")):
         return f"{named(loss)} is only measured"
     if not argmax.exact:
         return f"{named(argmax)} declares itself approximate"
@@ -164,7 +164,7 @@ def inputs_are_untouched(case):
         y = case.answer(s, x)
         for gold in case.golds(x)[:1]:
             case.loss.value(gold, y, x)
-            if case.parts.loss.additive or overrides(case.parts.loss, "augment"):
+            if case.parts.loss.decomposable or overrides(case.parts.loss, "augment"):
                 case.loss.augment(gold, s, 1.0, x)
         case.features.scores(w, x)
         case.features.add(w.copy(), x, c)
@@ -183,12 +183,12 @@ def inputs_are_untouched(case):
 def predicting_changes_nothing(case):
     """predict and atom_scores leave the weights and the record of training as they were."""
     engine, data = case.fit(epochs=2), case.taught
-    before, record = copy.deepcopy(engine._fitted.parts.weights.state()), (engine.mistakes_, engine.cumulative_loss_, engine.status_)
+    before, record = copy.deepcopy(engine._model.parts.weights.state()), (engine.mistakes_, engine.cumulative_loss_, engine.status_)
     engine.predict(data.X, offsets=data.offsets)
     engine.atom_scores(data.X, offsets=data.offsets)
-    after = engine._fitted.parts.weights.state()
+    after = engine._model.parts.weights.state()
     for key, value in before.items():
-        require(np.array_equal(value, after[key]), f"predicting changed {key!r} in the state of {named(engine._fitted.parts.weights)}.")
+        require(np.array_equal(value, after[key]), f"predicting changed {key!r} in the state of {named(engine._model.parts.weights)}.")
     require(record == (engine.mistakes_, engine.cumulative_loss_, engine.status_), "predicting changed the record of training.")
     return None
 
@@ -214,17 +214,17 @@ def separable_set_is_learned(case):
     """A set that a teacher labels with a margin is learned within the mistake bound: sum of losses <= (R^2 + 2c) ||u||^2.
 
     u is the teacher, scaled so that u . (Phi(x, gold) - Phi(x, y)) >= loss(gold, y) for all y of Y(x); R^2 is the largest
-    squared norm of such a difference divided by its loss; c is `augment`.
+    squared norm of such a difference divided by its loss; c is `loss_weight`.
     """
     engine = case.engine()
     if not isinstance(case.parts.trainer, OnlineTrainer):
         return NOT_ONLINE
-    if case.parts.outputs.partial:
+    if case.parts.outputs.partial_gold:
         return "gold outputs are partial"
     if not case.parts.argmax.exact:
         return f"{named(case.parts.argmax)} declares itself approximate"
-    if engine.update != "perceptron" and not (engine.update == "pa" and not engine.augment) or engine.decay:
-        return f"no bound is known for update={engine.update!r}, augment={engine.augment} and decay={engine.decay}"
+    if engine.update != "perceptron" and not (engine.update == "pa" and not engine.loss_weight) or engine.decay:
+        return f"no bound is known for update={engine.update!r}, loss_weight={engine.loss_weight} and decay={engine.decay}"
     teacher = case.teacher()
     answers = case.answers(teacher, case.examples)
     margins, radii = [], []
@@ -244,7 +244,7 @@ def separable_set_is_learned(case):
     margin, radius = np.array(margins)[chosen].min(), np.array(radii)[chosen].max()
     if not 0 < margin < math.inf:
         return "the teacher leaves no margin on these examples"
-    bound = (radius + 2 * engine.augment) * (teacher @ teacher) / margin**2
+    bound = (radius + 2 * engine.loss_weight) * (teacher @ teacher) / margin**2
     data = case.teach(case.data.take(chosen), [answers[i] for i in chosen])
     engine = case.fit(data=data, epochs=min(int(bound) + 2, MOST_EPOCHS), average=False, shuffle=False)
     require(engine.cumulative_loss_ <= bound * (1 + 1e-9) + 1e-9,
@@ -270,8 +270,8 @@ def average_is_the_mean(case):
     for i in [*range(len(case.examples))] * epochs:
         one = data.take([i])
         streamed.partial_fit(one.X, one.y, offsets=one.offsets)
-        seen.append(np.array(streamed._fitted.parts.weights.vector()))
-    mean, found = np.mean(seen, axis=0), averaged._fitted.parts.weights.vector()
+        seen.append(np.array(streamed._model.parts.weights.vector()))
+    mean, found = np.mean(seen, axis=0), averaged._model.parts.weights.vector()
     require(close(found, mean), f"the averaged weights differ from the mean of the weights by up to {np.abs(found - mean).max():.6g}.")
     scores = np.concatenate([case.features.scores(mean, x) for x in case.examples])
     require(close(atom_scores(averaged, data), scores), "averaged training does not predict with the averaged weights.")
@@ -325,7 +325,7 @@ def compiled_equals_python(case):
         python = case.fit(PythonCalls(weights, update=case.parts.trainer.streams), **options)
         require_same(compiled, python, case.taught, "compiled and called from Python")
         if case.parts.weights.primal:
-            one, other = compiled._fitted.parts.weights.vector(), python._fitted.parts.weights.vector()
+            one, other = compiled._model.parts.weights.vector(), python._model.parts.weights.vector()
             require(np.array_equal(one, other), "compiled and called from Python: the weights differ in some bit.")
     return None
 

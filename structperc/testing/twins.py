@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.adapters import bound
-from structperc.core.components import Argmax, Features, Loss, Update, Weights
+from structperc.core.argmax import Argmax
 from structperc.core.errors import PluginError
+from structperc.core.features import Features
+from structperc.core.losses import Loss
 from structperc.core.rows import Rows
-from structperc.core.weights import PrimalWeights
-from structperc.hookspecs import hookimpl
+from structperc.core.updates import Update
+from structperc.core.weights import PrimalWeights, Weights
+from structperc.engine.hookspecs import hookimpl
 
 
 class DualWeights(Weights):
@@ -18,14 +21,14 @@ class DualWeights(Weights):
     It sees features only through `Features.inner`. With averaging, a step counts by the share of examples visited after it.
     """
 
-    def start(self, features, task):
-        super().start(features, task)
+    def start(self, features, context):
+        super().start(features, context)
         self.steps = []         # (example, atoms, coefficients, examples visited before)
-        self.sparse, self.objects, self.average = task.sparse, task.objects, task.average
+        self.sparse, self.objects, self.average = context.sparse, context.objects, context.average
 
-    def check(self, task, parts, sample_weight=None):
-        if task.decay:
-            raise PluginError(f"DualWeights with decay={task.decay}: this reference does not forget; use decay=0.")
+    def check(self, context, parts, sample_weight=None):
+        if context.decay:
+            raise PluginError(f"DualWeights with decay={context.decay}: this reference does not forget; use decay=0.")
 
     def keep(self, x):
         """A copy of the example, which the loop will overwrite."""
@@ -53,15 +56,15 @@ class DualWeights(Weights):
 
     def update(self, x, c):
         atoms = np.flatnonzero(c)
-        self.steps.append((self.keep(x), atoms.tolist(), np.asarray(c)[atoms], self.ticks))
+        self.steps.append((self.keep(x), atoms.tolist(), np.asarray(c)[atoms], self.n_visited))
 
-    def final(self):
+    def averaged(self):
         if not self.average:
             return self
         mean = DualWeights()
         Weights.start(mean, self.features, None)
         mean.average = False
-        mean.steps = [(z, atoms, c * (self.ticks - before) / self.ticks, 0) for z, atoms, c, before in self.steps]
+        mean.steps = [(z, atoms, c * (self.n_visited - before) / self.n_visited, 0) for z, atoms, c, before in self.steps]
         return mean
 
 
@@ -70,12 +73,12 @@ class PlainWeights(Weights):
 
     primal = True
 
-    def start(self, features, task):
-        super().start(features, task)
+    def start(self, features, context):
+        super().start(features, context)
         self.w = np.zeros(features.n_weights)
 
-    def check(self, task, parts, sample_weight=None):
-        if task.decay or task.average:
+    def check(self, context, parts, sample_weight=None):
+        if context.decay or context.average:
             raise PluginError("PlainWeights neither averages nor decays; use average=False and decay=0.")
 
     def scores(self, x):
@@ -104,7 +107,7 @@ class Called:
         self.target.check(*arguments)
 
     def __getattr__(self, name):
-        return getattr(self.__dict__["target"], name)       # what only the wrapped class has, such as `attach`
+        return getattr(self.__dict__["target"], name)       # what only the wrapped class has, such as `set_costs`
 
 
 class CalledFeatures(Called, Features):
@@ -112,7 +115,7 @@ class CalledFeatures(Called, Features):
 
     def __init__(self, target):
         super().__init__(target)
-        self.shape(target.n_weights, fixed_atoms=target.fixed_atoms, n_blocks=target.n_blocks)
+        self.shape(target.n_weights, atoms_per_example=target.atoms_per_example, n_blocks=target.n_blocks)
         self.uniform_gram, self.adds_repeated = target.uniform_gram, target.adds_repeated
 
     def n_atoms(self, x):
@@ -133,8 +136,8 @@ class CalledFeatures(Called, Features):
     def cell(self, x, a):
         return self.target.cell(x, a)
 
-    def without_columns(self):
-        own = self.target.without_columns()
+    def explicit_part(self):
+        own = self.target.explicit_part()
         return None if own is None else CalledFeatures(own)
 
 
@@ -149,14 +152,14 @@ class CalledArgmax(Called, Argmax):
 class CalledLoss(Called, Loss):
     """A loss that the loop calls through Python."""
 
-    def start(self, outputs, task):
-        super().start(outputs, task)
-        self.target.start(outputs, task)
+    def start(self, outputs, context):
+        super().start(outputs, context)
+        self.target.start(outputs, context)
         self.target.outputs = bound(outputs)            # whatever Python overrides there
 
     @property
-    def additive(self):
-        return self.target.additive
+    def decomposable(self):
+        return self.target.decomposable
 
     def value(self, gold, y, x=None):
         return self.target.value(gold, y, x)
@@ -170,11 +173,11 @@ class CalledUpdate(Called, Update):
 
     def __init__(self, target):
         super().__init__(target)
-        self.integral, self.keeps_order, self.weighs = target.integral, target.keeps_order, target.weighs
+        self.integral, self.keeps_order, self.takes_weights = target.integral, target.keeps_order, target.takes_weights
         self.every_trial = target.every_trial
 
-    def step(self, step):
-        return self.target.step(step)
+    def step(self, trial):
+        return self.target.step(trial)
 
 
 def called_outputs(outputs):
@@ -186,7 +189,7 @@ def called_outputs(outputs):
             return kind.count(self, x, y)
 
     called = remake(CalledOutputs, arguments, options, attributes)
-    called.width, called.partial = outputs.width, outputs.partial
+    called.width, called.partial_gold = outputs.width, outputs.partial_gold
     return called
 
 
@@ -202,28 +205,28 @@ class PythonCalls:
         self.weights, self.update = weights, update
 
     @hookimpl(wrapper=True)
-    def structperc_outputs(self, task):
+    def structperc_outputs(self, context):
         return called_outputs((yield))
 
     @hookimpl(wrapper=True)
-    def structperc_features(self, task):
+    def structperc_features(self, context):
         return CalledFeatures((yield))
 
     @hookimpl(wrapper=True)
-    def structperc_argmax(self, task):
+    def structperc_argmax(self, context):
         return CalledArgmax((yield))
 
     @hookimpl(wrapper=True)
-    def structperc_loss(self, task):
+    def structperc_loss(self, context):
         return CalledLoss((yield))
 
     @hookimpl(wrapper=True)
-    def structperc_update(self, task):
+    def structperc_update(self, context):
         update = yield
         return CalledUpdate(update) if self.update else update
 
     @hookimpl(wrapper=True)
-    def structperc_weights(self, task):
+    def structperc_weights(self, context):
         weights = yield
         return PlainWeights() if self.weights and type(weights) is PrimalWeights else weights
 
@@ -235,12 +238,12 @@ class InterruptedUpdate(CalledUpdate):
         super().__init__(target)
         self.plugin, self.steps = plugin, 0
 
-    def step(self, step):
+    def step(self, trial):
         self.steps += 1
         if self.steps == 2:
-            self.plugin.at = step.x.index
+            self.plugin.at = trial.x.index
             raise KeyboardInterrupt
-        return self.target.step(step)
+        return self.target.step(trial)
 
 
 class CtrlC:
@@ -252,7 +255,7 @@ class CtrlC:
         self.at_step, self.at = at_step, None
 
     @hookimpl(wrapper=True)
-    def structperc_update(self, task):
+    def structperc_update(self, context):
         update = yield
         return InterruptedUpdate(update, self) if self.at_step else update
 

@@ -57,7 +57,7 @@ def test_named_losses(name, kind):
         outputs = label_outputs(kind, r)
         loss = NAMED[name]()
         loss.start(outputs, None)
-        assert loss.additive
+        assert loss.decomposable
         table = costs.table(name, r)
         (x,) = examples(outputs)
         for gold in outputs.enumerate(x):
@@ -90,7 +90,7 @@ def test_costs_of_each_example(kind, r, seed, scale):
     loss = ExampleCosts()
     loss.start(outputs, None)
     rows = examples(outputs, 4)
-    loss.attach(each, outputs.encode(y, Rows(np.zeros((4, 1)))), 4)
+    loss.set_costs(each, outputs.encode(y, Rows(np.zeros((4, 1)))), 4)
     for x, gold in zip(rows, y.tolist(), strict=True):
         assert [loss.value(gold, z, x) for z in outputs.enumerate(x)] == each[x.index].tolist()
         assert_additive(loss, outputs, x, gold, scale, rng)
@@ -121,11 +121,11 @@ def test_hamming_on_labels_is_refused_or_counts_their_atoms(problem, meaning):
     rng = np.random.default_rng(2)
     X, y = csr_array(rng.normal(size=(40, 3))), rng.integers(1, 4, 40)
     try:
-        hamming = Engine(problem, loss="hamming", augment=1.0).fit(X, y)
+        hamming = Engine(problem, loss="hamming", loss_weight=1.0).fit(X, y)
     except PluginError as error:
         assert "hamming" in str(error).lower()
     else:
-        twin = Engine(problem, loss=meaning, augment=1.0).fit(X, y)
+        twin = Engine(problem, loss=meaning, loss_weight=1.0).fit(X, y)
         np.testing.assert_array_equal(hamming.coef_, twin.coef_)
         assert hamming.cumulative_loss_ == twin.cumulative_loss_
 

@@ -25,7 +25,7 @@ def test_step_is_the_optimum_of_its_quadratic_program(name, update, augment):
         problem = PROBLEMS[name](r, intercept=bool(rng.integers(2)))
         table = costs.random_table(rng, r)
         margin, C = float(rng.uniform(0.3, 2)), float(10.0 ** rng.uniform(-2, 1))
-        engine = Engine(name, update=update, loss=table, margin=margin, augment=augment, classes=list(problem.labels),
+        engine = Engine(name, update=update, loss=table, margin=margin, loss_weight=augment, classes=list(problem.labels),
                         fit_intercept=problem.intercept, **({} if update == "pa" else {"C": C}))
         w = np.zeros(r * (d + problem.intercept))
         for _ in range(12):

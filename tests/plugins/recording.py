@@ -13,14 +13,14 @@ class _Recording:
         self.ledger = Ledger()
         return self
 
-    def step(self, step):
-        c = super().step(step)
-        difference = step.difference()
-        margin = self.required * step.loss
+    def step(self, trial):
+        c = super().step(trial)
+        difference = trial.difference()
+        margin = self.required * trial.loss
         if c is not None:
-            x = self.X[step.x.index]
-            self.ledger.note(step.loss, margin, margin - difference @ step.scores, abs(c).max() / abs(difference).max(),
-                             self.problem.phi(x, step.gold) - self.problem.phi(x, step.y))
+            x = self.X[trial.x.index]
+            self.ledger.note(trial.loss, margin, margin - difference @ trial.scores, abs(c).max() / abs(difference).max(),
+                             self.problem.phi(x, trial.gold) - self.problem.phi(x, trial.y))
         return c
 
 

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from reference import structural_svm
 from reference.problems import PROBLEMS
 from scipy.sparse import csr_array
-from structperc.core.gold import Gold
+from structperc.core.structures import Structures
 
 from structperc import Engine, hookimpl
+from structperc.callbacks import History
 from structperc.components import (
     Argmax,
     EpochRecord,
@@ -21,7 +22,6 @@ from structperc.components import (
 )
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.estimators import StructuredClassifier
-from structperc.observers import History
 from structperc.testing import DualWeights, check_problem
 
 TIGHT = {"plugins": ["batch"], "tolerance": 1e-8, "epochs": 20000}
@@ -55,15 +55,15 @@ class Disjoint:
             return max(Disjoint.Outputs().enumerate(x), key=lambda y: sum(scores[list(y)]))
 
     @hookimpl
-    def structperc_outputs(self, task):
+    def structperc_outputs(self, context):
         return self.Outputs()
 
     @hookimpl
-    def structperc_features(self, task):
-        return RowFeatures(task.n_features)
+    def structperc_features(self, context):
+        return RowFeatures(context.n_features)
 
     @hookimpl
-    def structperc_argmax(self, task):
+    def structperc_argmax(self, context):
         return self.Argmax()
 
 
@@ -75,10 +75,10 @@ class Bags:
 
     class Outputs(Outputs):
         def __init__(self):
-            self.partial = True
+            self.partial_gold = True
 
         def encode(self, y, rows):
-            return Gold.ragged([[int(bag)] for bag in y])
+            return Structures.ragged([[int(bag)] for bag in y])
 
         def enumerate(self, x):
             return [(), *((a,) for a in range(x.n_rows))]
@@ -94,7 +94,7 @@ class Bags:
             return (int(np.argmax(scores)),) if scores.max() > 0 else ()
 
     class Loss(Loss):
-        additive = True
+        decomposable = True
 
         def value(self, gold, y, x=None):
             return float(bool(gold[0]) != bool(y))
@@ -103,19 +103,19 @@ class Bags:
             return scores + (-scale if gold[0] else scale)
 
     @hookimpl
-    def structperc_outputs(self, task):
+    def structperc_outputs(self, context):
         return self.Outputs()
 
     @hookimpl
-    def structperc_features(self, task):
-        return RowFeatures(task.n_features)
+    def structperc_features(self, context):
+        return RowFeatures(context.n_features)
 
     @hookimpl
-    def structperc_argmax(self, task):
+    def structperc_argmax(self, context):
         return self.Argmax()
 
     @hookimpl
-    def structperc_loss(self, task):
+    def structperc_loss(self, context):
         return self.Loss()
 
 
@@ -308,7 +308,7 @@ def test_online_predictions_are_those_of_the_passes_that_step():
 
 def test_estimators_take_it():
     X, y = labelled()
-    model = StructuredClassifier(update="perceptron", augment=0.0, average=False, C=0.1, epochs=2000, plugins=["batch"],
+    model = StructuredClassifier(update="perceptron", loss_weight=0.0, average=False, C=0.1, epochs=2000, plugins=["batch"],
                                  plugin_options={"tolerance": 1e-6}).fit(X, y)
 
     assert model.status_ == "converged" and model.gap_ <= 1e-6 * model.objective_
@@ -386,8 +386,8 @@ class Pressing(RowFeatures):
 
 class PressingDisjoint(Disjoint):
     @hookimpl
-    def structperc_features(self, task):
-        return Pressing(task.n_features)
+    def structperc_features(self, context):
+        return Pressing(context.n_features)
 
 
 def written_down(engine, X, y):
@@ -589,7 +589,7 @@ class Guessing(LargestArgmax):
 
 @pytest.mark.parametrize(("options", "error", "words"), [
     ({"update": "pa1"}, OptionError, "update='pa1' has no part in batch training"),
-    ({"augment": 1.0}, OptionError, "augment=1.0 has no part"),
+    ({"loss_weight": 1.0}, OptionError, "loss_weight=1.0 has no part"),
     ({"average": True}, OptionError, "average=True has no part"),
     ({"decay": 0.1}, OptionError, "decay=0.1 has no part"),
     ({"trainer": "newton"}, OptionError, "trainer='newton'; expected one of 'bcfw', 'cccp'"),

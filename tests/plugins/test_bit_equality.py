@@ -40,7 +40,7 @@ def test_weights_predictions_and_mistakes(name, update, layout, average, augment
         X, y = make(rng, 30, d, r)
         X = stored(X, layout)
         problem = PROBLEMS[name](r)
-        options = dict(update=update, margin=0.8, C=0.4, augment=augment, epochs=3)
+        options = dict(update=update, margin=0.8, C=0.4, loss_weight=augment, epochs=3)
         run = atoms.learn(problem, X, y, costs.of_examples(problem.loss, y, r), average=average, **options)
         if update == "perceptron":
             del options["margin"], options["C"]
@@ -82,8 +82,8 @@ def test_many_labels(name):
     rng = np.random.default_rng(7)
     X, y = real(rng, 150, 6, 50)
     problem = PROBLEMS[name](50)
-    run = atoms.learn(problem, X, y, costs.of_examples(problem.loss, y, 50), augment=1.0, epochs=2)
-    assert_same_bits(fitted(problem, X, y, augment=1.0, epochs=2), run)
+    run = atoms.learn(problem, X, y, costs.of_examples(problem.loss, y, 50), loss_weight=1.0, epochs=2)
+    assert_same_bits(fitted(problem, X, y, loss_weight=1.0, epochs=2), run)
 
 
 @pytest.mark.parametrize("loss", ["absolute", "squared", "zero-one", "table", "examples"])
@@ -103,7 +103,7 @@ def test_losses(name, update, loss):
             option, given = "costs", {"costs": expected}
         else:
             option, given, expected = loss, {}, costs.of_examples(loss, y, r)
-        options = dict(update=update, augment=augment, average=average, epochs=3)
+        options = dict(update=update, loss_weight=augment, average=average, epochs=3)
         run = atoms.learn(problem, X, y, expected, **options)
         assert_same_bits(fitted(problem, X, y, loss=option, fit=given, **options), run)
 

@@ -54,7 +54,7 @@ def test_the_linear_kernel_is_the_primal_store(problem, update, average):
     augments = [0.0] if update.startswith("exact") else [0.0, 1.0]
     for seed, augment in itertools.product(range(3), augments):
         X, y, where = examples(problem, seed, exact=False)
-        options = dict(update=update, average=average, augment=augment, epochs=3, shuffle=seed == 1, random_state=0,
+        options = dict(update=update, average=average, loss_weight=augment, epochs=3, shuffle=seed == 1, random_state=0,
                        classes=[1, 2, 3, 4])
         primal = Engine(problem, **options).fit(X, y, **where, keep_online=True)
         dual = Engine(problem, **DUAL, **options).fit(X, y, **where, keep_online=True)
@@ -71,7 +71,7 @@ def test_whole_numbers_give_the_same_bits_in_any_layout(problem, dtype, sparse):
     for seed in range(3):
         X, y, where = examples(problem, seed, exact=True)
         X = csr_array(X.astype(dtype)) if sparse else X.astype(dtype)
-        options = dict(epochs=4, classes=[1, 2, 3, 4], augment=float(seed == 2))
+        options = dict(epochs=4, classes=[1, 2, 3, 4], loss_weight=float(seed == 2))
         primal = Engine(problem, **options).fit(X, y, **where, keep_online=True)
         dual = Engine(problem, **DUAL, **options).fit(X, y, **where, keep_online=True)
         assert list(map(str, dual.online_predictions_)) == list(map(str, primal.online_predictions_))
@@ -137,7 +137,7 @@ def test_any_kernel_is_the_sum_over_all_steps(problem, kernel, options):
     if problem == "prank":
         common.pop("C")
     dual = Engine(problem, **DUAL, kernel=kernel, **options, **common).fit(X, y, **where, keep_online=True)
-    settled = {**options, "shift": getattr(dual.parts_.weights.held.bank, "shift_", None)}
+    settled = {**options, "shift": getattr(dual.parts_.weights.held.kernel_rows, "shift_", None)}
     twin = Engine(problem, plugins=[StepList(lambda A, B: kernels.KERNELS[kernel](A, B, **settled))], **common)
     twin.fit(X, y, **where, keep_online=True)
     assert list(map(str, dual.online_predictions_)) == list(map(str, twin.online_predictions_))

@@ -71,7 +71,7 @@ def test_never_more_is_held_in_a_long_stream(removal):
         engine.partial_fit(X[a:a + 100], y[a:a + 100])
         assert engine.n_support_ <= 10
     state = engine.parts_.weights.state()
-    assert len(state["coefficients"]) == len(state["bank.rows"]) == 10
+    assert len(state["coefficients"]) == len(state["kernel_rows.rows"]) == 10
     assert sum(engine.mistakes_) > 200
     assert len(np.unique(engine.support_)) == len(engine.support_)
     np.testing.assert_array_equal(engine.support_vectors_, X[engine.support_])
@@ -89,7 +89,7 @@ def test_sparse_rows_leave_no_holes_behind():
             engine.partial_fit(X[a:a + 500] if sparse else X[a:a + 500].toarray(), y[a:a + 500])
         engines.append(engine)
     state = engines[0].parts_.weights.state()
-    assert len(state["bank.values"]) == state["bank.starts"][-1] <= 30 * 40
+    assert len(state["kernel_rows.values"]) == state["kernel_rows.starts"][-1] <= 30 * 40
     assert engines[0].support_.tolist() == engines[1].support_.tolist()
     np.testing.assert_allclose(engines[0].atom_scores(X[:50]), engines[1].atom_scores(X[:50].toarray()), rtol=1e-9, atol=1e-9)
 
@@ -146,7 +146,7 @@ def test_repeated_rows_are_held_once(budget):
     for layout in (X, csr_array(X)):
         engine = Engine("cusum", **DUAL, budget=budget).partial_fit(layout[:100], y[:100]).partial_fit(layout[100:], y[100:])
         held = engine.parts_.weights.held
-        rows = held.bank.support()
+        rows = held.kernel_rows.support()
         rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
         assert len(np.unique(rows, axis=0)) == len(rows) <= min(budget or 9, 9)
         assert engine.n_support_ > 3
@@ -162,7 +162,7 @@ def test_rows_that_a_function_compares_are_merged_whatever_their_layout():
 
     for layout in (X, X.astype(np.float32), named):
         engine = Engine("multiclass", plugins=["dual-kernel"], kernel=dot, classes=[1, 2, 3], epochs=4).fit(layout, [1, 1, 2, 3])
-        assert engine.parts_.weights.held.bank.n == 3
+        assert engine.parts_.weights.held.kernel_rows.n == 3
 
 
 @pytest.mark.parametrize("removal", REMOVALS)

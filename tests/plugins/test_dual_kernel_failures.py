@@ -32,9 +32,9 @@ def engine(problem="cusum", **options):
 
 def state(trained):
     """Everything that training has changed, as bytes."""
-    fitted = trained._fitted
-    found = {name: np.asarray(value).tobytes() for name, value in fitted.parts.weights.state().items()}
-    return {**found, "random": str(fitted.task.random.bit_generator.state), "record": (list(fitted.mistakes), fitted.loss, fitted.status)}
+    model = trained._model
+    found = {name: np.asarray(value).tobytes() for name, value in model.parts.weights.state().items()}
+    return {**found, "random": str(model.context.random.bit_generator.state), "record": (list(model.mistakes), model.loss, model.status)}
 
 
 class Failing:
@@ -144,7 +144,7 @@ def test_a_failed_fit_leaves_the_engine_as_it_was(kernel):
     one = engine(kernel=kernel, **options)
     with pytest.raises(DataError):
         one.fit(np.full((3, 3), np.nan), [1, 2, 3])
-    assert one._fitted is None
+    assert one._model is None
     before = state(one.fit(X, y))
     with pytest.raises(DataError):
         one.fit(np.full((3, 3), np.nan), [1, 2, 3])
@@ -274,17 +274,17 @@ class Wandering(Trainer):
     def __init__(self, Z):
         self.Z = Z
 
-    def train(self, session):
-        weights, rows = session.fitted.parts.weights, Rows(self.Z)
+    def train(self, run):
+        weights, rows = run.model.parts.weights, Rows(self.Z)
         for order in ([3, 3, 1, 0, 3], [5, 4, 3, 2, 1, 0], [7, 7, 7]):
-            session.run(np.array(order))
-            x, z = session.rows.example(2), rows.example(2)
+            run.run(np.array(order))
+            x, z = run.rows.example(2), rows.example(2)
             for _ in range(700):
                 weights.update(x, [1.0, 0.0, -1.0])
             weights.scores(z)
             weights.update(z, [0.0, 0.5, 0.0])
             weights.scores(x)
-        OnlineTrainer().train(session)
+        OnlineTrainer().train(run)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", Failing()])
@@ -296,8 +296,8 @@ def test_trainers_may_visit_and_step_as_they_like(kernel):
 
     class Wander:
         @hookimpl
-        def structperc_trainer(self, task):
-            return Wandering((E if task.n_features == 16 else X)[::-1].copy())
+        def structperc_trainer(self, context):
+            return Wandering((E if context.n_features == 16 else X)[::-1].copy())
 
     gamma = {"gamma": 0.5} if kernel == "rbf" else {"gamma": "scale"}
     dual = engine(kernel=kernel, **gamma, plugins=["dual-kernel", Wander()], epochs=3, average=True).fit(X, y)
@@ -424,16 +424,16 @@ def test_models_of_objects_continue_with_the_same_bits(kernel, budget):
     assert state(one.partial_fit(more, y)) == state(other.partial_fit(more, y))
 
 
-def model(bank):
-    """A model with this kind of bank, its X and its y."""
+def model(kernel_rows):
+    """A model with this kind of kernel_rows, its X and its y."""
     X, y = data(40)
-    if bank == "strings":
+    if kernel_rows == "strings":
         X, y = WORDS, [1, 2, 3, 4] * 2
         return engine("multiclass", kernel="subsequence", gamma="scale").fit(X, y), X, y
-    X = {"dense": X, "sparse": csr_array(X), "precomputed": X @ X.T}[bank]
+    X = {"dense": X, "sparse": csr_array(X), "precomputed": X @ X.T}[kernel_rows]
     options = {"dense": {"average": True}, "sparse": {"budget": 9, "removal": "least"},
                "precomputed": {"kernel": "precomputed", "gamma": "scale"}}
-    return engine(**options[bank]).fit(X, y), X, y
+    return engine(**options[kernel_rows]).fit(X, y), X, y
 
 
 def damages(array):
@@ -454,10 +454,10 @@ def damages(array):
             yield np.full_like(array, number)
 
 
-@pytest.mark.parametrize("bank", ["dense", "sparse", "precomputed", "strings"])
-def test_damaged_files_are_errors_and_never_crashes(bank):
+@pytest.mark.parametrize("kernel_rows", ["dense", "sparse", "precomputed", "strings"])
+def test_damaged_files_are_errors_and_never_crashes(kernel_rows):
     """Whatever loads also predicts, continues and fails in the ordinary ways."""
-    trained, X, y = model(bank)
+    trained, X, y = model(kernel_rows)
     file = io.BytesIO()
     trained.save(file)
     arrays = dict(np.load(io.BytesIO(file.getvalue())))
@@ -485,7 +485,7 @@ def test_damaged_files_are_errors_and_never_crashes(bank):
 
 def test_repeated_keys_and_columns_that_do_not_exist_are_refused():
     X, y = data(40)
-    for options, Z, key in (({}, X, "weights.keys"), ({"kernel": "precomputed", "gamma": "scale"}, X @ X.T, "weights.bank.columns")):
+    for options, Z, key in (({}, X, "weights.keys"), ({"kernel": "precomputed", "gamma": "scale"}, X @ X.T, "weights.kernel_rows.columns")):
         file = io.BytesIO()
         engine(**options).fit(Z, y).save(file)
         arrays = dict(np.load(io.BytesIO(file.getvalue())))
@@ -522,7 +522,7 @@ def test_weights_and_costs_of_examples():
     dual = agree("multiclass", X, y, sample_weight=weight, classes=RANKS)
     assert weight[dual.support_].all()
     agree("multiclass", X, y, loss="costs", costs=(1 - np.eye(4)[y - 1]) * rng.random((60, 4)), update="pa1", classes=RANKS)
-    agree("cusum", X, y, loss="squared", augment=0.5, classes=RANKS)
+    agree("cusum", X, y, loss="squared", loss_weight=0.5, classes=RANKS)
 
 
 def test_allowed_outputs_and_groups():

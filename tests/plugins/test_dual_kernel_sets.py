@@ -13,7 +13,8 @@ from reference import bounds, costs, kernels, projection
 from reference.problems import PROBLEMS
 from reference.samples import real
 
-from structperc import Engine, datasets
+from structperc import Engine
+from structperc.files import datasets
 
 from .recording import recording
 
@@ -81,7 +82,7 @@ def test_perceptron_bounds_in_the_feature_space(name, kernel, augment):
         E = embedded(gram(kernel, X))
         u = projection.smallest_separator(*separators(problem, E, y))
         rule = recording("perceptron", problem, E)
-        options = dict(kernel=kernel, **KERNELS[kernel], classes=list(problem.labels), augment=augment, epochs=10_000)
+        options = dict(kernel=kernel, **KERNELS[kernel], classes=list(problem.labels), loss_weight=augment, epochs=10_000)
         engine = Engine(name, plugins=["dual-kernel", rule], **options).fit(X, y)
         ledger = rule.ledger
         assert engine.status_ == "converged"

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
-from structperc_dual_kernel.strings import SubsequenceKernel
+from structperc_kernels.strings import SubsequenceKernel
 
 from structperc import Engine
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
@@ -208,7 +208,7 @@ def test_saved_rows_with_features_that_do_not_exist_are_refused():
         content = saved(trained(case)[0])
         for feature in (-1, 3):
             with pytest.raises(ModelFormatError, match="parts do not fit together"):
-                loaded(edited(content, lambda arrays, feature=feature: arrays["weights.bank.indices"].__setitem__(0, feature)),
+                loaded(edited(content, lambda arrays, feature=feature: arrays["weights.kernel_rows.indices"].__setitem__(0, feature)),
                        **functions_of(case))
 
 
@@ -216,4 +216,4 @@ def test_columns_that_do_not_exist_are_refused():
     content = saved(trained("precomputed")[0])
     for number in (-1, 120):
         with pytest.raises(ModelFormatError, match="parts do not fit together"):
-            loaded(edited(content, lambda arrays, number=number: arrays["weights.bank.columns"].__setitem__(0, number)))
+            loaded(edited(content, lambda arrays, number=number: arrays["weights.kernel_rows.columns"].__setitem__(0, number)))

@@ -55,10 +55,10 @@ def test_perceptron_on_whole_numbers_is_exact(name, layout, augment):
     for n, d, r in [(1, 3, 2), (20, 1, 3), (30, 4, 5), (25, 12, 2)]:
         X, y = whole(rng, n, d, r)
         problem = PROBLEMS[name](r)
-        trace = enumerated.learn(problem, X, y, costs.of_examples(problem.loss, y, r), augment=augment, epochs=3)
+        trace = enumerated.learn(problem, X, y, costs.of_examples(problem.loss, y, r), loss_weight=augment, epochs=3)
         X = stored(X, layout)
         for average in (False, True):
-            engine = engine_for(problem, augment=augment, epochs=3, average=average).fit(X, y, keep_online=True)
+            engine = engine_for(problem, loss_weight=augment, epochs=3, average=average).fit(X, y, keep_online=True)
             assert_trace(engine, trace)
             if average:
                 assert_weights(engine, problem, trace.mean, rtol=1e-12, atol=1e-12)
@@ -74,8 +74,8 @@ def test_perceptron_on_small_sets(name, small, augment, epochs, by_table):
     X, y, r = small
     problem = PROBLEMS[name](r)
     loss = costs.random_table(np.random.default_rng(r), r, values=4) if by_table else problem.loss
-    trace = enumerated.learn(problem, X, y, costs.of_examples(loss, y, r), augment=augment, epochs=epochs)
-    engine = engine_for(problem, loss=loss, augment=augment, epochs=epochs).fit(X, y, keep_online=True)
+    trace = enumerated.learn(problem, X, y, costs.of_examples(loss, y, r), loss_weight=augment, epochs=epochs)
+    engine = engine_for(problem, loss=loss, loss_weight=augment, epochs=epochs).fit(X, y, keep_online=True)
     assert_trace(engine, trace)
     assert_weights(engine, problem, trace.w, **EXACT)
     assert_predicts(engine, problem, trace.w, X)
@@ -90,7 +90,7 @@ def test_real_numbers(name, update, layout, augment):
         X, y = real(rng, n, d, r)
         X = stored(X, layout)
         problem = PROBLEMS[name](r)
-        options = dict(update=update, augment=augment, epochs=2)
+        options = dict(update=update, loss_weight=augment, epochs=2)
         if update in ("pa1", "pa2"):
             options["C"] = 0.3
         trace = enumerated.learn(problem, widened(X), y, costs.of_examples(problem.loss, y, r), **options)
@@ -111,7 +111,7 @@ def test_weights_costs_margin_and_decay_together(name, update):
     problem = PROBLEMS[name](4)
     each = np.array([costs.random_table(rng, 4)[k - 1] for k in y])
     weight = rng.choice([0, 0.25, 1, 3], 60)
-    options = dict(update=update, augment=0.5, decay=0.05, epochs=3, **({} if update == "perceptron" else {"C": 0.7, "margin": 1.5}))
+    options = dict(update=update, loss_weight=0.5, decay=0.05, epochs=3, **({} if update == "perceptron" else {"C": 0.7, "margin": 1.5}))
     trace = enumerated.learn(problem, X, y, each, sample_weight=weight, **options)
     assert trace.gap > 1e-9
     for average in (False, True):
@@ -126,8 +126,8 @@ def test_the_other_tie_rule(small):
     """cusum whose argmax is replaced by one that gives ties to the highest rank."""
     X, y, r = small
     problem = PROBLEMS["cusum"](r)
-    trace = enumerated.learn(problem, X, y, costs.of_examples("absolute", y, r), augment=1.0, epochs=2, ties="highest")
-    engine = engine_for(problem, augment=1.0, epochs=2, plugins=[ThresholdArgmax(r)]).fit(X, y, keep_online=True)
+    trace = enumerated.learn(problem, X, y, costs.of_examples("absolute", y, r), loss_weight=1.0, epochs=2, ties="highest")
+    engine = engine_for(problem, loss_weight=1.0, epochs=2, plugins=[ThresholdArgmax(r)]).fit(X, y, keep_online=True)
     assert_trace(engine, trace)
     assert_weights(engine, problem, trace.w, **EXACT)
 

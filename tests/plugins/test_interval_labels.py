@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structperc import Engine
-from structperc.core.intervals import interval_labels, read_intervals
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.errors import DataError
+from structperc.reading.intervals import interval_labels, read_intervals
 
 LEVELS = ["low", "middle", "high"]
 

@@ -8,7 +8,7 @@ from reference import intervals
 from reference.intervals import VARIANTS
 from reference.layouts import LAYOUTS, stored
 from reference.samples import real, small_sets, whole
-from structperc_interval_pa.intervals import IntervalLoss, IntervalOutputs
+from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutputs
 
 from structperc import Engine
 from structperc.components import ExactUpdate
@@ -36,9 +36,9 @@ def machine(K, update="exact-pa", C=1.0, **options):
 class Recording(ExactUpdate):
     """Notes the coefficients of each trial, and what they were found from."""
 
-    def step(self, step):
-        c = super().step(step)
-        self.notes.append((step.scores, step.signs(), np.zeros(step.n_atoms) if c is None else c, step.weight))
+    def step(self, trial):
+        c = super().step(trial)
+        self.notes.append((trial.scores, trial.signs(), np.zeros(trial.n_atoms) if c is None else c, trial.weight))
         return c
 
 

@@ -182,8 +182,8 @@ def test_a_run_is_that_of_the_twin(layout):
         X, y = queries_of(rng, 25, 4, whole=seed % 2)
         rows, grades, lengths = stacked(X, y)
         k, augment = (1, 2, 4)[seed % 3], (0.0, 1.0)[seed // 3]
-        w, mean, shown, steps = rankings.learn(X, y, k, augment=augment, epochs=3)
-        options = dict(k=k, augment=augment, epochs=3, update="latent")
+        w, mean, shown, steps = rankings.learn(X, y, k, loss_weight=augment, epochs=3)
+        options = dict(k=k, loss_weight=augment, epochs=3, update="latent")
         engine = Engine("latent-ranking", **options).fit(stored(rows, layout), grades, lengths=lengths, keep_online=True)
         done = 25 * len(engine.mistakes_)
         assert [tuple(found) for found in engine.online_predictions_] == shown[:done]
@@ -211,9 +211,9 @@ def test_schedules(step_schedule, decay_schedule):
     rows, grades, lengths = stacked(X, y)
     weights = rng.uniform(0.5, 2, 20)
     rates, decays = SCHEDULES.get(step_schedule, fade), SCHEDULES.get(decay_schedule, fade)
-    w, mean, _, _ = rankings.learn(X, y, 2, augment=0.5, epochs=2, weights=weights,
+    w, mean, _, _ = rankings.learn(X, y, 2, loss_weight=0.5, epochs=2, weights=weights,
                                    rate=lambda t: 0.7 * rates(t), decay=lambda t: 0.1 * decays(t))
-    options = dict(k=2, augment=0.5, update="latent", step_size=0.7, step_schedule=step_schedule, decay=0.1, decay_schedule=decay_schedule)
+    options = dict(k=2, loss_weight=0.5, update="latent", step_size=0.7, step_schedule=step_schedule, decay=0.1, decay_schedule=decay_schedule)
     for average in (False, True):
         engine = Engine("latent-ranking", epochs=2, average=average, **options).fit(rows, grades, lengths=lengths, sample_weight=weights)
         np.testing.assert_allclose(engine.coef_, mean if average else w, rtol=1e-12, atol=1e-12)
@@ -231,9 +231,9 @@ def test_schedules(step_schedule, decay_schedule):
 def test_the_size_of_steps_alone_changes_no_prediction():
     """From zero and without decay, w is proportional to the size of the steps, and augment with it."""
     X, y = queries_of(np.random.default_rng(6), 30, 4)
-    one = Engine("latent-ranking", k=3, update="perceptron", epochs=3, augment=1.0).fit(X, y, keep_online=True)
-    same = Engine("latent-ranking", k=3, update="latent", epochs=3, augment=1.0).fit(X, y, keep_online=True)
-    scaled = Engine("latent-ranking", k=3, update="latent", step_size=4.0, epochs=3, augment=4.0).fit(X, y, keep_online=True)
+    one = Engine("latent-ranking", k=3, update="perceptron", epochs=3, loss_weight=1.0).fit(X, y, keep_online=True)
+    same = Engine("latent-ranking", k=3, update="latent", epochs=3, loss_weight=1.0).fit(X, y, keep_online=True)
+    scaled = Engine("latent-ranking", k=3, update="latent", step_size=4.0, epochs=3, loss_weight=4.0).fit(X, y, keep_online=True)
     np.testing.assert_array_equal(one.coef_, same.coef_)
     np.testing.assert_array_equal(4 * one.coef_, scaled.coef_)
     assert one.online_predictions_.tolist() == scaled.online_predictions_.tolist()
@@ -241,7 +241,7 @@ def test_the_size_of_steps_alone_changes_no_prediction():
 
 def test_the_battery():
     stepping = {"update": "latent", "step_size": 0.5, "step_schedule": "inverse-sqrt"}
-    for options in ({}, {"loss": "recall", "augment": 1.0}, stepping, {"loss": "ndcg"}):
+    for options in ({}, {"loss": "recall", "loss_weight": 1.0}, stepping, {"loss": "ndcg"}):
         report = dict(check_problem("latent-ranking", **options))
         assert [name for name, outcome in report.items() if outcome != "passed"] == (
             ["augmented_argmax_maximises"] * (options.get("loss") == "ndcg") + ["separable_set_is_learned"])
@@ -253,10 +253,10 @@ def test_the_battery():
 class Recording(LatentUpdate):
     """Keeps the books of every step."""
 
-    def step(self, step):
-        c = super().step(step)
-        v = step.x.rows.T @ step.difference()
-        self.ledger.note(step.loss, step.loss, 0.0, 1.0, v)
+    def step(self, trial):
+        c = super().step(trial)
+        v = trial.x.rows.T @ trial.difference()
+        self.ledger.note(trial.loss, trial.loss, 0.0, 1.0, v)
         return c
 
 
@@ -290,7 +290,7 @@ def test_mistake_bounds_on_separable_queries(k, augment, ratios):
     """sum of losses <= (D^2 + 2 augment) ||u||^2, whatever k and however long it trains, so an epoch without update must come."""
     for seed in range(6):
         X, y, u, D = separable(seed)
-        engine, ledger = recorded(X, y, k=k, augment=augment, epochs=100_000)
+        engine, ledger = recorded(X, y, k=k, loss_weight=augment, epochs=100_000)
         assert engine.status_ == "converged" and engine.mistakes_[-1] == 0
         ratios.check("(D^2 + 2c) |u|^2", sum(ledger.loss), (D**2 + 2 * augment) * (u @ u))
         for delta, v in zip(ledger.loss, ledger.delta, strict=True):
@@ -308,7 +308,7 @@ def test_mistake_bounds_on_any_queries(augment, ratios):
         rng = np.random.default_rng([seed, 12])
         X, y = queries_of(rng, 30, 4, whole=seed % 2)
         k = int(rng.integers(1, 6))
-        engine, ledger = recorded(X, y, k=k, augment=augment, epochs=4)
+        engine, ledger = recorded(X, y, k=k, loss_weight=augment, epochs=4)
         np.testing.assert_allclose(engine.coef_, np.sum(ledger.delta, axis=0), rtol=0, atol=1e-9)
         R2 = max((block**2).sum(axis=1).max() for block in X)
         for u in test_mistake_bounds.comparison_vectors(rng, engine.coef_):
@@ -387,8 +387,8 @@ REFUSED = [
     (dict(gains=[0, 1], loss="average-precision"), {}, OptionError, "gains has no effect"),
     (dict(gains=[0]), {}, DataError, r"y\[0\] is 1, but gains are known for the relevances 0..0"),
     (dict(loss="ndcg"), dict(y=[0.5, 0, 0, 1]), DataError, r"y\[0\] is 0.5, but gains"),
-    (dict(loss="ndcg", augment=1.0), {}, PluginError, "cannot be written over atoms.*only be measured"),
-    (dict(loss="average-precision", augment=1.0), {}, PluginError, "only be measured"),
+    (dict(loss="ndcg", loss_weight=1.0), {}, PluginError, "cannot be written over atoms.*only be measured"),
+    (dict(loss="average-precision", loss_weight=1.0), {}, PluginError, "only be measured"),
     (dict(loss="hamming"), {}, PluginError, "loss='hamming' compares two sets of atoms"),
     (dict(step_size=2.0), {}, OptionError, "step_size=2.0 has no effect with update='perceptron'"),
     (dict(update="pa", step_schedule="inverse"), {}, OptionError, "step_schedule=inverse has no effect"),

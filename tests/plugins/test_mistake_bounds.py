@@ -68,7 +68,7 @@ def test_perceptron_on_separable_data(name, augment, ratios):
     """sum of losses <= (R^2 + 2 augment) ||u||^2 however long it trains, so an epoch without update must come."""
     for seed in range(SETS):
         problem, X, y, u = separable(name, seed)
-        engine, ledger = trained(problem, X, y, augment=augment, epochs=100_000)
+        engine, ledger = trained(problem, X, y, loss_weight=augment, epochs=100_000)
         assert engine.status_ == "converged"
         assert engine.predict(X).tolist() == y.tolist()
         for bound, (observed, limit) in bounds.perceptron(ledger, u, augment).items():
@@ -137,7 +137,7 @@ def test_perceptron_on_any_data(name, augment, ratios):
         rng = np.random.default_rng([seed, 1])
         X, y = (whole, real)[seed % 2](rng, 30, 3, 4)
         problem = PROBLEMS[name](4)
-        _, ledger = trained(problem, X, y, augment=augment, epochs=4)
+        _, ledger = trained(problem, X, y, loss_weight=augment, epochs=4)
         for u in comparison_vectors(rng, sum(ledger.delta)):
             for bound, (observed, limit) in bounds.perceptron(ledger, u, augment).items():
                 ratios.check(bound, observed, limit)
@@ -151,7 +151,7 @@ def test_passive_aggressive_on_any_data(name, update, augment, ratios):
         rng = np.random.default_rng([seed, 2])
         X, y = (whole, real)[seed % 2](rng, 30, 3, 4)
         problem = PROBLEMS[name](4)
-        options = dict(augment=augment, margin=0.7, epochs=4, **({} if update == "pa" else {"C": 0.2}))
+        options = dict(loss_weight=augment, margin=0.7, epochs=4, **({} if update == "pa" else {"C": 0.2}))
         _, ledger = trained(problem, X, y, update, **options)
         learned = sum(tau * delta for tau, delta in zip(ledger.tau, ledger.delta, strict=True))
         for u in comparison_vectors(rng, learned):

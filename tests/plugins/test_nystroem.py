@@ -49,7 +49,7 @@ def test_inner_products_are_those_of_scikit_learns_nystroem(kernel, layout):
     X, _ = rings()
     reader = NystroemReader(kernel, 25, **KERNELS[kernel])
     mapped = reader.learn(layout(X))
-    landmarks = reader.bank.support().toarray() if layout is csr_array else reader.bank.support()
+    landmarks = reader.kernel_rows.support().toarray() if layout is csr_array else reader.kernel_rows.support()
     theirs = Nystroem(kernel=kernel, n_components=25, **KERNELS[kernel]).fit(landmarks).transform(X)
     assert mapped.X.shape == (120, 25)
     np.testing.assert_allclose(inner(mapped), theirs @ theirs.T, rtol=1e-4, atol=1e-5)
@@ -69,11 +69,11 @@ def test_landmarks_are_drawn_from_the_first_data_without_replacement():
     drawn = [NystroemReader("rbf", 25, seed) for seed in (0, 0, 1)]
     for reader in drawn:
         reader.learn(X)
-    supports = [set(map(tuple, reader.bank.support().tolist())) for reader in drawn]
+    supports = [set(map(tuple, reader.kernel_rows.support().tolist())) for reader in drawn]
     assert supports[0] == supports[1] != supports[2]
     assert len(supports[0]) == 25 and supports[0] <= set(map(tuple, X.tolist()))
     before = drawn[0].read(X).X
-    assert drawn[0].fresh().bank is None and np.array_equal(drawn[0].read(X).X, before)
+    assert drawn[0].fresh().kernel_rows is None and np.array_equal(drawn[0].read(X).X, before)
 
 
 @pytest.mark.parametrize("kernel, X", [("subsequence", WORDS), (dot, rings()[0]), (dot, csr_array(rings()[0])),
@@ -217,7 +217,7 @@ def test_layouts_objects_and_options_can_become_primal(X, options):
 def test_fewer_landmarks_are_the_projection_onto_what_they_span():
     dual, X, _ = trained("multiclass", gamma=0.5)
     primal = to_primal(dual, 20, random_state=3)
-    landmarks, rows = primal.parts_.reader.bank.support(), dual.support_vectors_
+    landmarks, rows = primal.parts_.reader.kernel_rows.support(), dual.support_vectors_
     K_LL, K_LS = kernels.rbf(landmarks, landmarks, gamma=0.5), kernels.rbf(landmarks, rows, gamma=0.5)
     expected = kernels.rbf(X, landmarks, gamma=0.5) @ np.linalg.solve(K_LL, K_LS @ dual.dual_coef_) + dual.intercept_
     assert primal.coef_.shape == (3, 20)

@@ -11,7 +11,7 @@ from structperc import Engine
 @pytest.mark.parametrize(("scale", "updates", "right_bound"), [(1.0, 2, 3), (3.0, 4, 7)])
 def test_augmented_search_is_outside_theorem_1(scale, updates, right_bound):
     """R^2 ||u||^2 = 1, yet the augmented perceptron makes more updates of loss 1; R^2 + 2 scale bounds them."""
-    engine = Engine("cusum", classes=[1, 2], augment=scale, fit_intercept=False).fit(np.ones((10, 1)), np.full(10, 2))
+    engine = Engine("cusum", classes=[1, 2], loss_weight=scale, fit_intercept=False).fit(np.ones((10, 1)), np.full(10, 2))
     assert engine.coef_.tolist() == [[0.0], [float(updates)]]
     assert 1 < updates <= right_bound
 

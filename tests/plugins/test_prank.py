@@ -57,7 +57,7 @@ def test_variants_differ_exactly_at_ties_below_both_ranks(small):
         assert tie or np.array_equal(w, structured_w)
 
 
-@pytest.mark.parametrize("options", [{}, {"augment": 1.0}, {"variant": "original"}])
+@pytest.mark.parametrize("options", [{}, {"loss_weight": 1.0}, {"variant": "original"}])
 @given(small_sets(6))
 def test_thresholds_stay_ordered(options, small):
     X, y, r = small
@@ -122,7 +122,7 @@ def test_steps_that_would_disorder_thresholds_are_refused(options, sentence):
 def test_original_variant_has_no_augmented_search():
     """Its step is defined by the prediction alone; with another search it would count steps that it does not make."""
     with pytest.raises(PluginError, match="augment"):
-        prank(3, variant="original", augment=1.0).fit([[1.0], [2.0]], [1, 3])
+        prank(3, variant="original", loss_weight=1.0).fit([[1.0], [2.0]], [1, 3])
 
 
 def test_fractional_weights_are_refused():

@@ -53,7 +53,7 @@ def test_perceptron_on_separable_sentences(augment, ratios):
     """sum of losses <= (R^2 + 2 augment) ||u||^2 however long it trains, so an epoch without update must come."""
     for seed in range(SETS):
         problem, X, y, table, u = separable(seed)
-        engine, ledger = trained(problem, X, y, **options_of(problem, table, augment=augment))
+        engine, ledger = trained(problem, X, y, **options_of(problem, table, loss_weight=augment))
         assert engine.status_ == "converged"
         assert [tuple(found) for found in engine.predict(X)] == y
         for bound, (observed, limit) in bounds.perceptron(ledger, u, augment).items():
@@ -93,7 +93,7 @@ def contradictory(seed):
 def test_perceptron_on_any_sentences(augment, ratios):
     for seed in range(SETS):
         problem, X, y, table, rng = contradictory(seed)
-        _, ledger = trained(problem, X, y, **options_of(problem, table, augment=augment, epochs=4))
+        _, ledger = trained(problem, X, y, **options_of(problem, table, loss_weight=augment, epochs=4))
         for u in test_mistake_bounds.comparison_vectors(rng, sum(ledger.delta)):
             for bound, (observed, limit) in bounds.perceptron(ledger, u, augment).items():
                 ratios.check(bound, observed, limit)
@@ -104,7 +104,7 @@ def test_perceptron_on_any_sentences(augment, ratios):
 def test_passive_aggressive_on_any_sentences(update, augment, ratios):
     for seed in range(SETS):
         problem, X, y, table, rng = contradictory(seed)
-        options = dict(augment=augment, margin=0.7, epochs=4, **({} if update == "pa" else {"C": 0.2}))
+        options = dict(loss_weight=augment, margin=0.7, epochs=4, **({} if update == "pa" else {"C": 0.2}))
         _, ledger = trained(problem, X, y, update, **options_of(problem, table, **options))
         learned = sum(tau * delta for tau, delta in zip(ledger.tau, ledger.delta, strict=True))
         for u in test_mistake_bounds.comparison_vectors(rng, learned):

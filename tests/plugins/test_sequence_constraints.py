@@ -73,7 +73,7 @@ def test_no_answer_breaks_a_rule(rule, average, augment):
     kept = {T: sorted(keep_to(forbidden_by(rule), T)) for T in range(6)}
     X = [x for x in X if kept[len(x)]]
     y = [kept[len(x)][rng.integers(len(kept[len(x)]))] for x in X]
-    engine = Engine("sequence", classes=LABELS, epochs=2, average=average, augment=augment, **rule).fit(X, y, keep_online=True)
+    engine = Engine("sequence", classes=LABELS, epochs=2, average=average, loss_weight=augment, **rule).fit(X, y, keep_online=True)
     new = [x for x in data(rng) if kept[len(x)]]
     assert all(tuple(found) in kept[len(found)] for found in [*engine.online_predictions_, *engine.predict(X), *engine.predict(new)])
     free = [chains.labellings(len(x), 3)[np.argmax(chains.counts(len(x), 3) @ scores)]

@@ -37,7 +37,7 @@ def test_values_are_the_sums_of_the_tokens_costs(L, kind):
     """The row of the matrix is the right label."""
     table = 1 - np.eye(L) if kind == "hamming" else costs.random_table(np.random.default_rng(L), L)
     loss, examples = parts("hamming" if kind == "hamming" else table, L)
-    assert loss.additive
+    assert loss.decomposable
     for x in examples:
         for gold, y in itertools.product(map(tuple, chains.labellings(x.n_rows, L).tolist()), repeat=2):
             assert loss.value(gold, y, x) == pytest.approx(sum(table[g - 1, k - 1] for g, k in zip(gold, y, strict=True)), rel=1e-15)
@@ -58,9 +58,9 @@ def test_totals_are_those_of_the_online_predictions(loss, augment):
     table = 1 - np.eye(3) if loss != "table" else costs.random_table(rng, 3)
     if loss == "zero-one" and augment:
         with pytest.raises(PluginError, match="can only be measured"):
-            Engine("sequence", loss=loss, augment=augment).fit(X, y)
+            Engine("sequence", loss=loss, loss_weight=augment).fit(X, y)
         return
-    engine = Engine("sequence", loss=table if loss == "table" else loss, augment=augment, epochs=3).fit(X, y, keep_online=True)
+    engine = Engine("sequence", loss=table if loss == "table" else loss, loss_weight=augment, epochs=3).fit(X, y, keep_online=True)
     per_sentence = [chains.cost(table, codes(right), codes(found)) for right, found in zip(y * 3, engine.online_predictions_, strict=True)]
     if loss == "zero-one":
         per_sentence = np.sign(per_sentence)
@@ -70,7 +70,7 @@ def test_totals_are_those_of_the_online_predictions(loss, augment):
 
 def test_hamming_is_the_default_and_the_matrix_of_ones():
     X, y = data(np.random.default_rng(2))
-    options = dict(update="pa1", C=0.1, augment=0.5, epochs=2)
+    options = dict(update="pa1", C=0.1, loss_weight=0.5, epochs=2)
     default, *others = (Engine("sequence", **options, **given).fit(X, y) for given in ({}, {"loss": "hamming"}, {"loss": 1 - np.eye(3)}))
     for other in others:
         assert other.cumulative_loss_ == default.cumulative_loss_
@@ -80,7 +80,7 @@ def test_hamming_is_the_default_and_the_matrix_of_ones():
 def test_costs_decide_what_is_learned_from():
     """Of three wrong labels the search with the loss takes the dearest."""
     table = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    engine = Engine("sequence", classes=LABELS, loss=table, augment=1.0).fit([np.ones((1, 1))], [["a"]], keep_online=True)
+    engine = Engine("sequence", classes=LABELS, loss=table, loss_weight=1.0).fit([np.ones((1, 1))], [["a"]], keep_online=True)
     assert engine.online_predictions_.tolist() == [["a"]] and engine.mistakes_ == [0]
     np.testing.assert_array_equal(engine.coef_, [[1], [0], [-1]])
 

@@ -74,10 +74,10 @@ def test_perceptron_on_whole_numbers_is_exact(layout, augment):
         problem = chains.Sentences(L, d, *given)
         X, y = sentences(rng, 20, d, L, real=False)
         matrix, lengths, _ = read_as(X, layout)
-        trace = chains.learn(problem, X, y, 1 - np.eye(L), augment=augment, epochs=3)
+        trace = chains.learn(problem, X, y, 1 - np.eye(L), loss_weight=augment, epochs=3)
         assert len(trace.steps) > 10
         for average in (False, True):
-            engine = engine_for(problem, augment=augment, epochs=3, average=average).fit(matrix, y, lengths=lengths, keep_online=True)
+            engine = engine_for(problem, loss_weight=augment, epochs=3, average=average).fit(matrix, y, lengths=lengths, keep_online=True)
             assert_trace(engine, trace)
             w = trace.mean if average else trace.w
             assert_weights(engine, problem, w, tolerance=1e-12 if average else 0)
@@ -94,7 +94,7 @@ def test_real_numbers(update, layout, augment):
         problem = chains.Sentences(L, d, *given)
         X, y = sentences(rng, 15, d, L, real=True)
         matrix, lengths, X = read_as(X, layout)
-        options = dict(update=update, augment=augment, epochs=2) | ({} if update == "perceptron" else {"margin": 0.8})
+        options = dict(update=update, loss_weight=augment, epochs=2) | ({} if update == "perceptron" else {"margin": 0.8})
         options |= {"C": 0.3} if update in ("pa1", "pa2") else {}
         trace = chains.learn(problem, X, y, 1 - np.eye(L), **options)
         assert trace.gap > 1e-9 and len(trace.steps) > 10
@@ -115,7 +115,7 @@ def test_sample_weights_and_cost_matrices(update, layout):
     matrix, lengths, _ = read_as(X, layout)
     table = costs.random_table(rng, 3)
     weight = rng.choice([0.0, 1.0] if update == "pa" else [0.0, 0.25, 1.0, 3.0], 25)
-    options = dict(update=update, augment=0.5, epochs=3) | ({"C": 0.7} if update in ("pa1", "pa2") else {})
+    options = dict(update=update, loss_weight=0.5, epochs=3) | ({"C": 0.7} if update in ("pa1", "pa2") else {})
     trace = chains.learn(problem, X, y, table, sample_weight=weight, **options)
     assert trace.gap > 1e-9
     for average in (False, True):
@@ -139,9 +139,9 @@ def test_under_constraints(average):
         mask = rng.random((len(x), 3)) < 0.7
         mask[np.arange(len(x)), np.array(y[-1], dtype=int) - 1] = True
         allowed.append(mask)
-    trace = chains.learn(problem, X, y, 1 - np.eye(3), augment=1.0, epochs=4, allowed=allowed)
+    trace = chains.learn(problem, X, y, 1 - np.eye(3), loss_weight=1.0, epochs=4, allowed=allowed)
     assert len(trace.steps) > 20
-    engine = engine_for(problem, augment=1.0, epochs=4, average=average, forbidden_transitions=[(1, 1), (2, 2), (3, 3), (None, 3)])
+    engine = engine_for(problem, loss_weight=1.0, epochs=4, average=average, forbidden_transitions=[(1, 1), (2, 2), (3, 3), (None, 3)])
     named = [[(np.flatnonzero(row) + 1).tolist() for row in mask] for mask in allowed]
     engine.fit(X, y, allowed=named, keep_online=True)
     assert_trace(engine, trace)
@@ -409,7 +409,7 @@ def test_step_is_the_optimum_of_its_quadratic_program(update, augment, layout):
         problem = chains.Sentences(L, d, *MAPS[rng.integers(len(MAPS))])
         table = costs.random_table(rng, L)
         margin, C = float(rng.uniform(0.3, 2)), float(10.0 ** rng.uniform(-2, 1))
-        engine = engine_for(problem, update=update, loss=table, margin=margin, augment=augment, **({} if update == "pa" else {"C": C}))
+        engine = engine_for(problem, update=update, loss=table, margin=margin, loss_weight=augment, **({} if update == "pa" else {"C": C}))
         w = None
         for _ in range(10):
             z = rng.normal(size=(rng.integers(1, 5), d)).astype(np.float32)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import fragments
-from structperc_dual_kernel.trees import SubsetTreeKernel
+from structperc_kernels.trees import SubsetTreeKernel
 
 from structperc.errors import DataError, OptionError
 

@@ -35,7 +35,7 @@ class Blocks:
     def squared_norm(self, row, c):
         return float(np.cumsum(c * c)[-1]) * (row.squared_norm() + self.intercept)
 
-    def final(self, weights_of):
+    def averaged(self, weights_of):
         return weights_of(self.v, self.u), weights_of(self.bias, self.bias_u)
 
 
@@ -57,7 +57,7 @@ class Thresholds:
             row.add_to(self.v, total * to_w)
             row.add_to(self.u, total * to_u)
 
-    final = Blocks.final
+    averaged = Blocks.averaged
 
 
 def counts(problem, y):
@@ -114,13 +114,13 @@ def coefficients(update, store, row, s, c, cost, *, margin, C, weight):
     return c * tau
 
 
-def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, augment=0.0, C=1.0, epochs=1, average=False, decay=0.0,
+def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, loss_weight=0.0, C=1.0, epochs=1, average=False, decay=0.0,
           sample_weight=None, orders=None):
     """As `reference.enumerated.learn`; X is a dense array or a CSR matrix, float32 or float64, without a constant feature."""
     rows = rows_of(X)
     n_atoms = problem.r if problem.name == "multiclass" else problem.r - 1
     store = (Thresholds if problem.name == "prank" else Blocks)(n_atoms, X.shape[1], problem.intercept)
-    scale, scale_sum, ticks = 1.0, 0.0, 0
+    scale, scale_sum, n_visited = 1.0, 0.0, 0
     run = Run()
     for epoch in range(epochs):
         mistakes, updates, loss = 0, 0, 0.0
@@ -136,8 +136,8 @@ def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, augment=0.0,
             if found != y[i]:
                 mistakes += 1
                 loss += costs[i][found - 1]
-            if augment:
-                found = argmax(problem, augmented(problem, s, costs[i], augment))
+            if loss_weight:
+                found = argmax(problem, augmented(problem, s, costs[i], loss_weight))
             if found != y[i]:
                 difference = counts(problem, y[i]) - counts(problem, found)
                 c = coefficients(update, store, rows[i], s, difference, costs[i][found - 1], margin=margin, C=C, weight=weight)
@@ -145,7 +145,7 @@ def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, augment=0.0,
                     scale *= 1 - decay
                     store.add(rows[i], c, 1 / scale, scale_sum / scale)
                     updates += 1
-            ticks += 1
+            n_visited += 1
             scale_sum += scale
         run.mistakes.append(mistakes)
         run.updates += updates
@@ -155,9 +155,9 @@ def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, augment=0.0,
             break
 
     def weights_of(v, u):
-        return (scale_sum * v - u) / ticks if average else v * scale
+        return (scale_sum * v - u) / n_visited if average else v * scale
 
-    w, bias = store.final(weights_of)
+    w, bias = store.averaged(weights_of)
     if problem.name == "prank":
         run.shown = {"coef_": w, "thresholds_": bias}
     elif problem.name == "cusum":        # the papers' w_1 = 0 is shown

@@ -195,7 +195,7 @@ def cost(table, gold, y):
     return float(sum(table[g - 1, k - 1] for g, k in zip(gold, y, strict=True)))
 
 
-def learn(problem, X, y, table, *, update="perceptron", margin=1.0, augment=0.0, C=1.0, epochs=1, sample_weight=None, allowed=None):
+def learn(problem, X, y, table, *, update="perceptron", margin=1.0, loss_weight=0.0, C=1.0, epochs=1, sample_weight=None, allowed=None):
     """As `reference.enumerated.learn`, with a Y(x) of each sentence's own and the costs of `table` summed over tokens.
 
     X : list of arrays (n_tokens, d); y : list of tuples of labels; allowed : list of (n_tokens, L) truth values or None
@@ -219,8 +219,8 @@ def learn(problem, X, y, table, *, update="perceptron", margin=1.0, augment=0.0,
             if found - 1 != gold:
                 mistakes += 1
                 trace.loss += costs[found - 1]
-            if augment:
-                found, gap = enumerated.best(s + augment * costs, problem.ties)
+            if loss_weight:
+                found, gap = enumerated.best(s + loss_weight * costs, problem.ties)
                 trace.gap = min(trace.gap, gap)
             if found - 1 != gold:
                 delta = phi[gold] - phi[found - 1]

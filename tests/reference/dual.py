@@ -1,8 +1,8 @@
 """A dual weight store that keeps every step as it was made and compares atoms one by one."""
 
 import numpy as np
-from structperc.core.components import Weights
 from structperc.core.rows import Rows
+from structperc.core.weights import Weights
 
 
 class StepList(Weights):
@@ -15,9 +15,9 @@ class StepList(Weights):
     def __init__(self, kernel):
         self.kernel = kernel
 
-    def start(self, features, task):
-        super().start(features, task)
-        self.steps, self.average = [], task.average
+    def start(self, features, context):
+        super().start(features, context)
+        self.steps, self.average = [], context.average
 
     def inner(self, x, a, z, b):
         value, one, other = self.features.inner(x, a, z, b), self.features.cell(x, a), self.features.cell(z, b)
@@ -37,14 +37,14 @@ class StepList(Weights):
     def update(self, x, c):
         kept = Rows(np.array(dense(x), dtype=float), np.array([0, x.n_rows])).example(0)
         kept.n_atoms = x.n_atoms
-        self.steps.append((kept, np.array(c), self.ticks))
+        self.steps.append((kept, np.array(c), self.n_visited))
 
-    def final(self):
+    def averaged(self):
         if not self.average:
             return self
         mean = StepList(self.kernel)
         Weights.start(mean, self.features, None)
-        mean.steps, mean.average = [(z, c * (self.ticks - before) / self.ticks, 0) for z, c, before in self.steps], False
+        mean.steps, mean.average = [(z, c * (self.n_visited - before) / self.n_visited, 0) for z, c, before in self.steps], False
         return mean
 
 
@@ -59,9 +59,9 @@ class BudgetList(StepList):
         super().__init__(kernel)
         self.budget, self.removal = budget, removal
 
-    def start(self, features, task):
-        super().start(features, task)
-        self.random, self.places, self.n_joined = task.random, [], 0
+    def start(self, features, context):
+        super().start(features, context)
+        self.random, self.places, self.n_joined = context.random, [], 0
 
     def inner(self, x, a, z, b):
         """What is not of the rows."""
@@ -90,7 +90,7 @@ class BudgetList(StepList):
                 moved.setdefault(cell[0], np.zeros(self.features.n_blocks))[cell[1]] += c[a]
         for row in sorted(moved):
             if moved[row].any():
-                self.place(np.array(dense(x)[row])[None])["steps"].append((moved[row], self.ticks))
+                self.place(np.array(dense(x)[row])[None])["steps"].append((moved[row], self.n_visited))
 
     def place(self, row):
         for place in self.places:
@@ -112,13 +112,13 @@ class BudgetList(StepList):
         return int(np.argmin([(sum(c for c, _ in place["steps"]) ** 2).sum() * self.kernel(place["row"], place["row"])[0, 0]
                               for place in self.places]))
 
-    def final(self):
+    def averaged(self):
         if not self.average:
             return self
         mean = BudgetList(self.kernel, self.budget, self.removal)
         Weights.start(mean, self.features, None)
-        mean.steps, mean.average = [(z, c * (self.ticks - before) / self.ticks, 0) for z, c, before in self.steps], False
-        mean.places = [{"row": place["row"], "steps": [(c * (self.ticks - before) / self.ticks, 0) for c, before in place["steps"]]}
+        mean.steps, mean.average = [(z, c * (self.n_visited - before) / self.n_visited, 0) for z, c, before in self.steps], False
+        mean.places = [{"row": place["row"], "steps": [(c * (self.n_visited - before) / self.n_visited, 0) for c, before in place["steps"]]}
                        for place in self.places]
         return mean
 

@@ -1,7 +1,7 @@
 """The online structured perceptron and its passive-aggressive variants, over enumerated outputs.
 
     predict     y^ = argmax over all z of w . Phi(x, z)
-    search      y = argmax over all z of w . Phi(x, z) + augment * cost(z)       (augment = 0: y = y^)
+    search      y = argmax over all z of w . Phi(x, z) + loss_weight * cost(z)       (loss_weight = 0: y = y^)
     if y is not the gold label g, with delta = Phi(x, g) - Phi(x, y), h = margin * cost(y) - w . delta, N = ||delta||^2:
     decay       w <- (1 - decay) w
     perceptron  w <- w + weight * delta
@@ -76,7 +76,7 @@ def factor(update, h, norm, aggressiveness, weight):
     return h / (norm + 1 / (2 * aggressiveness))
 
 
-def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, augment=0.0, C=1.0, epochs=1, decay=0.0, sample_weight=None,
+def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, loss_weight=0.0, C=1.0, epochs=1, decay=0.0, sample_weight=None,
           ties=None, orders=None):
     """Trains from nothing.
 
@@ -117,8 +117,8 @@ def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, augment=0.0,
             if found != gold:
                 mistakes += 1
                 trace.loss += costs[i][found - 1]
-            if augment:
-                found, gap = best(s + augment * costs[i], ties)
+            if loss_weight:
+                found, gap = best(s + loss_weight * costs[i], ties)
                 trace.gap = min(trace.gap, gap)
             if found != gold:
                 delta = problem.phi(x, gold) - problem.phi(x, found)

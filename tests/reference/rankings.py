@@ -52,7 +52,7 @@ def ndcg(worth, ranking, k):
     return dcg([worth[j] for j in ranking]) / best if best else 0.0
 
 
-def learn(queries, relevances, k, *, augment=0.0, epochs=1, rate=lambda t: 1.0, decay=lambda t: 0.0, weights=None):
+def learn(queries, relevances, k, *, loss_weight=0.0, epochs=1, rate=lambda t: 1.0, decay=lambda t: 0.0, weights=None):
     """The latent perceptron: w <- (1 - decay) w + rate * weight * v, v = (1/k) (sum of the completion's rows - sum of the found list's).
 
     Returns the final w, the mean of all w, the lists shown before each step, and (loss, v) of each step.
@@ -64,7 +64,7 @@ def learn(queries, relevances, k, *, augment=0.0, epochs=1, rate=lambda t: 1.0, 
             t += 1
             scores = X @ w
             shown.append(top(scores, k))
-            found = top(scores - augment * np.array(relevance, dtype=float), k)
+            found = top(scores - loss_weight * np.array(relevance, dtype=float), k)
             delta = loss(relevance, found, k)
             if delta > 0:
                 kept = completion(scores, relevance, k)

@@ -1,0 +1,214 @@
+"""The rows that training holds, with their coefficients: merged where they repeat, removed where there is a budget, taken back on demand.
+
+Typical sizes: 10^2..10^5 rows, 1..30 blocks. Cost: a lookup for each step; a removal looks at all rows held.
+"""
+import hashlib
+import itertools
+
+import numpy as np
+
+from libc.math cimport INFINITY, NAN
+from libc.stdint cimport int64_t
+from structperc.core.errors import DataError
+from structperc.core.rows cimport Example
+from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
+
+FIRST_ROOM = 64
+KEY_BYTES = 16
+NO_KEY = bytes(KEY_BYTES)
+
+
+cdef class SupportSet:
+    """Slots of a kernel_rows, each with its coefficients.
+
+    Parameters
+    ----------
+    kernel_rows : KernelRows
+        Empty.
+    n_blocks : int
+    budget : int
+        The most rows to hold; 0: no bound.
+    removal : {"oldest", "random", "least"}
+        Which row makes room for another: the one that joined first, any, or that of the smallest ||v||^2 K(x, x), which is the squared
+        length of what it adds to the weights.
+
+    Notes
+    -----
+    Mistakes are bounded for "random" alone: of the perceptron with two classes, in one pass over rows that do not repeat and have
+    K(x, x) <= 1, if a u with ||u||^2 < budget separates them by the margin 1, at most 2 ||u||^2 / (1 - ||u|| / sqrt(budget))^2 are
+    expected. For the other two no bound is claimed.
+
+    References
+    ----------
+    G. Cavallanti, N. Cesa-Bianchi and C. Gentile: Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69,
+    pages 143-167, 2007: removal at random.
+    """
+
+    def __init__(self, KernelRows kernel_rows, Py_ssize_t n_blocks, Py_ssize_t budget=0, removal="oldest"):
+        self.kernel_rows, self.n_blocks, self.budget, self.removal = kernel_rows, n_blocks, budget, removal
+        self.slot_of, self.keys, self.journal, self.left = {}, [], None, None
+        self.v, self.u = np.zeros((0, n_blocks)), np.zeros((0, n_blocks))
+        self.number, self.joined = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self.square = np.zeros(0)
+
+    cdef int reserve(self, Py_ssize_t n) except -1:
+        """Makes room for n rows in all."""
+        cdef Py_ssize_t room = self.v.shape[0]
+        self.kernel_rows.reserve(n)
+        if n <= room:
+            return 0
+        room = max(n, 2 * room, FIRST_ROOM)
+        self.v, self.u = grown(self.v, room), grown(self.u, room)
+        self.number, self.joined, self.square = grown(self.number, room), grown(self.joined, room), grown(self.square, room)
+        return 0
+
+    cdef Py_ssize_t find(self, key) except -2:
+        """The slot of an equal row, or -1."""
+        return self.slot_of.get(key, -1)
+
+    cdef Py_ssize_t victim(self, random) except -1:
+        """Which slot to give up; of several that are least, the first one."""
+        cdef Py_ssize_t n = self.kernel_rows.n, slot, block, found = 0
+        cdef double least = INFINITY, size
+        cdef bint oldest = self.removal == "oldest"
+        if self.removal == "random":
+            return random.integers(n)
+        for slot in range(n):
+            if oldest:
+                size = self.joined[slot]
+            else:
+                size = 0
+                for block in range(self.n_blocks):
+                    size += self.v[slot, block] * self.v[slot, block]
+                size *= self.square[slot]
+            if size < least:
+                found, least = slot, size
+        return found
+
+    cdef int remember(self, Py_ssize_t slot) except -1:
+        """Called before a slot changes."""
+        if self.journal is not None and slot < self.before and slot not in self.journal:
+            self.journal[slot] = (np.array(self.v[slot]), np.array(self.u[slot]), self.number[slot], self.joined[slot], self.square[slot],
+                                  self.keys[slot])
+        return 0
+
+    def remember_all(self):
+        """Called before all slots change."""
+        for slot in range(0 if self.journal is None else self.before):
+            self.remember(slot)
+
+    cdef int vacate(self, Py_ssize_t slot) except -1:
+        """Gives up the row in a slot; another is to join there."""
+        self.remember(slot)
+        if self.journal is not None and slot < self.before and slot not in self.left:
+            self.left[slot] = self.kernel_rows.select(np.array([slot]))
+        if self.keys[slot] is not None:
+            del self.slot_of[self.keys[slot]]
+            self.keys[slot] = None
+        self.v[slot] = 0
+        self.u[slot] = 0
+        return 0
+
+    cdef Py_ssize_t join(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number, key) except -1:
+        """Puts a row of x in a slot, vacated or the next one; room was reserved."""
+        cdef Py_ssize_t n = len(self.keys)
+        if (self.kernel_rows.append_c(x, row) if slot == n else self.kernel_rows.overwrite_c(slot, x, row)) < 0:
+            self.kernel_rows.reraise()
+        if self.budget and self.removal == "least":
+            try:
+                self.measure(slot, x, row)
+            except BaseException:
+                self.kernel_rows.truncate(n)
+                raise
+        self.v[slot] = 0
+        self.u[slot] = 0
+        self.number[slot], self.joined[slot] = number, self.n_joined
+        self.n_joined += 1
+        if slot == n:
+            self.keys.append(key)
+        self.keys[slot] = key
+        self.slot_of[key] = slot
+        return slot
+
+    cdef int measure(self, Py_ssize_t slot, Example x, Py_ssize_t row) except -1:
+        """Finds the kernel of a row of x, which is in this slot, with itself."""
+        cdef double values[LANES]
+        cdef Queries q = self.kernel_rows.queries()
+        cdef int only = <int> slot, lane
+        self.kernel_rows.prepare(q, x.source, np.array([x.first_row + row], dtype=np.int64))
+        for lane in range(LANES):
+            values[lane] = NAN
+        if self.kernel_rows.tile_c(q, 0, &only, 1, values) < 0:
+            self.kernel_rows.reraise()
+        self.square[slot] = values[0]
+        return 0
+
+    # ---- taking back ----
+
+    def snapshot(self):
+        """From here on changes can be taken back, until the next checkpoint."""
+        self.journal, self.left, self.before = {}, {}, len(self.keys)
+        return self.n_joined
+
+    def revert(self, n_joined):
+        """Takes back what happened since the checkpoint."""
+        for slot in itertools.chain(self.journal, range(self.before, len(self.keys))):
+            self.slot_of.pop(self.keys[slot], None)
+        self.kernel_rows.truncate(self.before)
+        del self.keys[self.before:]
+        for slot, row in self.left.items():
+            self.kernel_rows.copy_slot(slot, 0, row)
+        for slot, (v, u, number, joined, square, key) in self.journal.items():
+            np.asarray(self.v)[slot], np.asarray(self.u)[slot] = v, u
+            self.number[slot], self.joined[slot], self.square[slot], self.keys[slot] = number, joined, square, key
+            if key is not None:
+                self.slot_of[key] = slot
+        self.journal, self.left, self.n_joined = None, None, n_joined
+
+    # ---- as arrays ----
+
+    def arrays(self):
+        """Views of v, u and the rows' numbers."""
+        n = len(self.keys)
+        return np.asarray(self.v)[:n], np.asarray(self.u)[:n], np.asarray(self.number)[:n]
+
+    def state(self):
+        v, u, number = (np.array(part) for part in self.arrays())
+        n = len(v)
+        state = {"coefficients": v, "sums": u, "numbers": number, "joined": np.array(self.joined[:n]), "squares": np.array(self.square[:n]),
+                 "n_joined": np.array(self.n_joined),
+                 "keys": np.frombuffer(b"".join(key or NO_KEY for key in self.keys), dtype=np.uint8).reshape(n, KEY_BYTES)}
+        return {**state, **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
+
+    def restore(self, state):
+        self.kernel_rows.restore({key[5:]: value for key, value in state.items() if key.startswith("kernel_rows.")})
+        n = self.kernel_rows.n
+        shapes = {"coefficients": (n, self.n_blocks), "sums": (n, self.n_blocks), "numbers": (n,), "joined": (n,), "squares": (n,),
+                  "keys": (n, KEY_BYTES)}
+        for key, shape in shapes.items():
+            if np.shape(state[key]) != shape:
+                raise DataError(f"the saved {key} have shape {np.shape(state[key])}; the {n} rows saved with them need {shape}.")
+        keys = [row.tobytes() for row in np.asarray(state["keys"])]
+        keys = [None if key == NO_KEY else key for key in keys]
+        slot_of = {key: slot for slot, key in enumerate(keys) if key is not None}
+        if state["keys"].dtype != np.uint8 or len(slot_of) != n - keys.count(None):
+            raise DataError(f"the saved keys of {n} rows are {state['keys'].dtype}, or two are equal; expected different digests in bytes.")
+        if self.budget and n > self.budget:
+            raise DataError(f"{n} rows are saved, more than the budget of {self.budget}.")
+        self.v, self.u = (np.array(state[key], dtype=float, order="C") for key in ("coefficients", "sums"))
+        self.number, self.joined = (np.array(state[key], dtype=np.int64) for key in ("numbers", "joined"))
+        self.square, self.n_joined = np.array(state["squares"], dtype=float), int(state["n_joined"])
+        self.keys, self.slot_of, self.journal, self.left = keys, slot_of, None, None
+
+
+def short(key):
+    """A digest that stands for a key: two keys with one digest do not occur."""
+    return hashlib.blake2b(key, digest_size=KEY_BYTES).digest()
+
+
+def grown(array, room):
+    """A longer copy along the first axis."""
+    array = np.asarray(array)
+    longer = np.zeros((room, *array.shape[1:]), dtype=array.dtype)
+    longer[:len(array)] = array
+    return longer

@@ -1,0 +1,83 @@
+"""Outputs of one rank each, of which training may know no more than an interval; and their losses. O(K) each."""
+import numpy as np
+
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
+from structperc.core.structures import Structures
+from structperc.reading.intervals import interval_labels, read_intervals
+from structperc.core.losses import check_costs, refuse_matrix
+from structperc.core.outputs cimport RankOutputs
+from structperc.core.rows cimport Example
+
+
+cdef class IntervalOutputs(RankOutputs):
+    """Ranks 1..r; a gold output is an interval [low, high] of admissible ranks, encoded as these two.
+
+    A prediction is right inside the interval. Gold outputs come in any of the forms that `read_intervals` takes.
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        self.partial_gold = True
+
+    def find_labels(self, y, classes):
+        return RankOutputs.find_labels(self, interval_labels(y) if classes is None else None, classes)
+
+    def encode(self, y, rows):
+        low, high = read_intervals(y, self.labels, self._codes.encode, rows.n_examples)
+        codes = np.ascontiguousarray(np.column_stack([low, high]), dtype=np.intc)
+        return Structures(codes.ravel(), np.arange(0, 2 * len(low) + 2, 2, dtype=np.int64))
+
+    cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil:
+        """Rank k + 1 is surely reached where k + 1 < low, surely not where k + 1 >= high"""
+        cdef int k
+        for k in range(<int> self.n_labels - 1):
+            c[k] = (k + 1 < gold[0]) - (k + 1 >= gold[1])
+        return 0
+
+    cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        return gold[0] <= y[0] <= gold[1]
+
+    cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil:
+        """The admissible rank of largest score; ties go to the highest."""
+        cdef int k
+        cdef double sum = 0, largest = 0
+        y[0] = gold[0]
+        for k in range(gold[0] - 1, gold[1] - 1):
+            sum += s[k]
+            if sum >= largest:
+                y[0], largest = k + 2, sum
+        return 1
+
+
+cdef class IntervalLoss(Loss):
+    """What a prediction costs beyond the nearest admissible rank, or what the cheapest admissible rank says of it.
+
+    Parameters
+    ----------
+    costs : {"absolute", "squared"} or array of shape (r, r)
+        Of the distance to the interval (0 inside); or a matrix, row: right rank, of which the row with the least cost counts.
+    """
+
+    cdef readonly object given
+    cdef const double[:, ::1] table
+
+    def __cinit__(self, *args, **kwargs):
+        self.table = None
+
+    def __init__(self, costs="absolute"):
+        self.given = costs if isinstance(costs, str) else check_costs(costs, "loss")
+
+    def start(self, Outputs outputs, context):
+        r = outputs.n_labels
+        Loss.start(self, outputs, context)
+        distance = np.abs(np.subtract.outer(np.arange(r), np.arange(r))).astype(float)
+        matrix = {"absolute": distance, "squared": distance**2}[self.given] if isinstance(self.given, str) else self.given
+        refuse_matrix(matrix, r)
+        self.table = matrix
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        cdef int k
+        cdef double least = self.table[gold[0] - 1, y[0] - 1]
+        for k in range(gold[0], gold[n_gold - 1]):
+            least = min(least, self.table[k, y[0] - 1])
+        return least

@@ -1,0 +1,22 @@
+# The rows that a dual weight vector is a sum of, and the kernel between them and the rows of an example.
+from libc.stdint cimport int64_t
+from structperc.core.component cimport Component
+from structperc.core.rows cimport Example, Rows
+
+cdef enum:
+    LANES = 16              # queries that one tile compares with
+
+
+cdef class Queries:
+    cdef readonly Py_ssize_t n                  # rows prepared, in groups of LANES; lanes beyond n hold some row again
+
+
+cdef class KernelRows(Component):
+    cdef readonly Py_ssize_t n                  # rows held, in the slots 0 .. n - 1
+    cdef readonly bint dear                     # whether a kernel value costs so much that it is worth being kept
+    cdef readonly Py_ssize_t stretch            # rows held that are compared with all queries before the next ones: what a cache holds
+    cdef public int64_t counted                 # the number, over all training data, of the first row of the present ones
+
+    cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil
+    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row) noexcept nogil
+    cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil

@@ -1,0 +1,131 @@
+"""The rows that a dual weight vector is a sum of, and the kernel between them and the rows of an example.
+
+A kernel_rows holds rows in slots. Rows to be scored are prepared as queries, sixteen side by side ("lanes"), so that one pass over a row of the
+kernel_rows compares it with sixteen. What stands in a lane depends on the row in this lane alone: a row has the same bits among others as alone.
+
+Typical sizes: 10^2..10^5 rows of 2..1000 features, or as many trees; 16..256 queries at a time.
+"""
+import numpy as np
+
+from libc.stdint cimport int64_t
+from structperc.core.component cimport Component
+from structperc.core.errors import PluginError
+from structperc.core.rows cimport Example, Rows
+
+
+cdef class Queries:
+    """Rows of a data set, prepared to be compared with a kernel_rows; one thread's own."""
+
+    def __len__(self):
+        return self.n
+
+
+cdef class KernelRows(Component):
+    """Base of banks: rows in slots, and the kernel.
+
+    A subclass overrides what stands here but `values`. `start` is called once, before rows come; what is refused, is refused there or in
+    `look_at`, so that appending cannot fail for want of sense in the data.
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        self.stretch = 256
+
+    def start(self, context):
+        """Takes what is known of the data (n_features, sparse, objects); refuses data that this kernel_rows cannot hold."""
+
+    def look_at(self, Rows rows):
+        """Sees the first data before any step, to settle what depends on them, such as gamma="scale"."""
+
+    def begin_fit(self, rows):
+        """Told which data all passes of a fit will visit; None: the fit is over."""
+
+    def empty(self):
+        """A kernel_rows of the same kind and the same settled parameters, without rows."""
+        raise self.missing("empty")
+
+    def reserve(self, Py_ssize_t n):
+        """Makes room for n rows in all."""
+        raise self.missing("reserve")
+
+    def truncate(self, Py_ssize_t n):
+        """Forgets the rows from slot n on."""
+        self.n = n
+
+    def select(self, slots):
+        """A kernel_rows with copies of these rows, in this order."""
+        raise self.missing("select")
+
+    def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, KernelRows source):
+        """Puts a copy of another kernel_rows's row, or of one of its own, in place of a row of this one."""
+        raise self.missing("copy_slot")
+
+    def key(self, Rows rows, Py_ssize_t row):
+        """Bytes that equal rows, and only these, have in common; None where rows are not compared."""
+        return None
+
+    def queries(self):
+        """An empty `Queries` of the kind that `prepare` fills."""
+        raise self.missing("queries")
+
+    def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
+        """Fills q with these rows (numbers of rows of X), one a lane."""
+        raise self.missing("prepare")
+
+    def support(self):
+        """The rows as users know them: an array, a sparse matrix or a list."""
+        raise self.missing("support")
+
+    def state(self):
+        raise self.missing("state")
+
+    def restore(self, state):
+        raise self.missing("restore")
+
+    cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil:
+        """Copies row `row` of x to slot n; room was reserved."""
+        with gil:
+            self.error = self.missing("append")
+        return -1
+
+    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row) noexcept nogil:
+        """Copies row `row` of x to a slot that is in use."""
+        with gil:
+            self.error = self.missing("overwrite")
+        return -1
+
+    cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
+        """values[i * LANES + lane] = kernel(row in slots[i], query group * LANES + lane).
+
+        A kernel_rows that is `dear` may leave alone what is not NaN in values.
+        """
+        with gil:
+            self.error = self.missing("tile")
+        return -1
+
+    def append(self, Rows rows, Py_ssize_t row):
+        """Copies a row of X (by its number) to slot n."""
+        cdef Example x = Example()
+        x.look_at(rows)
+        rows.load_row(row, x)
+        self.reserve(self.n + 1)
+        if self.append_c(x, 0) < 0:
+            self.reraise()
+
+    def values(self, Rows rows, which=None):
+        """The kernel between rows of X (all, or those with these numbers) and all rows held, (n_rows, n)."""
+        cdef Queries q = self.queries()
+        cdef int[::1] slots = np.arange(self.n, dtype=np.intc)
+        cdef int64_t[::1] numbers = np.arange(rows.n_rows, dtype=np.int64) if which is None else np.array(which, dtype=np.int64)
+        cdef double[:, :, ::1] tiles = np.full(((numbers.shape[0] + LANES - 1) // LANES, self.n, LANES), np.nan)
+        cdef Py_ssize_t group
+        if self.n and numbers.shape[0]:
+            self.prepare(q, rows, numbers)
+            for group in range(tiles.shape[0]):
+                if self.tile_c(q, group, &slots[0], self.n, &tiles[group, 0, 0]) < 0:
+                    self.reraise()
+        return np.asarray(tiles).transpose(0, 2, 1).reshape(tiles.shape[0] * LANES, self.n)[:numbers.shape[0]]
+
+    def reraise(self):
+        """Raises why a method failed."""
+        error, self.error = self.error, None
+        raise error if error is not None else PluginError("the kernel failed, also in another thread, which was told why.")

@@ -1,0 +1,119 @@
+"""Observers: plugins that watch training and may end it, `Engine("cusum", plugins=[History()])`."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc import metrics
+from structperc.core.errors import DataError, OptionError
+from structperc.engine.hookspecs import hookimpl
+from structperc.engine.trainers import EpochRecord
+from structperc.extras import require
+
+
+class History:
+    """Keeps the record of every epoch of the last fit.
+
+    Attributes
+    ----------
+    records : list of EpochRecord
+    """
+
+    def __init__(self):
+        self.records = []
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        if record.epoch == 1:
+            self.records = []
+        self.records.append(record)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Arrays over epochs by name: epoch, epochs, examples, mistakes, updates, loss, seconds."""
+        names = [field.name for field in attrs.fields(EpochRecord)]
+        return {name: np.array([getattr(record, name) for record in self.records]) for name in names}
+
+
+class Progress:
+    """A bar on the terminal, one tick per epoch, with the mistakes of the last one.
+
+    Parameters
+    ----------
+    delay : float, default 1.0
+        Seconds of training before it appears, so that short fits stay quiet.
+    file : text file, optional
+        Where it is drawn; standard error.
+
+    Raises
+    ------
+    MissingExtra
+        When tqdm is not installed.
+    """
+
+    def __init__(self, delay=1.0, file=None):
+        self.tqdm = require("tqdm", "the progress bar", "cli").tqdm
+        self.delay, self.file = delay, file
+        self.bar = None
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        if self.bar is None or record.epoch == 1:
+            self.close()
+            self.bar = self.tqdm(total=record.epochs, unit="epoch", delay=self.delay, file=self.file, leave=False)
+        self.bar.set_postfix(mistakes=f"{record.mistakes} of {record.examples}", refresh=False)
+        self.bar.update()
+        if record.epoch == record.epochs or record.updates == 0:
+            self.close()
+
+    def close(self):
+        """Removes the bar; for a fit that was ended from outside."""
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
+
+
+class EarlyStopping:
+    """Ends training once the loss on held-out data has not fallen for some epochs.
+
+    The engine keeps the weights of the last epoch; with `average=True` these hardly differ from those of the best one.
+
+    Parameters
+    ----------
+    X, y
+        SupportSet-out examples, as `fit` takes them.
+    patience : int, default 3
+        How many epochs in a row may pass without a lower mean loss.
+
+    Attributes
+    ----------
+    losses : list of float
+        The mean held-out loss after each epoch of the last fit.
+    best_epoch : int
+        The first epoch with the lowest of them; 0 before the first.
+    """
+
+    def __init__(self, X, y, patience=3):
+        if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
+            raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")
+        self.X, self.y, self.patience = X, y, patience
+        self.losses = []
+
+    @property
+    def best_epoch(self) -> int:
+        return int(np.argmin(self.losses)) + 1 if self.losses else 0
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        if record.epoch == 1:
+            self.losses = []
+        try:
+            held_out = metrics.losses(engine, self.X, self.y)
+        except DataError as error:
+            raise DataError(f"the held-out data of EarlyStopping do not fit: {error}") from None
+        if held_out is None:
+            raise OptionError("EarlyStopping cannot measure loss='costs' on held-out examples; use a named loss or a cost matrix.")
+        self.losses.append(float(held_out.mean()))
+        if record.epoch - self.best_epoch >= self.patience:
+            engine.stop()

@@ -1,0 +1,6 @@
+# The base class of all parts. Methods ending in _c run without the GIL and answer -1 after storing an exception in `error`.
+
+
+cdef class Component:
+    cdef public object error
+    cdef tuple _arguments

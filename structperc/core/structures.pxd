@@ -1,0 +1,6 @@
+cdef class Structures:
+    cdef object held            # the integers of all structures: an array of C ints
+    cdef readonly object offsets
+
+
+cdef object structure(const int *y, Py_ssize_t n, Py_ssize_t width)

@@ -1,0 +1,99 @@
+"""Encoded gold outputs of a data set, and the quick way to encode a few labels (0.3 us for one)."""
+import numpy as np
+
+from cpython cimport array
+from libc.stdint cimport int64_t
+from structperc.core.errors import DataError
+import array
+
+cdef array.array TEMPLATE = array.array("i", [])
+
+
+cdef class Structures:
+    """Structures of all examples, end to end.
+
+    Parameters
+    ----------
+    values : int32 array
+        The integers of all structures.
+    offsets : int64 array of shape (n_examples + 1,), optional
+        Where each structure begins; without it every structure is one integer.
+    """
+
+    def __init__(self, values, offsets=None):
+        self.held, self.offsets = values, offsets
+
+    @property
+    def values(self):
+        return np.asarray(self.held)
+
+    @classmethod
+    def ragged(cls, structures):
+        """From a list of lists of integers."""
+        offsets = np.zeros(len(structures) + 1, dtype=np.int64)
+        np.cumsum([len(y) for y in structures], out=offsets[1:])
+        values = np.fromiter((a for y in structures for a in y), dtype=np.intc, count=int(offsets[len(structures)]))
+        return cls(values, offsets)
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __len__(self):
+        return len(self.held) if self.offsets is None else len(self.offsets) - 1
+
+    def __getitem__(self, i):
+        if self.offsets is None:
+            return int(self.values[i])
+        return tuple(self.values[self.offsets[i]:self.offsets[i + 1]].tolist())
+
+
+def encode_few(dict code_of, list labels):
+    """Codes of a few labels as an array of C ints, or None when one is unknown or no dictionary key."""
+    cdef Py_ssize_t i, n = len(labels)
+    cdef array.array codes = array.clone(TEMPLATE, n, False)
+    try:
+        for i in range(n):
+            if len(labels) < n:         # a label's own code may take labels out
+                return None
+            label = labels[i]           # held while its code runs
+            code = code_of.get(label)
+            if code is None:
+                return None
+            codes.data.as_ints[i] = code
+    except TypeError:
+        return None
+    return codes
+
+
+def encode_nested(dict code_of, sentences, int[::1] codes, const int64_t[::1] offsets):
+    """Codes of lists of labels, end to end, of sentence i in offsets[i]:offsets[i + 1]; about 20 ns per label.
+
+    Returns (i, j, label) of the first unknown label, or None.
+    """
+    cdef Py_ssize_t at = 0, i = 0
+    for labels in sentences:
+        for label in labels:
+            try:
+                code = code_of.get(label)
+            except TypeError:
+                code = None
+            if code is None:
+                return i, at - offsets[i], label
+            if at == offsets[i + 1]:
+                break
+            codes[at] = code
+            at += 1
+        else:
+            if at == offsets[i + 1]:
+                i += 1
+                continue
+        raise DataError(f"y[{i}] does not give as many labels as its length says, {offsets[i + 1] - offsets[i]}; pass a list.")
+    return None
+
+
+cdef object structure(const int *y, Py_ssize_t n, Py_ssize_t width):
+    """A structure as Python methods see it."""
+    cdef Py_ssize_t i
+    if width == 1:
+        return y[0]
+    return tuple([y[i] for i in range(n)])

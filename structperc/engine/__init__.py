@@ -1,0 +1,5 @@
+"""One fit, and what it makes."""
+
+from structperc.engine.engine import Engine
+
+__all__ = ["Engine"]

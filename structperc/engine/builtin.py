@@ -1,0 +1,58 @@
+"""The parts that every engine starts with; any plugin may replace any of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import PluginError
+from structperc.core.exact import ExactUpdate
+from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss
+from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, PerceptronUpdate
+from structperc.core.weights import PrimalWeights
+from structperc.engine.hookspecs import hookimpl
+from structperc.engine.trainers import OnlineTrainer
+from structperc.reading.readers import Reader
+
+LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneLoss, "hamming": HammingLoss, "costs": ExampleCosts}
+ON_LABELS = ("absolute", "squared", "costs")
+EXACT = ("exact-pa", "exact-pa1", "exact-pa2")
+UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT)
+
+
+class Defaults:
+    """Rows of numbers, primal weights, the named losses and update rules, and the online trainer."""
+
+    name = "defaults"
+    losses = tuple(LOSSES)
+    updates = UPDATES
+
+    @hookimpl
+    def structperc_reader(self, context):
+        return Reader()
+
+    @hookimpl
+    def structperc_weights(self, context):
+        return PrimalWeights(context.average, context.decay, context.decay_schedule)
+
+    @hookimpl
+    def structperc_loss(self, context):
+        if isinstance(context.loss, np.ndarray):
+            return CostLoss(context.loss)
+        if context.loss in ON_LABELS and context.labels is None:
+            raise PluginError(f"loss={context.loss!r} compares single labels, but the outputs of this problem are structures; "
+                              f"use loss='hamming' or 'zero-one', or a plugin's own.")
+        return LOSSES[context.loss]() if context.loss in LOSSES else None
+
+    @hookimpl
+    def structperc_update(self, context):
+        if context.update == "perceptron":
+            return PerceptronUpdate()
+        if context.update == "latent":
+            return LatentUpdate(context.step_size, context.step_schedule, decays=context.decay > 0)
+        if context.update in EXACT:
+            return ExactUpdate(context.update, context.margin, context.C)
+        return PassiveAggressiveUpdate(context.update, context.margin, context.C) if context.update in UPDATES else None
+
+    @hookimpl
+    def structperc_trainer(self, context):
+        return OnlineTrainer()

@@ -1,0 +1,116 @@
+"""Do the parts fit each other, and the data the parts? Each refusal is a sentence."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc.core.adapters import overrides
+from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.engine.options import OPTION_DEFAULTS
+from structperc.reading import matrices as reading
+
+
+def check_parts(context, parts) -> None:
+    """Refuses combinations that would silently do something else than asked."""
+    if context.loss_weight:
+        check_search(parts, f"loss_weight={context.loss_weight}")
+    if parts.update.options_used is not None:
+        for name in ("margin", "C", "step_size", "step_schedule"):
+            if name not in parts.update.options_used and getattr(context, name) != OPTION_DEFAULTS[name]:
+                raise OptionError(f"{name}={getattr(context, name)} has no effect with update={context.update!r}.")
+    if context.decay_schedule != getattr(parts.weights, "decay_schedule", "constant"):
+        raise OptionError(f"decay_schedule={context.decay_schedule!r} has no effect with {type(parts.weights).__name__}, whose decay has no "
+                          f"schedule.")
+    check_sizes(context, parts)
+    for part in attrs.astuple(parts, recurse=False):
+        if hasattr(part, "check"):
+            part.check(context, parts)
+    if context.objects and parts.features.n_blocks and parts.weights.primal:
+        raise DataError(f"X is a list of objects, but {type(parts.features).__name__} describes rows of numbers; pass a matrix, or weights "
+                        f"that see examples through a kernel on such objects.")
+
+
+def check_search(parts, wanted) -> None:
+    """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that."""
+    own_value, own_augment = overrides(parts.loss, "value"), overrides(parts.loss, "augment")
+    if not (own_augment or parts.loss.decomposable and (parts.outputs.n_labels > 0 or not own_value)):
+        raise PluginError(f"{wanted}: {type(parts.loss).__name__} cannot be written over atoms, so this argmax cannot "
+                          f"search with it. It can only be measured (loss_weight=0), or needs an argmax of its own.")
+
+
+def check_sizes(context, parts) -> None:
+    """Parts that were made by hand must have been made for these data; compiled ones would read past their memory."""
+    outputs, features, argmax = parts.outputs, parts.features, parts.argmax
+    made_for = getattr(features, "n_features", context.n_features)
+    if made_for != context.n_features and not context.objects:
+        raise PluginError(f"{type(features).__name__} was made for {made_for} features, but X has {context.n_features}.")
+    atoms = getattr(outputs, "n_atoms", None)
+    if atoms is not None and features.atoms_per_example not in (-1, atoms):
+        raise PluginError(f"{type(features).__name__} has {features.atoms_per_example} atoms, but {outputs.n_labels} labels of "
+                          f"{type(outputs).__name__} need {atoms}.")
+    made_for = getattr(argmax, "n_labels", outputs.n_labels)
+    if made_for != outputs.n_labels:
+        raise PluginError(f"{type(argmax).__name__} was made for {made_for} labels, but there are {outputs.n_labels}.")
+
+
+def check_weights(context, parts, weights) -> None:
+    if not parts.update.takes_weights and not np.isin(weights, (0, 1)).all():
+        i = int(np.argmax(~np.isin(weights, (0, 1))))
+        raise DataError(f"sample_weight[{i}] is {weights[i]}: update={context.update!r} has no slack to weigh, so weights can only be 0 or 1; "
+                        f"use 'pa1' or 'pa2'.")
+    for part in attrs.astuple(parts, recurse=False):
+        if hasattr(part, "check"):
+            part.check(context, parts, weights)
+
+
+def attach_costs(loss, costs, gold, n_examples) -> None:
+    if loss.example_costs:
+        loss.set_costs(costs, gold, n_examples)
+    else:
+        raise DataError(f"costs was given, but {type(loss).__name__} does not use it; set loss='costs'.")
+
+
+def check_same(context, rows) -> None:
+    """Later data must look like those of the first fit."""
+    if rows.objects != context.objects:
+        raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
+                        else "X has rows of numbers, but this model was trained on a list of objects.")
+    if rows.n_features != context.n_features:
+        raise DataError(f"X has {rows.n_features} features, but this model was trained with {context.n_features} features; "
+                        f"pass the same columns in the same order.")
+    names = rows.feature_names
+    if names is not None and context.feature_names is not None and names != context.feature_names:
+        j = next(i for i, (a, b) in enumerate(zip(names, context.feature_names, strict=False)) if a != b)
+        raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {context.feature_names[j]!r} there; "
+                        f"pass the same columns in the same order.")
+
+
+def not_finite(rows, example) -> DataError:
+    """Why the scores of this example are not finite."""
+    place = reading.locate_not_finite(rows, example)
+    if place is not None:
+        row, column, value = place
+        return DataError(f"X[{row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
+    return DataError(f"the scores of example {example} overflow although its row is finite; the weights or the features "
+                     f"are too large for floating point. Scale the features, for instance to unit variance.")
+
+
+def refuse_not_finite(rows) -> None:
+    """For weights that need not notice: a kernel can make a plain number of an infinite one."""
+    if not (rows.objects or np.isfinite(rows.X.data if rows.sparse else rows.X).all()):
+        raise not_finite(rows, None)
+
+
+def refuse_scores(rows, scores, start) -> None:
+    """Refuses scores that are not finite, of the examples from `start` on: a row each, or flat with where each example's begin."""
+    flat = isinstance(scores, tuple)
+    finite = np.isfinite(scores[0] if flat else scores)
+    if not finite.all():
+        i = np.searchsorted(scores[1], np.argmin(finite), "right") - 1 if flat else np.argmin(finite.all(axis=1))
+        raise not_finite(rows, start + int(i))
+
+
+def overflow() -> DataError:
+    return DataError("the last steps have made weights overflow; the features, costs or sample weights are too large for floating point. "
+                     "Scale the features, for instance to unit variance.")

@@ -1,0 +1,214 @@
+"""Files of columns, as CoNLL shared tasks and Universal Dependencies have them: one token per line, a blank line after each sentence."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from operator import itemgetter
+from pathlib import Path
+
+import attrs
+
+from structperc.core.errors import DataError
+from structperc.files.csv_svmlight import OPENERS
+
+CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+SKIPPED = ("_", "-")
+FORMATS = ("conll", "conllu")
+SHOWN = 60                  # characters of a line that an error has room for
+
+
+@attrs.frozen(eq=False)
+class ColumnFile:
+    """What a file of columns holds.
+
+    Attributes
+    ----------
+    path : path
+    sentences : list of list of tuple of str
+        Every token with all its cells.
+    separator : str
+        What parts the cells: a tab if any line has one, else a space.
+    conllu : bool
+        Whether the columns are the ten of CoNLL-U.
+    """
+
+    path: object
+    sentences: list
+    separator: str
+    conllu: bool
+
+    @property
+    def width(self) -> int:
+        """How many cells each token has."""
+        return len(self.sentences[0][0])
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(map(len, self.sentences))
+
+    @property
+    def layout(self) -> str:
+        """What its lines look like, for messages."""
+        token = self.separator.join(self.sentences[0][0])
+        return f"{self.width} cell{'s' * (self.width != 1)} in each line (the first token is {token!r:.{SHOWN}})"
+
+    def places(self, names) -> dict[str, int]:
+        """Where the cells of these names are; `names` as in `read_columns`."""
+        names = [names] if isinstance(names, str) else list(names)
+        kept = [name for name in names if name not in SKIPPED]
+        if not kept or not all(kept):
+            raise DataError(f"the columns of {self.path} are named {', '.join(map(repr, names)) or 'not at all'}; "
+                            f"expected names, and _ for those to leave out.")
+        for i, name in enumerate(kept):
+            if name in kept[:i]:
+                raise DataError(f"two columns of {self.path} are named {name!r}; give every column a name of its own.")
+        if self.conllu and set(names) <= set(CONLLU):
+            return {name: CONLLU.index(name) for name in names}
+        if len(names) != self.width:
+            hint = f" Or choose some of those of CoNLL-U by name: {', '.join(CONLLU)}." if self.conllu else ""
+            raise DataError(f"{self.path} has {self.layout}, but {len(names)} column{' is' if len(names) == 1 else 's are'} named: "
+                            f"{', '.join(names)}; name each one, with _ for those to leave out.{hint}")
+        return {name: i for i, name in enumerate(names) if name not in SKIPPED}
+
+    def choose(self, places) -> list[list[tuple]]:
+        """The sentences with the cells at these places alone."""
+        places = list(places)
+        if len(places) == 1:
+            return [[(token[places[0]],) for token in sentence] for sentence in self.sentences]
+        cells = itemgetter(*places)
+        return [[cells(token) for token in sentence] for sentence in self.sentences]
+
+    def column(self, place) -> list[list[str]]:
+        """One cell of each token."""
+        return [[token[place] for token in sentence] for sentence in self.sentences]
+
+
+def read_columns(path, names=None, conllu=False) -> list[list[tuple]]:
+    """The sentences of a file of columns.
+
+    Cells are parted by tabs in a line that has a tab, else by spaces. A blank line ends a sentence; a line "-DOCSTART- ..." is a token like
+    any other. In CoNLL-U lines that begin with # are comments, and multiword tokens and empty nodes (ids like 3-4 and 8.1) are left out.
+
+    Parameters
+    ----------
+    path : path
+        May end with .gz, .bz2 or .xz.
+    names : sequence of str, optional
+        The columns in order, "_" or "-" for those to leave out. In CoNLL-U any of its own names (id, form, lemma, upos, xpos, feats,
+        head, deprel, deps, misc) also choose these columns, in the order given.
+    conllu : bool, default False
+
+    Returns
+    -------
+    list of list of tuple of str
+        Sentences of tokens; a token holds all its cells, or the named ones.
+
+    Raises
+    ------
+    DataError
+        When the file is empty, damaged or no UTF-8, a line has another number of cells than the first or an empty one, or the names
+        do not match.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "train.txt").write_text("He PRP B-NP\\nreckons VBZ B-VP\\n\\nYes UH O\\n")
+    ...     read_columns(Path(folder, "train.txt"), ["word", "_", "chunk"])
+    [[('He', 'B-NP'), ('reckons', 'B-VP')], [('Yes', 'O')]]
+    """
+    file = read_file(path, conllu)
+    return file.sentences if names is None else file.choose(file.places(names).values())
+
+
+def write_columns(file, sentences, added, separator=" ") -> None:
+    """Writes tokens with one more cell each, and a blank line after each sentence, as conlleval reads them.
+
+    Parameters
+    ----------
+    file : text file
+        Opened for writing.
+    sentences : list of list of tuple of str
+    added : sequence of sequences
+        What is written in the last column, such as predicted labels.
+    separator : str, default " "
+        Written between the cells.
+
+    Raises
+    ------
+    DataError
+        When sentences and added cells do not match.
+    """
+    if list(map(len, sentences)) != list(map(len, added)):
+        raise DataError(f"{len(sentences)} sentences with {sum(map(len, sentences))} tokens were given, but {len(added)} with "
+                        f"{sum(map(len, added))} cells to add; give one cell for each token.")
+    for sentence, cells in zip(sentences, added, strict=True):
+        file.writelines(f"{separator.join(token)}{separator}{cell}\n" for token, cell in zip(sentence, cells, strict=True))
+        file.write("\n")
+
+
+def guess_format(path) -> str | None:
+    """"conll" for .conll and "conllu" for .conllu, compressed or not, else None."""
+    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in OPENERS]
+    return next((name for name in FORMATS if suffixes[-1:] == [f".{name}"]), None)
+
+
+def read_file(path, conllu=False) -> ColumnFile:
+    """A file of columns with all its cells; see `read_columns`."""
+    sentences, tokens, first, separator = [], [], None, " "
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        line = line.rstrip("\r")
+        if not line.strip(" \t"):
+            if tokens:
+                sentences.append(tokens)
+                tokens = []
+            continue
+        if conllu and line.startswith("#"):
+            continue
+        if "\t" in line:
+            cells, separator = tuple(line.split("\t")), "\t"
+        else:
+            cells = tuple(cell for cell in line.split(" ") if cell)
+        first = first or (number, len(cells))
+        if len(cells) != first[1] or (conllu and len(cells) != len(CONLLU)):
+            raise uneven(path, number, line, len(cells), first, conllu)
+        if "" in cells:
+            raise DataError(f"{path}, line {number}: cell {cells.index('') + 1} is empty; write _ where there is nothing to say.")
+        if conllu and not cells[0].isdecimal():
+            if not cells[0].replace("-", "", 1).replace(".", "", 1).isdecimal():
+                raise DataError(f"{path}, line {number} begins with {cells[0]!r:.{SHOWN}}; expected an id of CoNLL-U, like 3, 3-4 or 8.1.")
+            continue
+        tokens.append(cells)
+    if tokens:
+        sentences.append(tokens)
+    if not sentences:
+        raise DataError(f"{path} has no tokens; expected one in each line, its cells parted by spaces or tabs, and a blank line after "
+                        f"each sentence.")
+    return ColumnFile(path, sentences, separator, conllu)
+
+
+def read_text(path) -> str:
+    """The whole text of a file, compressed or not."""
+    try:
+        with OPENERS.get(Path(path).suffix, open)(path, "rb") as file:
+            content = file.read()
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        if getattr(error, "filename", None) is not None:    # not there, a folder, not readable
+            raise
+        raise DataError(f"{path} is damaged or no {Path(path).suffix} file ({error}); compress it again, or rename it.") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{path}, line {line} is no text in UTF-8 ({error.reason}); save the file as UTF-8.") from None
+
+
+def uneven(path, number, line, n_cells, first, conllu) -> DataError:
+    """A line with too few or too many cells."""
+    came = f"{path}, line {number} has {n_cells} cell{'s' * (n_cells != 1)} ({line!r:.{SHOWN}})"
+    if conllu:
+        return DataError(f"{came}; a token of CoNLL-U has {len(CONLLU)}, parted by tabs: {', '.join(CONLLU)}. "
+                         f"The format of other files of columns is conll.")
+    return DataError(f"{came}, but line {first[0]} has {first[1]}; give every token as many, and put a blank line after each sentence.")

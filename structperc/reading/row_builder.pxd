@@ -1,0 +1,68 @@
+# Rows of named features under construction, for the modules that compose names: see row_builder.pyx.
+from libc.stdint cimport int64_t, uint64_t
+from structperc.reading.vocabulary cimport SP_FETCH, Slot, Text, Vocabulary, sp_hash
+
+cdef enum:
+    BATCH = 64                  # so many features, or rows, wait for the memory before they are written
+
+
+cdef struct Feature:
+    const char *borrowed        # the bytes of its name, alive until `flush`; NULL: they are in `scratch`, from `at` on
+    size_t at, n
+    uint64_t hash
+    const Slot *slot            # where its name may stand in the table
+    double value
+
+
+cdef struct Row:
+    Py_ssize_t end              # of its features
+    bint plain                  # all values are 1
+    Py_ssize_t sentence, token
+
+
+cdef class RowBuilder:
+    cdef readonly Vocabulary vocabulary
+    cdef readonly bint learning
+    cdef readonly Py_ssize_t n_rows
+    cdef readonly Py_ssize_t used               # values written
+    cdef readonly Py_ssize_t sentence, token    # where the walk is, for error messages; token -1: at the sentence itself
+    cdef uint64_t n_hashed
+    cdef Text scratch                           # names that had to be composed
+    cdef Feature *features                      # of the rows that wait to be written
+    cdef int64_t *columns                       # of these features
+    cdef Row rows[BATCH]
+    cdef Py_ssize_t n_waiting, n_features, room     # rows and features that wait, and space for features
+    cdef object indices, values, indptr         # arrays of the result
+    cdef char *indices_at
+    cdef char *values_at
+    cdef char *indptr_at
+    cdef bint wide_indices, wide_values         # 64 bits rather than 32
+    cdef Py_ssize_t n_values, max_rows          # space for values and rows
+
+    cdef int allocate(self, Py_ssize_t max_rows, Py_ssize_t n_values) except -1
+    cdef int make_room(self, Py_ssize_t n) except -1
+    cdef int flush(self) except -1
+    cdef int find_columns(self) except -1
+    cdef bint write_few(self, Py_ssize_t first, const Row *row) noexcept
+    cdef int write_many(self, Py_ssize_t first, Py_ssize_t end) except -1
+    cdef int write(self, int64_t column, double value) except -1
+    cdef int widen(self) except -1
+    cdef str shown(self, Py_ssize_t column)
+
+    cdef inline void push(self, const char *borrowed, size_t at, size_t n, double value) noexcept:
+        """One more feature of the row, for which there is room; asks the memory for its place in the table."""
+        cdef Feature *feature = self.features + self.n_features
+        cdef uint64_t hash = sp_hash(borrowed if borrowed != NULL else self.scratch.data + at, n)
+        feature.borrowed, feature.at, feature.n, feature.hash, feature.value = borrowed, at, n, hash, value
+        self.n_features += 1
+        if self.vocabulary is not None:
+            SP_FETCH(self.vocabulary.slot_of(hash))
+
+    cdef inline int end_row(self, bint plain) except -1:
+        """The row is complete; what was borrowed must live until `flush`."""
+        cdef Row *row = &self.rows[self.n_waiting]
+        row.end, row.plain, row.sentence, row.token = self.n_features, plain, self.sentence, self.token
+        self.n_waiting += 1
+        if self.n_waiting == BATCH or self.n_features >= BATCH:
+            self.flush()
+        return 0

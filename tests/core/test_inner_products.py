@@ -1,0 +1,135 @@
+"""Inner products and updates: every instruction set gives the bits of the numpy twin, for every layout and size."""
+
+import numpy as np
+import pytest
+from reference.layouts import LAYOUTS, stored
+from reference.summation import Row, rows_of, running
+
+from structperc.components import Rows
+from structperc.core import inner_products
+
+SETS = inner_products.instruction_sets()
+
+
+def example(rng, d, layout):
+    """A row with a few zeros, as the kernels see it and as its twin does."""
+    x = rng.normal(size=(1, d)) * 10.0 ** rng.integers(-3, 4, d)
+    x[rng.random((1, d)) < 0.3] = 0
+    X = stored(x, layout)
+    return Rows(X).example(0), rows_of(X)[0]
+
+
+def cases(layout):
+    """(kernel example, twin, random w of shape (blocks, d)) for d = 0..70; every number of blocks 1..9 in turn."""
+    rng = np.random.default_rng(LAYOUTS.index(layout))
+    for d in range(71):
+        x, twin = example(rng, d, layout)
+        for blocks in range(1, 10) if d in (0, 1, 7, 8, 9, 16, 31) else [1 + d % 9, 1 + (d + 4) % 9]:
+            yield x, twin, rng.normal(size=(blocks, d)), rng
+
+
+def test_the_set_in_use_is_one_of_them():
+    assert SETS[0] == "baseline"
+    assert len(set(SETS)) == len(SETS)
+
+
+def test_an_unknown_set_is_named():
+    x, _ = example(np.random.default_rng(0), 3, "dense64")
+    with pytest.raises(ValueError, match="'mmx' is not available here.*baseline"):
+        inner_products.dots("mmx", x, np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dots(layout, name):
+    for x, twin, w, _ in cases(layout):
+        np.testing.assert_array_equal(inner_products.dots(name, x, w), twin.dots(w))
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dots_with_blocks_side_by_side(layout, name):
+    """Weights as (feature, block): one running sum, also for dense rows as soon as there is more than one block."""
+    for x, twin, w, _ in cases(layout):
+        order = running if len(w) > 1 else twin.add_up
+        expected = Row(twin.columns, twin.values, order).dots(w)
+        np.testing.assert_array_equal(inner_products.dots(name, x, np.ascontiguousarray(w.T), True), expected)
+
+
+@pytest.mark.parametrize("feature_major", [False, True])
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_add(layout, name, feature_major):
+    for x, twin, w, rng in cases(layout):
+        c = rng.choice([0, 1, -1, 0.37, -2.1], len(w)).astype(float)
+        expected = w.copy()
+        for k, factor in enumerate(c):
+            twin.add_to(expected[k], factor)
+        changed = np.ascontiguousarray(w.T if feature_major else w)
+        inner_products.add(name, x, changed, c, feature_major)
+        np.testing.assert_array_equal(changed.T if feature_major else changed, expected)
+
+
+MANY = [10, 11, 12, 13, 23, 24, 25, 47, 48, 49, 50, 63, 64, 65, 97, 128, 130, 200]      # blocks: whole passes, and every kind of rest
+
+
+@pytest.mark.parametrize("feature_major", [False, True])
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_many_blocks(layout, name, feature_major):
+    """Several registers full of blocks at a time; of an update only the blocks that move, 64 looked at together."""
+    rng = np.random.default_rng(LAYOUTS.index(layout))
+    for blocks in MANY:
+        x, twin = example(rng, int(rng.integers(1, 30)), layout)
+        w = rng.normal(size=(blocks, x.n_features))
+        order = running if feature_major else twin.add_up
+        found = inner_products.dots(name, x, np.ascontiguousarray(w.T if feature_major else w), feature_major)
+        np.testing.assert_array_equal(found, Row(twin.columns, twin.values, order).dots(w))
+        for moving in (0, 1, 2, blocks // 2, blocks):
+            c = np.zeros(blocks)
+            c[rng.permutation(blocks)[:moving]] = rng.normal(size=moving)
+            expected = w.copy()
+            for k in np.flatnonzero(c):
+                twin.add_to(expected[k], c[k])
+            changed = np.ascontiguousarray(w.T if feature_major else w)
+            inner_products.add(name, x, changed, c, feature_major)
+            np.testing.assert_array_equal(changed.T if feature_major else changed, expected)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_max_plus(name):
+    """Of every width, with ties and with what is forbidden; the table's rows need not be a multiple of the registers."""
+    rng = np.random.default_rng(3)
+    for m in [*range(1, 70), 95, 96, 97, 128, 200, 333]:
+        for n in (1, 2, 7, m):
+            for whole in (True, False):
+                a, e, t = (rng.integers(-2, 3, size).astype(float) if whole else rng.normal(size=size) for size in (n, n, (n, m)))
+                t[rng.random(t.shape) < 0.2] = -np.inf
+                a[rng.random(n) < 0.1] = -np.inf
+                np.testing.assert_array_equal(inner_products.max_plus(name, a, e, t), ((a + e)[:, None] + t).max(axis=0))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_max_plus_where_all_is_forbidden(name):
+    for m in (1, 3, 4, 9, 64):
+        assert (inner_products.max_plus(name, np.full(m, -np.inf), np.zeros(m), np.zeros((m, m))) == -np.inf).all()
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_squared_norm(layout, name):
+    for x, twin, _, _ in cases(layout):
+        assert inner_products.squared_norm(name, x) == twin.squared_norm()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_sums_are_right(layout):
+    """The twin itself, against exactly rounded sums."""
+    import math
+
+    for x, twin, w, _ in cases(layout):
+        products = w[:, twin.columns] * twin.values
+        exact = [math.fsum(row) for row in products]
+        size = abs(products).sum(axis=1)
+        assert (abs(twin.dots(w) - exact) <= 1e-14 * size).all()
+        assert x.n_features == w.shape[1]

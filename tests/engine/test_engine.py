@@ -1,0 +1,771 @@
+"""How an engine behaves: seeds, records, options, threads, Ctrl-C, copies."""
+
+import copy
+import pickle
+import signal
+import sys
+import threading
+
+import numpy as np
+import pytest
+from reference.layouts import LAYOUTS, stored
+from scipy.sparse import csr_matrix, random_array
+from subsets import Subsets
+
+from structperc import Engine, hookimpl
+from structperc.callbacks import History
+from structperc.components import (
+    Argmax,
+    BlockFeatures,
+    LargestArgmax,
+    OnlineTrainer,
+    Outputs,
+    PrefixArgmax,
+    PrimalWeights,
+    RankOutputs,
+    ThresholdArgmax,
+)
+from structperc.errors import BusyError, DataError, NotFittedError, OptionError, PluginError
+
+PROBLEMS = ["cusum", "prank", "multiclass"]
+RANKS = [1, 2, 3, 4]
+
+
+def data(n=60, d=4, seed=0):
+    """Contradictory enough that training never converges."""
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, d)), random.permutation(np.arange(n) % 4 + 1)
+
+
+def weights(engine):
+    return np.concatenate([np.ravel(getattr(engine, name)) for name in ("coef_", "intercept_", "thresholds_") if hasattr(engine, name)])
+
+
+def assert_same_model(one, other):
+    assert np.array_equal(weights(one), weights(other))
+    assert one.mistakes_ == other.mistakes_
+    assert one.cumulative_loss_ == pytest.approx(other.cumulative_loss_, rel=1e-12)
+
+
+# ---- seeds ----
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState, lambda s: np.random.Generator(np.random.Philox(s))])
+def test_generators_give_an_order_that_they_can_repeat(make):
+    X, y = data()
+    options = {"shuffle": True, "epochs": 3}
+    first, again, other = (Engine("cusum", random_state=make(seed), **options).fit(X, y) for seed in (5, 5, 6))
+    assert np.array_equal(first.coef_, again.coef_) and not np.array_equal(first.coef_, other.coef_)
+    assert not np.array_equal(weights(first.fit(X, y)), weights(again)), "a generator goes on from where it stands"
+    assert np.array_equal(weights(first), weights(again.fit(X, y)))
+
+
+def test_numpy_integers_are_seeds_and_a_stream_repeats_too():
+    X, y = data()
+    for seed in (np.int64(7), np.uint8(7), 7):
+        engine = Engine("cusum", shuffle=True, random_state=seed)
+        for part in (slice(0, 30), slice(30, 60)):
+            engine.partial_fit(X[part], y[part])
+        assert np.array_equal(engine.coef_, Engine("cusum", shuffle=True, random_state=7, classes=RANKS).partial_fit(X[:30], y[:30])
+                              .partial_fit(X[30:], y[30:]).coef_)
+
+
+# ---- what is recorded ----
+
+
+class Noting(PrefixArgmax):
+    """Notes the examples in the order of visiting."""
+
+    visited = []
+
+    def argmax(self, scores, x):
+        self.visited.append(x.index)
+        return super().argmax(scores, x)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_online_predictions_are_those_made_before_each_step_in_the_order_of_visiting(layout, shuffle, weighted):
+    X, y = data()
+    X, weight = stored(X, layout), (np.arange(60) % 3 > 0).astype(float)
+    Noting.visited.clear()
+    engine = Engine("cusum", epochs=2, shuffle=shuffle, random_state=3, plugins=[Noting(4)], classes=RANKS)
+    engine.fit(X, y, sample_weight=weight if weighted else None, keep_online=True)
+    visited = list(Noting.visited)
+    n = 40 if weighted else 60
+    expected = [i for i in range(60) if weight[i] or not weighted]
+    assert sorted(visited[:n]) == sorted(visited[n:]) == expected
+    assert (visited[:n] != sorted(visited[:n])) == (visited[:n] != visited[n:]) == shuffle
+
+    stream, before = Engine("cusum", classes=RANKS), []
+    stream.partial_fit(X[visited[0]:visited[0] + 1], y[visited[0]:visited[0] + 1])
+    for i in visited[1:]:
+        before.append(stream.predict(X[i:i + 1])[0])
+        stream.partial_fit(X[i:i + 1], y[i:i + 1])
+    assert engine.online_predictions_.tolist() == [1, *before]
+    wrong = engine.online_predictions_ != y[visited]
+    assert engine.mistakes_ == [wrong[:n].sum(), wrong[n:].sum()]
+    assert engine.cumulative_loss_ == abs(engine.online_predictions_ - y[visited]).sum()
+    assert np.array_equal(engine.coef_, stream.coef_)
+
+
+def test_online_predictions_are_labels_and_go_with_the_fit_that_kept_them():
+    X, y = data()
+    engine = Engine("multiclass", classes=["d", "c", "b", "a"]).fit(X, np.array(list("xabcd"))[y], keep_online=True)
+    assert set(engine.online_predictions_.tolist()) == set("abcd")
+    engine.partial_fit(X[:1], ["a"])
+    assert not hasattr(engine, "online_predictions_")
+    assert not hasattr(engine.fit(X, np.array(list("xabcd"))[y]), "online_predictions_")
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_mistakes_count_epochs_of_fits_and_one_entry_per_stream(problem):
+    X, y = data()
+    engine = Engine(problem, epochs=3, classes=RANKS).fit(X, y)
+    assert len(engine.mistakes_) == 3 and all(type(m) is int for m in engine.mistakes_)
+    loss = engine.cumulative_loss_
+    stream = Engine(problem, classes=RANKS)
+    for _ in range(4):
+        stream.partial_fit(X, y)
+    assert len(stream.mistakes_) == 1 and stream.mistakes_[0] > sum(engine.mistakes_)
+    engine.partial_fit(X, y).partial_fit(X[:20], y[:20])
+    assert len(engine.mistakes_) == 4 and engine.cumulative_loss_ > loss
+    stream.partial_fit(X[:20], y[:20])
+    assert sum(engine.mistakes_) == sum(stream.mistakes_) and engine.cumulative_loss_ == stream.cumulative_loss_
+    assert np.array_equal(weights(engine), weights(stream))
+    assert engine.fit(X, y).cumulative_loss_ == loss
+
+
+def test_what_is_handed_out_is_not_the_engines_own():
+    X, y = data()
+    for problem in PROBLEMS:
+        for average in (False, True):
+            engine = Engine(problem, average=average).fit(X, y, keep_online=True)
+            expected, record = engine.predict(X).tolist(), engine.mistakes_
+            for name in ("coef_", "intercept_", "thresholds_", "online_predictions_"):
+                if hasattr(engine, name):
+                    getattr(engine, name)[...] = 0
+            engine.mistakes_.clear()
+            engine.atom_scores(X)[...] = 0
+            with pytest.raises(ValueError, match="read-only"):
+                engine.classes_[0] = 9
+            assert engine.predict(X).tolist() == expected and engine.mistakes_ == record
+
+
+def test_classes_may_be_reused_by_their_owner():
+    X, y = data()
+    classes = np.array(RANKS)
+    engine = Engine("cusum", classes=classes).fit(X, y)
+    expected = engine.predict(X).tolist()
+    classes[:] = 0
+    assert engine.predict(X).tolist() == expected
+
+
+# ---- why training ended ----
+
+
+class Stopping:
+    def __init__(self, after):
+        self.after = after
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        if record.epoch == self.after:
+            engine.stop()
+
+
+def test_status_says_why_training_ended():
+    X, y = data()
+    separable = X[abs(X[:, 0]) > 0.2], 1 + (X[abs(X[:, 0]) > 0.2, 0] > 0)
+    engine = Engine("cusum", epochs=1000).fit(*separable)
+    assert engine.status_ == "converged" and len(engine.mistakes_) < 1000 and engine.mistakes_[-1] == 0 < engine.mistakes_[-2]
+    assert engine.predict(separable[0]).tolist() == separable[1].tolist()
+    assert engine.partial_fit(*separable).status_ == "converged"
+    assert engine.partial_fit(separable[0], 3 - separable[1]).status_ == "max_epochs"
+    assert Engine("cusum", epochs=3).fit(X, y).status_ == "max_epochs"
+    stopped = Engine("cusum", epochs=9, plugins=[Stopping(2)]).fit(X, y)
+    assert stopped.status_ == "early_stopped"
+    assert_same_model(stopped, Engine("cusum", epochs=2).fit(X, y))
+    assert Engine("cusum", epochs=2, plugins=[Stopping(9)]).fit(X, y).status_ == "max_epochs"
+
+
+def test_augmented_updates_go_on_without_mistakes():
+    """An epoch without mistake is not an epoch without update."""
+    X, y = np.array([[-1.0], [1.0]]), [1, 2]
+    plain, augmented = Engine("cusum", epochs=50).fit(X, y), Engine("cusum", epochs=50, loss_weight=4.0).fit(X, y)
+    assert plain.status_ == augmented.status_ == "converged"
+    assert augmented.mistakes_.count(0) > 1 and augmented.coef_[1, 0] > plain.coef_[1, 0]
+
+
+def test_stop_is_for_observers():
+    engine = Engine("cusum")
+    for _ in range(2):
+        with pytest.raises(NotFittedError, match="nothing is being trained"):
+            engine.stop()
+        engine.fit(*data())
+
+
+# ---- options ----
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), [
+    *((name, value, "a number") for name in ("margin", "C") for value in (0, -1, np.nan, np.inf, "1", None, True, 1j, [1.0])),
+    *(("augment", value, "a number at least 0") for value in (-0.1, np.nan, "1", False)),
+    *(("decay", value, "a number at least 0 and below 1") for value in (-0.1, 1, 1.0, 2, np.nan, None)),
+    *(("epochs", value, "a whole number, at least 1") for value in (0, -1, 1.0, "3", None, True)),
+    *((name, value, "True or False") for name in ("average", "shuffle", "fit_intercept") for value in (0, 1, None, "yes")),
+    *(("random_state", value, "None, a whole number from 0") for value in (-1, 1.0, "seed", True, [1])),
+    *(("update", value, "the name of an update rule") for value in (None, 3, object())),
+    *(("loss", value, r"a name or an \(r, r\) matrix") for value in ([[0, 1], [1]], {"a": 1}, object())),
+    *(("plugins", value, "a list of names or plugin objects") for value in ("prank", None, 3)),
+])
+def test_options_of_a_wrong_type_or_range_are_refused_at_once(name, value, expected):
+    with pytest.raises(OptionError, match=rf"{name}=.*; expected {expected}"):
+        Engine("cusum", **{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("epochs", -3), ("C", "1"), ("average", 1), ("random_state", "seed"), ("decay", 1.0)])
+def test_options_that_are_changed_later_are_checked_by_the_next_fit(name, value):
+    X, y = data()
+    engine = Engine("cusum").fit(X, y)
+    before = weights(engine)
+    setattr(engine, name, value)
+    with pytest.raises(OptionError, match=f"{name}=.*; expected"):
+        engine.fit(X, y)
+    assert np.array_equal(weights(engine), before)
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("margin", np.float32(0.5)), ("C", 3), ("augment", np.int64(1)), ("decay", 0), ("epochs", np.int8(2)), ("average", np.True_),
+    ("random_state", np.random.RandomState(0)), ("loss", [[0, 1, 2, 3]] * 4), ("plugins", iter([])), ("classes", (1, 2, 3, 4))])
+def test_options_may_be_of_any_fitting_type(name, value):
+    if name == "loss":
+        value = abs(np.subtract.outer(range(4), range(4))).tolist()
+    assert Engine("cusum", update="pa1", **{name: value}).fit(*data()).mistakes_[0] > 0
+
+
+@pytest.mark.parametrize(("problem", "options", "why"), [
+    ("cusum", {"C": 2.0}, "C=2.0 has no effect with update='perceptron'"),
+    ("cusum", {"C": 2.0, "update": "pa"}, "C=2.0 has no effect with update='pa'"),
+    ("multiclass", {"margin": 0.5}, "margin=0.5 has no effect with update='perceptron'"),
+    ("prank", {"margin": 0.5}, "margin=0.5 has no effect"),
+    ("prank", {"C": 0.5, "variant": "original"}, "C=0.5 has no effect"),
+])
+def test_options_without_effect_are_refused(problem, options, why):
+    with pytest.raises(OptionError, match=why):
+        Engine(problem, **options).fit(*data())
+
+
+@pytest.mark.parametrize(("options", "changes"), [
+    ({"update": "pa"}, {"margin": 0.3}), ({"update": "pa1"}, {"margin": 0.1}),
+    ({"update": "pa1"}, {"C": 0.05}), ({"update": "pa2"}, {"C": 0.05}), ({}, {"loss_weight": 1.0}), ({}, {"average": True}),
+    ({}, {"decay": 0.1}), ({}, {"shuffle": True, "random_state": 1}), ({}, {"epochs": 2}),
+    ({}, {"fit_intercept": False}), ({"update": "pa"}, {"loss": "squared"}), ({}, {"classes": [4, 3, 2, 1]}), ({}, {"update": "pa"}),
+])
+def test_every_option_has_an_effect(options, changes):
+    X, y = data()
+    assert not np.array_equal(weights(Engine("cusum", **options).fit(X, y)), weights(Engine("cusum", **options, **changes).fit(X, y)))
+
+
+def test_without_intercept_there_is_none():
+    X, y = data()
+    for problem in ("cusum", "multiclass"):
+        for kind in (np.asarray, csr_matrix):
+            engine = Engine(problem, fit_intercept=False, epochs=2).fit(kind(X), y)
+            assert not engine.intercept_.any() and engine.coef_.any()
+            column = Engine(problem, fit_intercept=False, epochs=2).fit(kind(np.column_stack([X, np.ones(60)])), y)
+            whole = Engine(problem, epochs=2).fit(kind(X), y)
+            np.testing.assert_allclose(column.coef_, np.column_stack([whole.coef_, whole.intercept_]), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("part", "why"), [
+    (BlockFeatures(3, 5), "BlockFeatures was made for 5 features, but X has 4"),
+    (BlockFeatures(3, 3), "BlockFeatures was made for 3 features, but X has 4"),
+    (BlockFeatures(2, 4), "BlockFeatures has 2 atoms, but 4 labels of RankOutputs need 3"),
+    (BlockFeatures(7, 4), "BlockFeatures has 7 atoms, but 4 labels of RankOutputs need 3"),
+    (PrefixArgmax(5), "PrefixArgmax was made for 5 labels, but there are 4"),
+    (ThresholdArgmax(3), "ThresholdArgmax was made for 3 labels, but there are 4"),
+    (LargestArgmax(9), "LargestArgmax was made for 9 labels, but there are 4"),
+])
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+def test_parts_that_do_not_fit_each_other_are_refused(part, why, kind):
+    X, y = data()
+    with pytest.raises(PluginError, match=why):
+        Engine("cusum", plugins=[part]).fit(kind(X), y)
+
+
+# ---- other shapes of problems ----
+
+
+class Tags:
+    """Any set of tags per row: a structure is the tags it holds, and every tag has its own direction."""
+
+    class Positive(Argmax):
+        def argmax(self, scores, x):
+            return np.flatnonzero(scores > 0)
+
+    class TagFeatures(BlockFeatures):
+        def attributes(self, weights):
+            return {"coef_": lambda: np.array(weights.vector())}
+
+    @hookimpl
+    def structperc_outputs(self, context):
+        return Outputs()
+
+    @hookimpl
+    def structperc_features(self, context):
+        return self.TagFeatures(300, context.n_features)
+
+    @hookimpl
+    def structperc_argmax(self, context):
+        return self.Positive()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+def test_structures_may_hold_as_many_atoms_as_there_are(kind):
+    chosen = [range(300), (), *(np.flatnonzero(row).tolist() for row in np.random.default_rng(0).random((18, 300)) < 0.5)]
+    engine = Engine(Tags(), epochs=50).fit(kind(np.eye(20)), chosen)
+    assert engine.status_ == "converged"
+    assert engine.predict(kind(np.eye(20))).tolist() == [tuple(tags) for tags in chosen]
+
+
+def test_more_than_a_hundred_labels():
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(150), 4)
+    for problem, X in [("multiclass", np.eye(150)[y]), ("cusum", y[:, None] / 150 + random.normal(scale=1e-4, size=(600, 1)))]:
+        engine = Engine(problem, update="pa1", epochs=20).fit(X, y)
+        assert abs(engine.predict(X) - y).mean() < 30 if problem == "cusum" else engine.predict(X).tolist() == y.tolist()
+        assert len(engine.classes_) == len(engine.coef_) == 150
+
+
+class Failing(PrimalWeights):
+    lit = False
+
+    def scores(self, x):
+        if Failing.lit:
+            raise ZeroDivisionError("in scores")
+        return super().scores(x)
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_what_a_part_raises_in_prediction_is_what_the_user_sees(average):
+    X, y = data()
+    engine = Engine("cusum", plugins=[Failing(average)]).fit(X, y)
+    expected = engine.predict(X).tolist()
+    Failing.lit = True
+    try:
+        for call in (engine.predict, engine.atom_scores):
+            with pytest.raises(ZeroDivisionError, match="in scores"):
+                call(X)
+    finally:
+        Failing.lit = False
+    assert engine.predict(X).tolist() == expected
+
+
+# ---- Ctrl-C ----
+
+
+class Interrupting(PrefixArgmax):
+    """Ctrl-C while this example is searched, in the given pass."""
+
+    at, passes = None, 0
+
+    def argmax(self, scores, x):
+        if x.index == Interrupting.at:
+            Interrupting.passes -= 1
+            if not Interrupting.passes:
+                signal.raise_signal(signal.SIGINT)
+        return super().argmax(scores, x)
+
+    @classmethod
+    def arm(cls, at, passes=1):
+        cls.at, cls.passes = at, passes
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_ctrl_c_in_a_fit_keeps_what_was_learned(layout, average):
+    X, y = data()
+    Z = stored(X, layout)
+    Interrupting.arm(None)
+    engine = Engine("cusum", epochs=5, average=average, classes=RANKS, plugins=[Interrupting(4)]).fit(Z, 5 - y)
+    Interrupting.arm(23, passes=2)
+    with pytest.raises(KeyboardInterrupt):
+        engine.fit(Z, y, keep_online=True)
+    part = Engine("cusum", average=average, classes=RANKS).fit(Z, y, keep_online=True)
+    online = part.online_predictions_.tolist()
+    part.partial_fit(Z[:23], y[:23])
+    assert engine.status_ == "interrupted"
+    assert_same_model(engine, part)
+    assert engine.online_predictions_[:60].tolist() == online and len(engine.online_predictions_) == 83
+    assert engine.predict(Z).tolist() == part.predict(Z).tolist()
+    for again in (engine, part):
+        again.partial_fit(Z, y)
+    assert np.array_equal(weights(engine), weights(part)) and sum(engine.mistakes_) == sum(part.mistakes_)
+    assert engine.fit(Z, y).status_ == "max_epochs"
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_ctrl_c_in_a_stream_keeps_what_was_learned(layout, average):
+    X, y = data()
+    Z = stored(X, layout)
+    for trained in (False, True):
+        engine, part = (Engine("cusum", average=average, classes=RANKS, plugins=[Interrupting(4)]) for _ in range(2))
+        Interrupting.arm(None)
+        if trained:
+            engine.partial_fit(Z, y)
+            part.partial_fit(Z, y)
+        Interrupting.arm(23)
+        with pytest.raises(KeyboardInterrupt):
+            engine.partial_fit(Z, y)
+        part.partial_fit(Z[:23], y[:23])
+        assert engine.status_ == "interrupted"
+        assert_same_model(engine, part)
+        assert_same_model(engine.partial_fit(Z, y), part.partial_fit(Z, y))
+        assert engine.status_ == "max_epochs"
+
+
+def test_ctrl_c_in_an_observer_keeps_the_epochs_so_far():
+    class Raising:
+        @hookimpl
+        def structperc_epoch_end(self, engine, record):
+            if record.epoch == 2:
+                signal.raise_signal(signal.SIGINT)
+
+    X, y = data()
+    engine = Engine("cusum", epochs=5, plugins=[Raising()])
+    with pytest.raises(KeyboardInterrupt):
+        engine.fit(X, y)
+    assert engine.status_ == "interrupted"
+    assert_same_model(engine, Engine("cusum", epochs=2).fit(X, y))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_ctrl_c_reaches_the_compiled_loop_between_two_examples(layout):
+    n = 20_000
+    X, y = data(n, 3)
+    begun = threading.Event()
+
+    class Begun:
+        @hookimpl
+        def structperc_epoch_end(self, engine, record):
+            begun.set()
+
+    def interrupt():
+        begun.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    engine = Engine("cusum", epochs=10**9, average=True, classes=RANKS, plugins=[Begun()])
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.fit(stored(X, layout), y)
+    thread.join()
+    epochs, rest = divmod(int(engine.parts_.weights.n_visited), n)
+    assert engine.status_ == "interrupted" and epochs >= 1
+    part = Engine("cusum", epochs=epochs, average=True, classes=RANKS).fit(stored(X, layout), y)
+    if rest:
+        part.partial_fit(stored(X[:rest], layout), y[:rest])
+    assert np.array_equal(weights(engine), weights(part))
+    assert engine.mistakes_[:epochs] == part.mistakes_[:epochs]
+
+
+# ---- threads ----
+
+
+def in_threads(*works):
+    """Runs them at once and raises what they raise."""
+    errors = []
+
+    def guarded(work):
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    if errors:
+        raise errors[0]
+
+
+class PythonArgmax(PrefixArgmax):
+    def argmax(self, scores, x):
+        return super().argmax(scores, x)
+
+
+def test_an_engine_can_be_trained_in_any_thread():
+    X, y = data()
+    engines = [Engine("cusum", epochs=20, average=True) for _ in range(4)]
+    in_threads(*(lambda engine=engine: engine.fit(X, y) for engine in engines))
+    for engine in engines:
+        assert_same_model(engine, Engine("cusum", epochs=20, average=True).fit(X, y))
+
+
+@pytest.mark.parametrize("plugins", [[], [PythonArgmax(4)]], ids=["compiled", "python"])
+@pytest.mark.parametrize("average", [False, True])
+def test_threads_may_predict_at_once(average, plugins):
+    X, y = data(200)
+    engine = Engine("cusum", average=average, plugins=plugins).fit(X, y)
+    forms = [(X, None), (csr_matrix(X), None), (X.astype(np.float32), np.arange(201)), (X[::-1].copy(), np.arange(201))]
+    expected = [engine.predict(Z, offsets=offsets).tolist() for Z, offsets in forms]
+
+    def work(k):
+        for _ in range(20):
+            Z, offsets = forms[k]
+            assert engine.predict(Z, offsets=offsets).tolist() == expected[k]
+
+    in_threads(*(lambda k=k: work(k) for k in range(len(forms))))
+
+
+@pytest.mark.parametrize("plugins", [[], [PythonArgmax(4)]], ids=["compiled", "python"])
+def test_predicting_in_another_thread_does_not_disturb_training(plugins):
+    X, y = data(4000 if not plugins else 400, 8)
+    options = {"average": True, "epochs": 50 if not plugins else 5, "classes": RANKS, "plugins": plugins}
+    expected = Engine("cusum", **options).fit(X, y)
+    engine, done = Engine("cusum", **options).fit(X[:10], y[:10]), threading.Event()
+
+    def train():
+        try:
+            engine.fit(X, y)
+        finally:
+            done.set()
+
+    def predict():
+        forms = [(X[:50].astype(np.float32), np.arange(51)), (csr_matrix(X[:50]), np.arange(51)), (X[:7], None)]
+        while not done.is_set():
+            for Z, offsets in forms:
+                assert len(engine.predict(Z, offsets=offsets)) == Z.shape[0]
+
+    in_threads(train, predict)
+    assert_same_model(engine, expected)
+
+
+def test_predicting_while_weights_find_their_place():
+    """Averages of a chain on sparse rows, whose features get their memory one by one while they are learned."""
+    rng = np.random.default_rng(5)
+    X = random_array((6000, 20_000), density=0.001, format="csr", random_state=rng)
+    y, lengths = rng.integers(1, 7, 6000), np.full(300, 20)
+    options = {"average": True, "classes": [1, 2, 3, 4, 5, 6]}
+    expected = Engine("sequence", **options).fit(X[:20], y[:20], lengths=lengths[:1]).partial_fit(X, y, lengths=lengths)
+    engine, done = Engine("sequence", **options).fit(X[:20], y[:20], lengths=lengths[:1]), threading.Event()
+
+    def train():
+        try:
+            engine.partial_fit(X, y, lengths=lengths)
+        finally:
+            done.set()
+
+    def predict():
+        while not done.is_set():
+            assert engine.predict(X[:40], lengths=[20, 20]).shape == (2,)
+            assert engine.coef_.shape == (6, 20_000)
+
+    in_threads(train, predict, predict)
+    np.testing.assert_array_equal(engine.coef_, expected.coef_)         # nothing of the way is kept
+    assert engine.predict(X, lengths=lengths).tolist() == expected.predict(X, lengths=lengths).tolist()
+
+
+def test_threads_that_fail_at_once_get_their_own_error():
+    X = [np.ones((3, 2))] * 8
+    engine = Engine("sequence", classes=["a", "b"], forbidden_transitions=[("a", "b")]).fit(X[:1], [["b", "a", "a"]])
+
+    def work(i):
+        allowed = [["a", "b", None] if i == k else None for k in range(8)]
+        for _ in range(2000):
+            with pytest.raises(DataError, match=f"no labels of sentence {i} "):
+                engine.predict(X, allowed=allowed)
+
+    in_threads(*(lambda i=i: work(i) for i in range(8)))
+
+
+class Waiting:
+    """Holds training at the end of the first epoch."""
+
+    def __init__(self):
+        self.reached, self.go_on = threading.Event(), threading.Event()
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        self.reached.set()
+        self.go_on.wait()
+
+
+def test_an_engine_is_trained_by_one_thread_at_a_time():
+    X, y = data()
+    waiting = Waiting()
+    engine, expected = Engine("cusum", epochs=2, plugins=[waiting]), Engine("cusum", epochs=2).fit(X, y)
+
+    def second():
+        waiting.reached.wait()
+        try:
+            for train in (engine.fit, engine.partial_fit):
+                with pytest.raises(BusyError, match="is being trained"):
+                    train(X, 5 - y)
+            assert engine.predict(X).tolist() == Engine("cusum").fit(X, y).predict(X).tolist()
+        finally:
+            waiting.go_on.set()
+
+    in_threads(lambda: engine.fit(X, y), second)
+    assert_same_model(engine, expected)
+    assert engine.partial_fit(X, y).mistakes_ != expected.mistakes_
+
+
+def test_an_observer_cannot_train_the_engine_that_it_observes():
+    class Meddling:
+        @hookimpl
+        def structperc_epoch_end(self, engine, record):
+            engine.partial_fit(*data())
+
+    engine = Engine("cusum", plugins=[Meddling()])
+    with pytest.raises(BusyError, match="partial_fit was called while this engine is being trained"):
+        engine.fit(*data())
+    assert not hasattr(engine, "coef_")
+
+
+# ---- copies ----
+
+
+class Own(Engine):
+    """A user's subclass."""
+
+    def best(self, X):
+        return self.predict(X).max()
+
+
+COPIES = {"pickle": lambda e: pickle.loads(pickle.dumps(e)), "copy": copy.copy, "deepcopy": copy.deepcopy}
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("options", [
+    {},
+    {"classes": RANKS, "average": True, "decay": 0.1},
+    {"loss": np.subtract.outer(range(4), range(4)) ** 2, "update": "pa1", "C": 0.3},
+    {"plugins": [RankOutputs(), History()]},
+    *({"shuffle": True, "random_state": random} for random in (4, np.random.default_rng(4), np.random.RandomState(4))),
+    *({"shuffle": True, "random_state": np.random.Generator(bits(4))}
+      for bits in (np.random.MT19937, np.random.Philox, np.random.SFC64, np.random.PCG64DXSM)),
+], ids=str)
+def test_copies_predict_the_same_and_learn_on_by_themselves(how, options):
+    X, y = data()
+    engine = Engine("cusum", epochs=2, **options).fit(X, y)
+    twin = COPIES[how](engine)
+    assert_same_model(twin, engine)
+    assert twin.predict(X).tolist() == engine.predict(X).tolist() and twin.status_ == engine.status_
+    before = weights(engine)
+    twin.partial_fit(X, y)
+    assert np.array_equal(weights(engine), before)
+    assert_same_model(twin, engine.partial_fit(X, y))
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_copies_are_of_their_own_class_and_need_no_training(how):
+    engine = Own("prank", variant="original", epochs=3)
+    twin = COPIES[how](engine)
+    assert type(twin) is Own and repr(twin) == repr(engine) and not hasattr(twin, "coef_")
+    X, y = data()
+    assert COPIES[how](engine.fit(X, y)).best(X) == engine.best(X) == twin.fit(X, y).best(X)
+
+
+def test_an_option_that_was_changed_after_training_changes_no_copy_of_the_training():
+    X, y = data()
+    engine = Engine("cusum").fit(X, y)
+    engine.average, engine.epochs = True, 3
+    twin = copy.deepcopy(engine)
+    assert_same_model(twin.partial_fit(X, y), engine.partial_fit(X, y))
+    assert (twin.average, twin.epochs) == (True, 3)
+    assert_same_model(twin.fit(X, y), Engine("cusum", average=True, epochs=3).fit(X, y))
+
+
+@pytest.mark.parametrize("made", [
+    "Engine('cusum')", "Engine('prank', variant='original')", "Engine('cusum', update='pa1', C=0.5, epochs=3, average=True)",
+    "Engine('multiclass', loss='zero-one', shuffle=True, random_state=3, classes=['a', 'b'])",
+])
+def test_repr_is_what_one_would_type(made):
+    assert repr(eval(made, {"Engine": Engine})) == made
+
+
+def test_repr_shows_objects():
+    shown = repr(Engine("cusum", plugins=[PythonArgmax(4)], loss=np.zeros((2, 2))))
+    assert "PythonArgmax" in shown and "loss=array" in shown
+    assert "forbidden_transitions=array" in repr(Engine("sequence", forbidden_transitions=np.array([["a", "b"]])))
+
+
+# ---- citations ----
+
+
+@pytest.mark.parametrize(("problem", "options", "keys"), [
+    ("cusum", {}, ["milidiu2019cumulative", "collins2002discriminative"]),
+    ("cusum", {"update": "pa2"}, ["milidiu2019cumulative", "crammer2006online"]),
+    ("prank", {}, ["crammer2001pranking", "collins2002discriminative"]),
+    ("prank", {"variant": "original"}, ["crammer2001pranking"]),
+    ("multiclass", {"update": "pa"}, ["crammer2003ultraconservative", "crammer2006online"]),
+])
+def test_citations_name_exactly_the_methods_in_use(problem, options, keys):
+    engine = Engine(problem, **options)
+    for _ in range(2):
+        entries = engine.citation().split("\n\n")
+        assert [entry.split("{")[1].split(",")[0] for entry in entries] == keys
+        assert all(entry.startswith("@") and entry.count("{") == entry.count("}") for entry in entries)
+        engine.fit(*data())
+
+
+def test_citations_of_registered_parts_are_shown_once():
+    class Cited(PrefixArgmax):
+        citation = "@misc{argmax2000, title = {Searching}}"
+
+    engine = Engine("cusum", plugins=[Cited(4)])
+    for _ in range(2):
+        assert engine.citation().count("argmax2000") == 1
+        engine.fit(*data())
+
+
+# ---- prediction ----
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_fit_and_partial_fit_return_the_engine_and_predict_one_label_per_row(problem):
+    X, y = data()
+    engine = Engine(problem)
+    assert engine.fit(X, y) is engine and engine.partial_fit(X, y) is engine
+    for n in (1, 2, 60):
+        assert engine.predict(X[:n]).shape == (n,) and engine.atom_scores(X[:n]).shape == (n, 4 if problem == "multiclass" else 3)
+    assert engine.n_features_in_ == 4 and not hasattr(engine, "feature_names_in_")
+
+
+def test_predictions_in_several_pieces_are_predictions_one_by_one():
+    random = np.random.default_rng(0)
+    X = random.integers(-3, 4, (700, 2048)).astype(float)
+    for problem in PROBLEMS:
+        engine = Engine(problem).fit(X[:40], np.arange(40) % 4)
+        assert engine.predict(X).tolist() == [engine.predict(X[i:i + 1])[0] for i in range(700)]
+        assert np.array_equal(engine.atom_scores(X), np.concatenate([engine.atom_scores(X[i:i + 1]) for i in range(700)]))
+
+
+def test_trainers_of_ones_own_see_all_that_they_need():
+    class Backwards(OnlineTrainer):
+        def train(self, run):
+            run.run(np.arange(run.n_examples, dtype=np.int64)[::-1].copy())
+            run.status = "max_epochs"
+
+    X, y = data()
+    engine = Engine("cusum", plugins=[Backwards()]).fit(X, y)
+    assert np.array_equal(engine.coef_, Engine("cusum").fit(X[::-1].copy(), y[::-1].copy()).coef_)
+
+
+def test_problems_over_rows_of_blocks_need_their_offsets():
+    X, _ = data(10)
+    engine = Engine(Subsets(), epochs=3).fit(X, [(0,), (1, 2)], offsets=[0, 4, 10])
+    assert len(engine.predict(X, offsets=[0, 4, 10])) == 2 and len(engine.predict(X)) == 10
+    with pytest.raises(DataError, match="atom 1"):
+        engine.fit(X, [(1,)] * 10)

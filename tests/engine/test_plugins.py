@@ -1,0 +1,426 @@
+"""Plugins are found, ordered and refused as they should be: each refusal names the plugin, where it comes from, and the hook."""
+
+import importlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from structperc import Engine, Option, hookimpl
+from structperc.components import (
+    AbsoluteLoss,
+    BlockFeatures,
+    Component,
+    EpochRecord,
+    OnlineTrainer,
+    PrefixArgmax,
+    PrimalWeights,
+    RankOutputs,
+    ZeroOneLoss,
+)
+from structperc.engine import plugins as registry
+from structperc.errors import DataError, NotFittedError, OptionError, PluginError
+
+X, Y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), [1, 2, 3]
+
+HEADER = "from structperc import Option, hookimpl\nfrom structperc.components import *\n"
+LOSS = "def structperc_loss(context):\n    return ZeroOneLoss()\n"
+WORKING = HEADER + "@hookimpl\n" + LOSS
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a module as a distribution of its own with one entry point, for the length of a test."""
+    monkeypatch.syspath_prepend(tmp_path)
+    modules = []
+
+    def install(name, source, distribution=None, target=""):
+        distribution = distribution or f"{name}-project"
+        module = f"stranger_{distribution.replace('-', '_')}"
+        modules.append(module)
+        (tmp_path / f"{module}.py").write_text(source)
+        information = tmp_path / f"{distribution.replace('-', '_')}-2.5.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 2.5\n")
+        (information / "entry_points.txt").write_text(f"[structperc]\n{name} = {module}{target}\n")
+        importlib.invalidate_caches()
+        registry.discover(refresh=True)
+
+    yield install
+    monkeypatch.undo()
+    for module in modules:
+        sys.modules.pop(module, None)
+    importlib.invalidate_caches()
+    registry.discover(refresh=True)
+
+
+def listed(name):
+    return next(plugin for plugin in registry.installed() if plugin.name == name)
+
+
+# ---- finding ----
+
+
+def test_bundled_plugins_are_found_by_entry_point_with_their_distribution():
+    cusum = listed("cusum")
+
+    assert (cusum.distribution, cusum.broken) == ("structperc", "")
+    assert cusum.version and "CuSum" in cusum.summary and cusum.hooks == ("structperc_outputs", "structperc_features", "structperc_argmax")
+
+
+def test_a_strangers_plugin_is_found_the_same_way(install):
+    install("stranger", WORKING)
+
+    assert (listed("stranger").distribution, listed("stranger").version, listed("stranger").broken) == ("stranger-project", "2.5", "")
+    engine = Engine("cusum", plugins=["stranger"], epochs=3).fit(*noise())
+    assert engine.cumulative_loss_ == sum(engine.mistakes_) < Engine("cusum", epochs=3).fit(*noise()).cumulative_loss_
+
+
+@pytest.mark.parametrize("target", [":Part", ":part", ":Plugin", ":plugin"])
+def test_an_entry_point_may_name_a_component_a_plugin_or_their_class(install, target):
+    install("stranger", HEADER + """
+class Part(ZeroOneLoss):
+    pass
+
+class Plugin:
+    @hookimpl
+    def structperc_loss(self, context):
+        return Part()
+
+part, plugin = Part(), Plugin()
+""", target=target)
+
+    engine = Engine("cusum", plugins=["stranger"]).fit(X, Y)
+    assert engine.cumulative_loss_ == engine.mistakes_[0]
+
+
+def test_importing_structperc_loads_no_plugin_and_no_big_library():
+    code = "import sys, structperc; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "structperc.engine" in loaded
+    assert [module for module in loaded if module.startswith(("structperc_", "sklearn", "pandas", "matplotlib", "scipy"))] == []
+
+
+# ---- broken plugins ----
+
+
+BROKEN = {
+    "it fails on import": ("import a_module_that_nobody_has", "", "ModuleNotFoundError: No module named 'a_module_that_nobody_has'"),
+    "it stops the program": ("import sys; sys.exit('no licence')", "", "SystemExit: no licence"),
+    "it is not where it should be": ("", ":Nowhere", "AttributeError: .*Nowhere"),
+    "a hook is misspelt": (WORKING.replace("_loss", "_argmx"), "",
+                           "has a method structperc_argmx, but there is no such hook; did you mean structperc_argmax"),
+    "a hook is unmarked": (HEADER + LOSS, "", "has a method structperc_loss without the marker @structperc.hookimpl"),
+    "a hook has a wrong argument": (WORKING.replace("(context)", "(tsk)"), "", r"structperc_loss(.|\n)*tsk"),
+    "its class cannot be made": (HEADER + "class Part(Loss):\n    def __init__(self, weight):\n        pass", ":Part",
+                                 "TypeError: .*weight"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_plugin_stops_no_other_and_is_listed_with_its_reason(install, case):
+    source, target, reason = BROKEN[case]
+    install("broken", source, target=target)
+    install("working", WORKING)
+
+    Engine("cusum", plugins=["working"]).fit(X, Y)
+    plugins = {plugin.name: plugin for plugin in registry.installed()}
+    assert {name for name, plugin in plugins.items() if plugin.broken} == {"broken"}
+    assert plugins["broken"].distribution == "broken-project"
+    assert re.search(reason, plugins["broken"].broken)
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_plugin_is_named_with_distribution_and_reason_when_asked_for(install, case):
+    source, target, reason = BROKEN[case]
+    install("broken", source, target=target)
+
+    with pytest.raises(PluginError, match=r"plugin 'broken' \(distribution broken-project 2\.5\)") as caught:
+        Engine("cusum", plugins=["broken"])
+    assert re.search(reason, str(caught.value))
+
+
+def test_two_distributions_with_one_name_are_both_named(install):
+    install("twice", WORKING, distribution="first-project")
+    install("twice", WORKING, distribution="second-project")
+
+    with pytest.raises(PluginError, match="plugin 'twice' is provided by (first|second)-project and (first|second)-project; uninstall"):
+        Engine("cusum", plugins=["twice"])
+
+
+def test_an_unknown_plugin_is_answered_with_the_nearest_name():
+    with pytest.raises(PluginError, match="there is no plugin 'cusm'. Did you mean 'cusum'\\? Installed: .*cusum.*prank"):
+        Engine("cusm")
+    with pytest.raises(PluginError, match="there is no plugin 'zzz'. Installed: "):
+        Engine("cusum", plugins=["zzz"])
+
+
+# ---- plugin objects ----
+
+
+def plugin(hook, function, name="mine", marker=True, **attributes):
+    """A plugin object with one hook."""
+    return type("Plugin", (), {"name": name, hook: hookimpl(function) if marker else function, **attributes})()
+
+
+def test_a_misspelt_hook_is_an_error_with_the_right_name():
+    with pytest.raises(PluginError, match="'mine' has a method structperc_los, but there is no such hook; did you mean structperc_loss"):
+        Engine("cusum", plugins=[plugin("structperc_los", lambda self, context: None)])
+
+
+def test_an_unmarked_hook_is_an_error():
+    with pytest.raises(PluginError, match="plugin 'mine' has a method structperc_loss without the marker @structperc.hookimpl; add it"):
+        Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: None, marker=False)])
+
+
+def test_a_wrong_argument_name_is_an_error():
+    with pytest.raises(PluginError, match="plugin 'mine' cannot be registered: (.|\n)*structperc_loss(.|\n)*problem"):
+        Engine("cusum", plugins=[plugin("structperc_loss", lambda self, problem: None)])
+
+
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, KeyError, TypeError, ZeroDivisionError])
+def test_a_hook_that_raises_is_named(error):
+    def fails(self, context):
+        raise error("out of order")
+
+    with pytest.raises(PluginError, match=f"structperc_loss of plugin 'mine' failed: {error.__name__}: .*out of order") as caught:
+        Engine("cusum", plugins=[plugin("structperc_loss", fails)]).fit(X, Y)
+    assert isinstance(caught.value.__cause__, error)
+
+
+def test_what_a_hook_raises_on_purpose_is_passed_on():
+    def refuses(self, context):
+        raise DataError("these data are too old.")
+
+    with pytest.raises(DataError, match="^these data are too old.$"):
+        Engine("cusum", plugins=[plugin("structperc_loss", refuses)]).fit(X, Y)
+
+
+def test_a_hook_that_raises_in_an_installed_plugin_is_named_with_its_distribution(install):
+    install("failing", WORKING.replace("ZeroOneLoss()", "1 / 0"))
+
+    with pytest.raises(PluginError, match=r"structperc_loss of plugin 'failing' \(distribution failing-project 2.5\) failed: ZeroDivision"):
+        Engine("cusum", plugins=["failing"]).fit(X, Y)
+
+
+WRONG_KINDS = {
+    "structperc_weights": RankOutputs(),
+    "structperc_outputs": PrimalWeights(),
+    "structperc_features": "features",
+    "structperc_argmax": ZeroOneLoss(),
+    "structperc_loss": PrefixArgmax(3),
+    "structperc_update": lambda step: None,
+    "structperc_trainer": ZeroOneLoss,
+}
+
+
+@pytest.mark.parametrize("hook", WRONG_KINDS)
+def test_a_wrong_kind_of_component_is_named(hook):
+    with pytest.raises(PluginError, match=f"{hook} of plugin 'mine' answered with .* of type .*; expected a structperc"):
+        Engine("cusum", plugins=[plugin(hook, lambda self, context: WRONG_KINDS[hook])]).fit(X, Y)
+
+
+def test_a_wrong_answer_is_not_blamed_on_a_wrapper():
+    def wraps(self, context):
+        return (yield)
+
+    wrapper = type("Wrapper", (), {"name": "wrapper", "structperc_loss": hookimpl(wrapper=True)(wraps)})()
+
+    with pytest.raises(PluginError, match="structperc_loss of plugin 'mine' answered with"):
+        Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: "loss"), wrapper]).fit(X, Y)
+
+
+def test_a_missing_hot_spot_is_named_with_the_plugins_that_lack_it():
+    outputs = plugin("structperc_outputs", lambda self, context: RankOutputs())
+
+    with pytest.raises(PluginError, match=r"no part for structperc_features: none of the plugins \(mine, AbsoluteLoss\) answers it"):
+        Engine(outputs, plugins=[AbsoluteLoss()])
+    with pytest.raises(PluginError, match=r"no part for structperc_outputs: none .* \(AbsoluteLoss\) answers it. Name a problem first"):
+        Engine(AbsoluteLoss())
+
+
+def test_a_hot_spot_that_nobody_answers_for_this_task_is_named():
+    class Declines:
+        name = "declines"
+
+        @hookimpl
+        def structperc_outputs(self, context):
+            return RankOutputs()
+
+        @hookimpl
+        def structperc_features(self, context):
+            return BlockFeatures(2, context.n_features) if context.sparse else None
+
+        @hookimpl
+        def structperc_argmax(self, context):
+            return PrefixArgmax(3)
+
+    with pytest.raises(PluginError, match=r"no part for structperc_features: none of the plugins \(declines\) answers it for this context"):
+        Engine(Declines()).fit(X, Y)
+
+
+@pytest.mark.parametrize("again", ["cusum", "prank"])
+def test_a_plugin_named_twice_is_an_error(again):
+    with pytest.raises(PluginError, match=f"plugin '{again}' .*is named twice; name every plugin once"):
+        Engine("cusum", plugins=["prank", again])
+
+
+def test_an_object_without_hooks_is_no_plugin():
+    for thing in (object(), 42, {}):
+        with pytest.raises(PluginError, match="implements no hook of structperc; expected a name, a plugin object"):
+            Engine("cusum", plugins=[thing])
+
+
+def test_a_component_of_no_kind_is_no_plugin():
+    with pytest.raises(PluginError, match="implements no hook of structperc"):
+        Engine("cusum", plugins=[Component()])
+
+
+@pytest.mark.parametrize("plugins", ["dual-kernel", 3, None])
+def test_plugins_must_be_a_list(plugins):
+    with pytest.raises(OptionError, match="expected a list of names or plugin objects"):
+        Engine("cusum", plugins=plugins)
+
+
+# ---- options ----
+
+
+def test_unknown_options_are_refused_with_the_nearest_name():
+    with pytest.raises(OptionError, match="unknown option 'varient'. Did you mean 'variant'\\? The plugins prank take variant"):
+        Engine("prank", varient="original")
+    with pytest.raises(OptionError, match="unknown option 'epoch'. Did you mean 'epochs'\\? The plugins cusum take no options"):
+        Engine("cusum", epoch=3)
+    with pytest.raises(OptionError, match="unknown option 'variant'"):
+        Engine("cusum", variant="original")
+
+
+def test_a_value_that_is_no_choice_is_refused():
+    with pytest.raises(OptionError, match="variant='old'; expected one of 'structured', 'original'"):
+        Engine("prank", variant="old")
+
+
+def test_hooks_are_told_the_options_with_defaults_filled_in():
+    seen = []
+    options = {"depth": Option(3), "width": Option(1.5)}
+    teller = plugin("structperc_loss", lambda self, context: seen.append(dict(context.options)), options=options)
+    Engine("cusum", plugins=[teller], depth=7).fit(X, Y)
+
+    assert seen == [{"depth": 7, "width": 1.5}]
+
+
+# ---- order ----
+
+
+def test_the_later_plugin_wins_and_one_that_declines_leaves_it_to_the_earlier():
+    def answers(name, component):
+        return plugin("structperc_loss", lambda self, context: component, name=name)
+
+    first, second, declines = answers("first", AbsoluteLoss()), answers("second", ZeroOneLoss()), answers("declines", None)
+
+    def loss_of(*plugins):
+        engine = Engine("cusum", classes=[1, 2, 3], plugins=plugins).fit([[1.0]], [3], keep_online=True)
+        assert engine.online_predictions_.tolist() == [1]
+        return engine.cumulative_loss_
+
+    assert loss_of(first, second) == loss_of(second) == loss_of(first, second, declines) == 1
+    assert loss_of(second, first) == loss_of(declines) == loss_of() == 2
+
+
+def test_a_plugin_replaces_one_hot_spot_of_a_whole_problem():
+    engine = Engine("cusum", plugins=["multiclass", "prank"], epochs=5).fit(X, Y)
+
+    assert engine.thresholds_.shape == (2,)
+
+
+def test_each_hook_is_asked_once_per_fit_first_the_reader_then_the_outputs():
+    asked = []
+
+    def asks(hook):
+        return hookimpl(lambda self, context: asked.append((hook, context.n_labels)), specname=hook)
+
+    spy = type("Spy", (), {hook: asks(hook) for hook in registry.COMPONENTS})()
+    Engine("cusum", plugins=[spy], epochs=4).fit(X, Y)
+
+    assert sorted(hook for hook, _ in asked) == sorted(registry.COMPONENTS)
+    assert asked[:2] == [("structperc_reader", 0), ("structperc_outputs", 0)] and {n for _, n in asked[2:]} == {3}
+
+
+# ---- observers ----
+
+
+class Observer:
+    def __init__(self, name, stop_after=None):
+        self.name, self.stop_after, self.records = name, stop_after, []
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        self.records.append(record)
+        if record.epoch == self.stop_after:
+            engine.stop()
+
+
+def noise(n=60):
+    random = np.random.default_rng(0)
+    return random.normal(size=(n, 2)), random.integers(1, 4, n)
+
+
+def test_every_observer_is_called_after_every_epoch():
+    observers = [Observer("first"), Observer("second")]
+    engine = Engine("cusum", epochs=3, plugins=observers).fit(*noise())
+
+    for observer in observers:
+        assert [type(record) for record in observer.records] == [EpochRecord] * 3
+        assert [(r.epoch, r.epochs, r.examples) for r in observer.records] == [(1, 3, 60), (2, 3, 60), (3, 3, 60)]
+        assert [r.mistakes for r in observer.records] == engine.mistakes_
+        assert sum(r.loss for r in observer.records) == engine.cumulative_loss_
+    assert engine.status_ == "max_epochs"
+
+
+def test_an_observer_can_stop_training():
+    stopping, watching = Observer("stopping", stop_after=2), Observer("watching")
+    engine = Engine("cusum", epochs=9, plugins=[stopping, watching]).fit(*noise())
+
+    assert engine.status_ == "early_stopped"
+    assert len(engine.mistakes_) == len(stopping.records) == len(watching.records) == 2
+
+
+def test_stop_outside_training_is_refused():
+    with pytest.raises(NotFittedError, match=r"stop\(\) was called while nothing is being trained; call it from structperc_epoch_end"):
+        Engine("cusum").fit(X, Y).stop()
+
+
+def test_an_observer_that_fails_leaves_the_engine_as_it_was():
+    class Failing(Observer):
+        @hookimpl
+        def structperc_epoch_end(self, engine, record):
+            raise RuntimeError("the disk is full")
+
+    engine = Engine("cusum", plugins=[Failing("failing")])
+    with pytest.raises(RuntimeError, match="the disk is full"):
+        engine.fit(X, Y)
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        engine.predict(X)
+
+
+def test_engines_do_not_share_plugins():
+    observer = Observer("mine")
+    Engine("cusum", plugins=[observer], epochs=2)
+    Engine("cusum", epochs=2).fit(*noise())
+
+    assert observer.records == []
+
+
+def test_components_of_every_kind_are_taken_as_plugins():
+    class Watching(OnlineTrainer):
+        def train(self, run):
+            super().train(run)
+            run.status = "watched"
+
+    parts = [PrimalWeights(average=True), RankOutputs(), BlockFeatures(2, 2), PrefixArgmax(3), AbsoluteLoss(), Watching()]
+    engine = Engine("cusum", plugins=parts).fit(X, Y)
+
+    assert engine.status_ == "watched"
+    assert isinstance(engine.predict(X), np.ndarray)

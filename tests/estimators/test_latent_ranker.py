@@ -1,0 +1,217 @@
+"""LatentRanker: what fit and predict take and give, scikit-learn's tools, and ranking files."""
+
+import gzip
+import pickle
+
+import numpy as np
+import pandas
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from structperc import Engine, metrics
+from structperc.errors import DataError, NotFittedError, OptionError
+from structperc.estimators import LatentRanker
+from structperc.files.csv_svmlight import read_svmlight, stream_svmlight
+
+
+def data(n_queries=30, seed=0):
+    """Rows, relevances 0..2, query of each row, rows of each query."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 12, n_queries)
+    groups = np.repeat(rng.permutation(n_queries), lengths)
+    X = rng.normal(size=(len(groups), 4))
+    y = np.digitize(X @ [1, -1, 0.5, 0] + 0.3 * rng.normal(size=len(X)), [0.3, 1.5])
+    return X, y, groups, lengths
+
+
+X, Y, GROUPS, LENGTHS = data()
+OFFSETS = np.concatenate([[0], np.cumsum(LENGTHS)])
+SETTINGS = dict(k=3, epochs=5, random_state=0)
+
+
+def test_it_is_the_engine():
+    model = LatentRanker(**SETTINGS).fit(X, Y, groups=GROUPS)
+    engine = Engine("latent-ranking", update="latent", k=3, loss_weight=5.0, epochs=5, average=True, shuffle=True, random_state=0)
+    engine.fit(X, Y, groups=GROUPS)
+    np.testing.assert_array_equal(model.coef_, engine.coef_)
+    assert model.mistakes_ == engine.mistakes_ and model.n_iter_ == len(engine.mistakes_) and model.n_features_in_ == 4
+    np.testing.assert_allclose(model.decision_function(X), X @ model.coef_, rtol=1e-12)
+
+
+def test_places_are_those_of_the_scores():
+    model = LatentRanker(**SETTINGS).fit(X, Y, groups=GROUPS)
+    places, scores = model.predict(X, groups=GROUPS), model.decision_function(X)
+    for start, stop in zip(OFFSETS[:-1], OFFSETS[1:], strict=True):
+        best = np.argsort(-scores[start:stop], kind="stable")[:3]
+        expected = np.zeros(stop - start, dtype=int)
+        expected[best] = np.arange(1, len(best) + 1)
+        assert places[start:stop].tolist() == expected.tolist()
+    assert model.score(X, Y, groups=GROUPS) == metrics.precision_at_k(Y, scores, GROUPS, 3)
+    assert model.score(X, Y, groups=GROUPS) == pytest.approx(np.sum((places > 0) & (Y >= 1)) / 3 / len(LENGTHS))
+    assert model.score(X, Y, groups=GROUPS) > 0.5
+
+
+WAYS = {
+    "groups": lambda: (X, Y, dict(groups=GROUPS)), "qid": lambda: (X, Y, dict(qid=GROUPS)),
+    "lengths": lambda: (X, Y, dict(lengths=LENGTHS)),
+    "text": lambda: (X, Y.tolist(), dict(groups=[f"q{g}" for g in GROUPS])),
+    "blocks": lambda: (np.split(X, OFFSETS[1:-1]), np.split(Y, OFFSETS[1:-1]), {}),
+    "sparse": lambda: (sparse.csr_matrix(X), Y, dict(groups=GROUPS)),
+    "frame": lambda: (pandas.DataFrame(X), pandas.Series(Y), dict(groups=GROUPS)),
+    "lists": lambda: (X.tolist(), Y.tolist(), dict(groups=GROUPS.tolist())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_ways_to_say_which_rows_are_a_query(way):
+    given, y, where = WAYS[way]()
+    expected = LatentRanker(**SETTINGS).fit(X, Y, groups=GROUPS)
+    model = LatentRanker(**SETTINGS).fit(given, y, **where)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
+    assert model.predict(given, **where).tolist() == expected.predict(X, groups=GROUPS).tolist()
+    np.testing.assert_allclose(model.decision_function(given), X @ expected.coef_, rtol=1e-9)
+    assert model.score(given, y, **where) == expected.score(X, Y, groups=GROUPS)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix, pandas.DataFrame, np.ndarray.tolist])
+def test_rows_in_any_order(form):
+    """Queries in the order in which they first appear; answers in the order of the rows."""
+    rng = np.random.default_rng(1)
+    first = np.flatnonzero(np.append(True, GROUPS[1:] != GROUPS[:-1]))
+    rest = np.setdiff1d(np.arange(len(X)), first)
+    slots = np.sort(rng.permutation(GROUPS[rest]))                      # later documents of queries, mixed but in their order
+    rng.shuffle(slots)
+    left = {g: iter(np.flatnonzero(GROUPS == g)[1:]) for g in GROUPS}
+    order = np.concatenate([first, [next(left[g]) for g in slots]]).astype(int)
+    together = LatentRanker(**SETTINGS).fit(X, Y, groups=GROUPS)
+    apart = LatentRanker(**SETTINGS).fit(form(X[order]), Y[order], groups=GROUPS[order])
+    np.testing.assert_allclose(apart.coef_, together.coef_, rtol=1e-12)
+    assert apart.predict(form(X[order]), groups=GROUPS[order]).tolist() == together.predict(X, groups=GROUPS)[order].tolist()
+    weights = rng.uniform(size=len(LENGTHS))
+    assert apart.score(form(X[order]), Y[order], groups=GROUPS[order], sample_weight=weights) == pytest.approx(
+        together.score(X, Y, groups=GROUPS, sample_weight=weights))
+
+
+def test_streams():
+    whole = LatentRanker(k=3, shuffle=False).partial_fit(X, Y, groups=GROUPS)
+    parts = LatentRanker(k=3, shuffle=False)
+    for start in range(0, 30, 7):
+        rows = slice(OFFSETS[start], OFFSETS[min(start + 7, 30)])
+        parts.partial_fit(X[rows], Y[rows], qid=GROUPS[rows])
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-12)
+    with pytest.raises(OptionError, match="k was 3 when training began and is 4 now"):
+        parts.set_params(k=4).partial_fit(X, Y, groups=GROUPS)
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (lambda model: model.fit(X, Y), r"nothing says which rows of X are one query's.*lengths=\[len\(X\)\]"),
+    (lambda model: model.partial_fit(X, Y), "nothing says which rows"),
+    (lambda model: model.fit(X, Y, groups=GROUPS, qid=GROUPS), "groups and qid were given; they say the same thing"),
+    (lambda model: model.fit(X, Y, groups=GROUPS, lengths=LENGTHS), "lengths and groups were given"),
+    (lambda model: model.fit(X, Y, groups=GROUPS[1:]), "groups has .* entries, but X has"),
+    (lambda model: model.fit(X, None, groups=GROUPS), "requires y to be passed"),
+    (lambda model: model.fit(X, Y[1:], groups=GROUPS), "y has shape"),
+    (lambda model: model.fit(X, ["no"] * len(X), groups=GROUPS), "expected a number for each document"),
+    (lambda model: model.fit(X, Y, groups=GROUPS).predict(X), "nothing says which rows"),
+    (lambda model: model.fit(X, Y, groups=GROUPS).predict(X[:, 1:], groups=GROUPS), "X has 3 features, but LatentRanker is expecting 4"),
+    (lambda model: model.fit(X, Y, groups=GROUPS).score(X, Y[1:], groups=GROUPS), "y_true has shape"),
+    (lambda model: model.fit(X * [1, 1, np.nan, 1], Y, groups=GROUPS), r"X\[\d+, 2\] is nan"),
+    (lambda model: model.fit(np.append(X, X[:1], axis=0), [*Y, np.nan], groups=[*GROUPS, GROUPS[0]]),
+     r"y\[\d+\] is nan.*Rows are counted group by group here"),
+    (lambda model: model.fit(np.append(X, [[1, 1, np.inf, 1]], axis=0), [*Y, 0], groups=[*GROUPS, GROUPS[0]]), rf"X\[{len(X)}, 2\] is inf"),
+])  # fmt: skip
+def test_refusals(call, sentence):
+    with pytest.raises(DataError, match=sentence):
+        call(LatentRanker(**SETTINGS))
+
+
+def test_before_training():
+    for call in (lambda model: model.predict(X, groups=GROUPS), lambda model: model.decision_function(X), lambda model: model.coef_):
+        with pytest.raises(NotFittedError, match="This LatentRanker is not fitted yet"):
+            call(LatentRanker())
+    assert "yu2009learning" in LatentRanker().citation()
+
+
+def test_manners():
+    model = LatentRanker(k=2, step_schedule="inverse-sqrt", gains=(0, 0.5, 1), random_state=0)
+    assert repr(model) == "LatentRanker(random_state=0, k=2, gains=(0, 0.5, 1), step_schedule='inverse-sqrt')"
+    assert "classes" not in model.get_params()
+    model.fit(X, Y, groups=GROUPS)
+    assert not hasattr(clone(model), "engine_") and clone(model).get_params() == model.get_params()
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict(X, groups=GROUPS).tolist() == model.predict(X, groups=GROUPS).tolist()
+    assert str(model.explain(X[:LENGTHS[0]])) if LENGTHS[0] > 2 else True
+
+
+def test_grid_search_and_pipeline():
+    with config_context(enable_metadata_routing=True):
+        ranker = LatentRanker(epochs=3, random_state=0).set_fit_request(groups=True).set_score_request(groups=True)
+        search = GridSearchCV(make_pipeline(StandardScaler(), ranker), {"latentranker__k": [1, 3]}, cv=GroupKFold(3))
+        search.fit(X, Y, groups=GROUPS)
+        assert set(search.best_params_) == {"latentranker__k"} and search.best_score_ > 0.4
+
+
+# ---- files ----
+
+
+def ranking_file(path, zipped=False):
+    lines = [f"{y} qid:{g} " + " ".join(f"{j}:{float(v)!r}" for j, v in enumerate(x, start=1)) + " # a document\n"
+             for x, y, g in zip(X, Y, GROUPS, strict=True)]
+    with (gzip.open if zipped else open)(path, "wt") as file:
+        file.writelines(lines)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_files_are_streamed(tmp_path, zipped):
+    """Parts end with whole queries, and together they are the file."""
+    path = tmp_path / ("rank.svm.gz" if zipped else "rank.svm")
+    ranking_file(path, zipped)
+    table = read_svmlight(path, grouped=True)
+    for size in (1, 500, 3000, 1 << 24):
+        parts = list(stream_svmlight(path, n_features=5, grouped=True, chunk_bytes=size))
+        assert (len(parts) == 2) == (size == 1 << 24) and (size > 1 or len(parts) == 30)      # its end may yet be part of a query
+        np.testing.assert_array_equal(sparse.vstack([part.X for part in parts]).toarray(), table.X.toarray())
+        assert np.concatenate([part.y for part in parts]).tolist() == table.y.tolist()
+        assert np.concatenate([np.diff(part.offsets) for part in parts]).tolist() == LENGTHS.tolist()
+        model = LatentRanker(k=3, shuffle=False)
+        for part in parts:
+            model.partial_fit(part.X, part.y, lengths=np.diff(part.offsets))
+        expected = LatentRanker(k=3, shuffle=False).partial_fit(X, Y, groups=GROUPS)
+        np.testing.assert_allclose(model.coef_[1:], expected.coef_, rtol=1e-9)
+    ungrouped = list(stream_svmlight(path, n_features=5, chunk_bytes=1000))
+    assert len(ungrouped) > 3 and sum(len(part.y) for part in ungrouped) == len(Y) and ungrouped[0].offsets is None
+
+
+def test_what_is_wrong_with_a_part_is_said(tmp_path):
+    path = tmp_path / "rank.svm"
+    for text, sentence in {"1 qid:1 1:1\n0 qid:2 1:1\n1 qid:1 1:2\n": "rows with 'qid' 1 are not all together",
+                           "1 1:1\n0 qid:2 1:1\n": "does not say qid:NUMBER", "": "has no examples", "\n# nothing\n": "has no examples",
+                           "1 qid:1 1:1\n0 qid:2 7:1\n": "has the feature 7",
+                           "1 qid:1 1:1\n0 qid:2 1:nan\n": "example 2: a value of feature 1 is nan",
+                           "1 qid:1 1:1\nx qid:2\n": "is no svmlight file"}.items():
+        path.write_text(text)
+        with pytest.raises(DataError, match=sentence):
+            list(stream_svmlight(path, n_features=5, grouped=True, chunk_bytes=1))
+
+
+def test_the_command_line(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    ranking_file("rank.svm")
+    code, out, err = run("fit", "latent-ranking", "rank.svm", "--group", "qid", "--model", "m.model", "--set", "k=3", "--set", "epochs=4",
+                         "--set", "update=latent", "--set", "step_schedule=inverse-sqrt")
+    assert (code, err) == (0, "") and "30" in out
+    code, out, err = run("evaluate", "m.model", "rank.svm", "--group", "qid")
+    engine = Engine.load("m.model")
+    table = read_svmlight("rank.svm", grouped=True)
+    expected = metrics.precision_at_k(table.y, table.X @ engine.coef_, GROUPS, 3)
+    assert (code, err) == (0, "") and f"precision at 3         {expected:.4f}" in out
+    code, out, err = run("predict", "m.model", "rank.svm", "--group", "qid")
+    shown = np.array(out.split()[1:], dtype=int)
+    assert (code, err) == (0, "") and shown.sum() == np.minimum(LENGTHS, 3).sum() and len(shown) == len(Y)
+    places = Engine.load("m.model").predict(table.X, offsets=table.offsets)
+    assert all(shown[start + i] for start, found in zip(OFFSETS, places, strict=False) for i in found)

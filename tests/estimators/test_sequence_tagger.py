@@ -1,0 +1,778 @@
+"""SequenceTagger adds scikit-learn's manners to the engine's sequences: forms of data, constraints, scores, reasons and folds."""
+
+import enum
+import inspect
+import itertools
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score, cross_validate
+from sklearn.utils.validation import check_is_fitted
+
+from structperc import Engine
+from structperc.errors import DataError, NotFittedError, OptionError
+from structperc.estimators import SequenceTagger
+
+CHUNKS = {"the": "B", "a": "B", "big": "I", "cat": "I", "dog": "I", "she": "B", "sees": "O", "sleeps": "O", ".": "O"}
+LABELS = ["B", "I", "O"]
+
+
+def made(**options):
+    return SequenceTagger(random_state=0, **options)
+
+
+# ---- data ----
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Sentences of phrases (a determiner, up to two words inside) and words between them, as dicts of features, and their chunks."""
+    random = np.random.default_rng(3)
+    X, y = [], []
+    for _ in range(30):
+        words = []
+        for _ in range(random.integers(1, 4)):
+            words += [random.choice(["the", "a", "she"]), *random.choice(["big", "cat", "dog"], size=random.integers(0, 3))]
+            words.append(random.choice(["sees", "sleeps", "."]))
+        X.append([{"word": word, "long": len(word) > 3, "length": len(word) / 4} for word in words])
+        y.append([CHUNKS[word] for word in words])
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Whole numbers, so that sums are exact, sentences of 1 to 4 tokens, and three labels that no chain gets all right."""
+    random = np.random.default_rng(5)
+    X = [random.integers(-3, 4, size=(size, 4)).astype(float) for size in random.integers(1, 5, size=40)]
+    y = [[LABELS[code] for code in (block[:, :3] + random.integers(-2, 3, size=(len(block), 3))).argmax(axis=1)] for block in X]
+    return X, y
+
+
+def lengths_of(X):
+    return [len(block) for block in X]
+
+
+def forms(X):
+    """The same sentences in every form that numbers come in: (X, further arguments, whether predictions are flat)."""
+    lengths = lengths_of(X)
+    groups = np.repeat([f"s{i}" for i in range(len(X))], lengths)
+    return {
+        "arrays": (X, {}),
+        "sparse": ([sparse.csr_array(block) for block in X], {}),
+        "float32": ([block.astype(np.float32) for block in X], {}),
+        "lengths": (np.concatenate(X), {"lengths": lengths}),
+        "groups": (np.concatenate(X), {"groups": groups}),
+        "sparse-lengths": (sparse.csr_matrix(np.concatenate(X)), {"lengths": np.array(lengths)}),
+        "sparse-groups": (sparse.csr_array(np.concatenate(X)), {"groups": groups.tolist()}),
+    }
+
+
+def flat(y):
+    return list(itertools.chain.from_iterable(y))
+
+
+def total(model, block, labels):
+    """The score of an output, from the weights that the model shows."""
+    codes = [model.classes_.tolist().index(label) for label in labels]
+    tokens = block @ model.coef_.T + model.intercept_
+    pairs = sum(model.transition_scores_[a, b] for a, b in itertools.pairwise(codes))
+    return sum(tokens[t, code] for t, code in enumerate(codes)) + pairs + model.start_scores_[codes[0]] + model.end_scores_[codes[-1]]
+
+
+def every_output(model, block):
+    """All outputs of a sentence and their scores, best first."""
+    outputs = [list(labels) for labels in itertools.product(model.classes_.tolist(), repeat=len(block))]
+    return sorted(((total(model, block, labels), labels) for labels in outputs), key=lambda pair: -pair[0])
+
+
+# ---- parameters ----
+
+
+def test_the_constructor_stores_what_it_is_given():
+    wrong = {"epochs": -3, "update": object(), "classes": "no list", "random_state": "dice", "forbidden_transitions": 7}
+    model = SequenceTagger(**wrong)
+    assert all(getattr(model, name) is value for name, value in wrong.items())
+    with pytest.raises(OptionError, match="epochs=-3; expected a whole number"):
+        model.set_params(update="perceptron").fit([[["a"]]], [["x"]])
+
+
+def test_parameters_are_documented_with_their_defaults():
+    for name, parameter in inspect.signature(SequenceTagger).parameters.items():
+        line = next(line.strip() for line in SequenceTagger.__doc__.splitlines() if line.strip().startswith(f"{name} : "))
+        default = parameter.default
+        shown = f'"{default}"' if isinstance(default, str) else repr(default)
+        assert line.endswith(f"default {shown}") or (default is None and line.endswith("optional")), line
+
+
+def test_repr_and_clone():
+    model = SequenceTagger(epochs=3, forbidden_transitions="iob2", plugins=[])
+    assert repr(SequenceTagger()) == "SequenceTagger()"
+    assert repr(model) == "SequenceTagger(plugins=[], epochs=3, forbidden_transitions='iob2')"
+    again = clone(model)
+    assert again is not model and again.get_params() == model.get_params() and again.plugins is model.plugins
+
+
+def test_clones_are_untrained(corpus):
+    model = made().fit(*corpus)
+    assert not hasattr(clone(model), "engine_") and hasattr(model, "engine_")
+
+
+def test_scikit_learn_is_not_imported():
+    code = """
+import sys
+from structperc.estimators import SequenceTagger
+model = SequenceTagger(random_state=0).fit([[["a"], ["b"]]], [["x", "y"]])
+model.predict([[["a"]]]), model.score([[["a"]]], [["x"]]), repr(model), model.citation(), model.explain([["a"]])
+print("sklearn" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=dict(os.environ), capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split()) == (0, ["False"]), done.stderr
+
+
+def test_an_option_is_given_in_one_place():
+    with pytest.raises(OptionError, match="plugin_options names 'start', which is a parameter of SequenceTagger; set it there"):
+        SequenceTagger(plugin_options={"start": False}).fit([[["a"]]], [["x"]])
+
+
+# ---- learning: the engine's, and nothing else ----
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa", "pa1", "pa2"])
+def test_it_learns_exactly_what_the_engine_learns(update, noisy):
+    X, y = noisy
+    model = made(update=update, epochs=4).fit(X, y)
+    engine = Engine("sequence", update=update, epochs=4, average=True, shuffle=True, random_state=0, start=True, end=True).fit(X, y)
+    assert np.array_equal(model.coef_, engine.coef_) and np.array_equal(model.transition_scores_, engine.transition_scores_)
+    assert model.predict(X) == list(engine.predict(X))
+    assert model.mistakes_ == engine.mistakes_ and model.n_iter_ == 4 and model.status_ == "max_epochs"
+    assert model.n_features_in_ == 4 and model.classes_.tolist() == LABELS
+
+
+def test_what_is_learned_has_the_documented_shapes(noisy):
+    model = made().fit(*noisy)
+    assert model.coef_.shape == (3, 4) and model.intercept_.shape == (3,)
+    assert model.transition_scores_.shape == (3, 3) and model.start_scores_.shape == model.end_scores_.shape == (3,)
+    bare = made(start=False, end=False, fit_intercept=False).fit(*noisy)
+    assert bare.coef_.shape == (3, 4)
+    assert not np.array_equal(bare.coef_, model.coef_)
+
+
+def test_separable_sentences_are_learned(corpus):
+    X, y = corpus
+    model = made(epochs=50).fit(X, y)
+    assert model.status_ == "converged" and model.n_iter_ < 50
+    assert model.predict(X) == y and model.score(X, y) == 1.0
+    words = "she sees the big dog ."
+    assert model.predict([[{"word": word} for word in words.split()]]) == [["B", "O", "B", "I", "I", "O"]]
+
+
+def test_transitions_tell_what_tokens_cannot():
+    X = [[["x"], ["x"], ["x"], ["x"]], [["x"], ["x"]]]
+    y = [["a", "b", "a", "b"], ["a", "b"]]
+    model = made().fit(X, y)
+    assert model.predict([[["x"]] * 6]) == [["a", "b"] * 3]
+    assert model.transition_scores_[0, 1] > model.transition_scores_[0, 0]
+
+
+# ---- forms of data ----
+
+
+@pytest.mark.parametrize("form", forms([np.eye(2)]))
+def test_every_form_of_numbers_gives_the_same_model(form, noisy):
+    X, y = noisy
+    plain = made(average=False).fit(X, y)
+    given, further = forms(X)[form]
+    model = made(average=False).fit(given, y, **further)
+    assert np.array_equal(model.coef_, plain.coef_) and np.array_equal(model.transition_scores_, plain.transition_scores_)
+    flatly = made(average=False).fit(given, flat(y), **further)
+    assert np.array_equal(flatly.coef_, plain.coef_)
+    found = model.predict(given, **further)
+    if further:
+        assert found.dtype == model.classes_.dtype and found.tolist() == flat(plain.predict(X))
+        assert model.predict_marginals(given, **further).shape == (len(flat(y)), 3)
+    else:
+        assert found == plain.predict(X)
+    assert model.predict(given, **further, k=2) == plain.predict(X, k=2)
+    np.testing.assert_allclose(model.margins(given, **further), plain.margins(X))
+    np.testing.assert_allclose(np.concatenate(model.predict_marginals(X)), np.concatenate(plain.predict_marginals(X)))
+    assert model.score(given, y, **further) == model.score(given, flat(y), **further) == plain.score(X, y)
+
+
+def test_lengths_may_stand_third(noisy):
+    X, y = noisy
+    rows, lengths = np.concatenate(X), lengths_of(X)
+    model = made().fit(rows, flat(y), lengths)
+    assert model.predict(rows, lengths).tolist() == flat(made().fit(X, y).predict(X))
+    assert model.score(rows, flat(y), lengths) == model.score(X, y)
+
+
+def test_labels_of_rows_keep_their_kind(noisy):
+    X, y = noisy
+    rows, lengths = np.concatenate(X), lengths_of(X)
+    numbers = made().fit(rows, [LABELS.index(label) * 10 for label in flat(y)], lengths)
+    assert numbers.predict(rows, lengths).dtype.kind == "i"
+    assert set(numbers.predict(rows, lengths).tolist()) <= {0, 10, 20}
+    mixed = made(classes=np.array(["B", "I", 2], dtype=object)).fit(rows, [2 if label == "O" else label for label in flat(y)], lengths)
+    found = mixed.predict(rows, lengths)
+    assert found.dtype == object and set(found.tolist()) == {"B", "I", 2}
+
+
+def as_columns(X):
+    """The dicts as CSR matrices, and the column of each feature's name."""
+    columns, blocks = {}, []
+    for sentence in X:
+        entries = [(t, f"{name}:{value}" if isinstance(value, str) else name, 1.0 if isinstance(value, str) else float(value))
+                   for t, token in enumerate(sentence) for name, value in token.items()]
+        rows, names, values = zip(*entries, strict=True)
+        blocks.append((values, (rows, [columns.setdefault(name, len(columns)) for name in names]), len(sentence)))
+    return [sparse.csr_matrix((values, at), shape=(size, len(columns))) for values, at, size in blocks], columns
+
+
+def test_dicts_are_their_columns(corpus):
+    X, y = corpus
+    blocks, columns = as_columns(X)
+    from_dicts, from_columns = made(average=False).fit(X, y), made(average=False).fit(blocks, y)
+    assert from_dicts.n_features_in_ == from_columns.n_features_in_ == len(columns)
+    assert from_dicts.predict(X) == from_columns.predict(blocks) and from_dicts.mistakes_ == from_columns.mistakes_
+    assert np.array_equal(from_dicts.transition_scores_, from_columns.transition_scores_)
+    for label, weights in zip(LABELS, from_columns.coef_, strict=True):
+        expected = {name: weights[j] for name, j in columns.items() if weights[j]}
+        assert dict(from_dicts.top_features(label, n=len(columns))) == expected
+
+
+def test_strings_are_features_of_value_one():
+    as_dicts = [[{"the": 1}, {"cat": 1, "noun": 1}], [{"cat": 1, "noun": 1}, {"runs": True}]]
+    as_lists = [[["the"], ["cat", "noun"]], [["cat", "noun"], ["runs"]]]
+    as_sets = [[set(token) for token in sentence] for sentence in as_lists]
+    y = [["D", "N"], ["N", "V"]]
+    models = [made().fit(X, y) for X in (as_dicts, as_lists, as_sets)]
+    for model in models[1:]:
+        assert dict(model.top_features("N")) == dict(models[0].top_features("N"))
+        assert model.predict(as_lists) == models[0].predict(as_dicts) == y
+
+
+def test_a_template_reads_columns():
+    template = "U0:%x[0,0]\nU1:%x[-1,0]\nU2:%x[0,word]/%x[0,tag]\nB\n"
+    X = [[("the", "DT"), ("cat", "NN"), ("runs", "VB")], [("she", "PR"), ("runs", "VB")]]
+    y = [["B", "I", "O"], ["B", "O"]]
+    model = made(template=template, columns=["word", "tag"]).fit(X, y)
+    assert model.predict(X) == y
+    names = [name for name, _ in model.top_features("I", n=100)]
+    assert "U0:cat" in names and "U2:cat/NN" in names
+
+
+def test_rare_features_are_left_out(corpus):
+    X, y = corpus
+    words = [token["word"] for sentence in X for token in sentence]
+    rarest = min(map(words.count, set(words)))
+    model = made(min_count=rarest + 1).fit([[[token["word"]] for token in sentence] for sentence in X], y)
+    assert model.n_features_in_ == sum(words.count(word) > rarest for word in set(words))
+
+
+def test_sentences_may_be_empty(noisy):
+    X, y = noisy
+    nothing = np.zeros((0, 4))
+    model = made().fit([nothing, *X], [[], *y])
+    assert model.predict([X[0], nothing, X[1]]) == [*model.predict(X[:1]), [], *model.predict(X[1:2])]
+    assert model.predict([nothing, X[0]], k=2)[0] == [[]]
+    assert [marginals.shape for marginals in model.predict_marginals([nothing, X[0]])] == [(0, 3), (len(X[0]), 3)]
+    assert model.predict(X[0], lengths=[0, len(X[0]), 0]).tolist() == model.predict(X[:1])[0]
+
+
+def test_a_matrix_does_not_say_where_sentences_begin(noisy):
+    X, y = noisy
+    rows = np.concatenate(X)
+    model = made().fit(rows, flat(y), lengths=[1] * len(rows))
+    for ask in (lambda: made().fit(rows, flat(y)), lambda: model.partial_fit(rows, flat(y)), lambda: model.predict(rows.tolist()),
+                lambda: model.predict_marginals(rows), lambda: model.margins(sparse.csr_matrix(rows)), lambda: model.score(rows, flat(y))):
+        with pytest.raises(DataError, match=r"say which of its rows make a sentence: with lengths=\[...\] or groups"):
+            ask()
+
+
+def test_data_frames_of_sentences(corpus):
+    """A column of lists, as grouping the tokens of a table by sentence makes it."""
+    X, y = corpus
+    frame = pd.DataFrame({"tokens": X, "tags": y}, index=range(5, 5 + len(X)))
+    model = made().fit(frame.tokens, frame.tags)
+    assert model.predict(frame.tokens) == made().fit(X, y).predict(X)
+    assert model.score(frame.tokens, frame.tags) == model.score(X, y)
+
+
+@pytest.mark.parametrize("X", [[[[1, 2], [3, 4]], [[5, 6]]], [iter([["a"], ["b"]]), iter([["a"]])]], ids=["numbers", "generators"])
+def test_sentences_that_are_no_lists_of_tokens_are_refused(X):
+    with pytest.raises(DataError, match=r"X is a list of objects, .*; pass an array \(tokens, features\) for each sentence, or a list"):
+        made().fit(X, [["B", "I"], ["O"]])
+
+
+# ---- constraints ----
+
+
+def follows_iob2(labels):
+    return all(after != "I" or before in ("B", "I") for before, after in itertools.pairwise([None, *labels]))
+
+
+def iob2_sentences(noisy):
+    """The noisy sentences with B where an I stands alone."""
+    X, y = noisy
+    mended = []
+    for labels in y:
+        out = []
+        for label in labels:
+            out.append("B" if label == "I" and (not out or out[-1] == "O") else label)
+        mended.append(out)
+    return X, mended
+
+
+@pytest.mark.parametrize("forbidden", ["iob2", [("O", "I"), (None, "I")]])
+def test_forbidden_transitions_never_occur(forbidden, noisy):
+    X, y = iob2_sentences(noisy)
+    free = made().fit(X, y)
+    assert not all(map(follows_iob2, free.predict(X)))
+    model = made(forbidden_transitions=forbidden).fit(X, y)
+    assert all(map(follows_iob2, model.predict(X)))
+    assert all(follows_iob2(labels) for outputs in model.predict(X, k=30) for labels in outputs)
+    for marginals in model.predict_marginals(X):
+        assert marginals[0, LABELS.index("I")] == 0
+
+
+def test_required_transitions_never_fail():
+    random = np.random.default_rng(1)
+    X = [random.integers(-3, 4, size=(6, 3)).astype(float) for _ in range(10)]
+    y = [list("BIOBIO")] * 5 + [list("OBIOBI")] * 5
+    model = made(required_transitions=[("B", "I")]).fit(X, y)
+    for labels in flat(model.predict(X, k=10)):
+        assert all(after == "I" for before, after in itertools.pairwise(labels) if before == "B")
+
+
+def test_a_right_answer_that_is_forbidden_is_named(noisy):
+    X, y = iob2_sentences(noisy)
+    y = [list(labels) for labels in y]
+    y[7] = ["I"] * len(y[7])
+    with pytest.raises(DataError, match=r"y\[7\]|sentence 7"):
+        made(forbidden_transitions="iob2").fit(X, y)
+
+
+def test_allowed_labels_are_kept_to(noisy):
+    X, y = noisy
+    model = made().fit(X, y)
+    allowed = [None if i % 3 == 0 else [{"B", "O"} if t % 2 else None for t in range(len(block))] for i, block in enumerate(X)]
+    found = model.predict(X, allowed=allowed)
+    for i, labels in enumerate(found):
+        assert all(i % 3 == 0 or t % 2 == 0 or label != "I" for t, label in enumerate(labels))
+    assert found[::3] == model.predict(X)[::3] and found != model.predict(X)
+    right = [[[label] for label in labels] for labels in y]
+    assert model.predict(X, allowed=right) == y and model.score(X, y, allowed=right) == 1.0
+    assert model.score(X, y, allowed=right) > model.score(X, y)
+    assert np.isinf(model.margins(X, allowed=right)).all()
+
+
+def test_allowed_labels_matter_to_fit(noisy):
+    X, y = noisy
+    right = [[[label] for label in labels] for labels in y]
+    assert made().fit(X, y, allowed=right).mistakes_ == [0]
+    assert made().fit(X, y, allowed=[None] * len(X)).mistakes_ == made().fit(X, y).mistakes_
+    some = [[{label, "B"} for label in labels] for labels in y]
+    assert 0 < made().fit(X, y, allowed=some).mistakes_[0] < made().fit(X, y).mistakes_[0]
+
+
+def test_a_sentence_without_possible_labels_is_named(noisy):
+    X, y = iob2_sentences(noisy)
+    model = made(forbidden_transitions="iob2").fit(X, y)
+    before = model.predict(X)
+    allowed = [None] * len(X)
+    allowed[4] = [["I"]] + [None] * (len(X[4]) - 1)
+    for method in (model.predict, model.predict_marginals, model.margins):
+        with pytest.raises(DataError, match=r"sentence 4|X\[4\]"):
+            method(X, allowed=allowed)
+    assert model.predict(X) == before
+
+
+# ---- more than the best output ----
+
+
+def test_the_k_best_outputs_are_those_of_enumeration(noisy):
+    X, y = noisy
+    model = made().fit(X, y)
+    for block, outputs in zip(X, model.predict(X, k=4), strict=True):
+        everything = every_output(model, block)
+        assert len(outputs) == min(4, len(everything))
+        np.testing.assert_allclose([total(model, block, labels) for labels in outputs], [s for s, _ in everything[:4]], atol=1e-9)
+        assert len({tuple(labels) for labels in outputs}) == len(outputs)
+    assert [outputs[0] for outputs in model.predict(X, k=3)] == model.predict(X)
+    assert model.predict(X, k=1) == [[labels] for labels in model.predict(X)]
+    assert len(model.predict(X[:1], k=1000)[0]) == 3 ** len(X[0])
+
+
+def test_margins_are_the_lead_of_the_first_over_the_second(noisy):
+    X, y = noisy
+    model = made().fit(X, y)
+    for block, (first, second), margin in zip(X, model.predict(X, k=2), model.margins(X), strict=True):
+        assert margin == pytest.approx(total(model, block, first) - total(model, block, second), abs=1e-9)
+        assert margin >= 0
+
+
+def test_marginals_are_those_of_enumeration(noisy):
+    X, y = noisy
+    model = made(epochs=1).fit(X, y)
+    for block, marginals in zip(X, model.predict_marginals(X), strict=True):
+        everything = every_output(model, block)
+        probability = softmax([score for score, _ in everything])
+        expected = np.zeros((len(block), 3))
+        for p, (_, labels) in zip(probability, everything, strict=True):
+            for t, label in enumerate(labels):
+                expected[t, LABELS.index(label)] += p
+        np.testing.assert_allclose(marginals, expected, atol=1e-9)
+        np.testing.assert_allclose(marginals.sum(axis=1), 1)
+
+
+def test_k_is_a_whole_number(noisy):
+    model = made().fit(*noisy)
+    for k in (0, -1, 1.5, "two"):
+        with pytest.raises((DataError, OptionError), match=f"k={k!r}"):
+            model.predict(noisy[0], k=k)
+
+
+# ---- reasons ----
+
+
+def test_reasons_add_up_to_the_margin(noisy):
+    X, y = noisy
+    model = made().fit(X, y)
+    for block, best, margin in zip(X[:8], model.predict(X[:8]), model.margins(X[:8]), strict=True):
+        for sentence in (block, sparse.csr_matrix(block)):
+            explanation = model.explain(sentence)
+            assert explanation.winner == best and explanation.margin == pytest.approx(margin, abs=1e-9)
+            assert sum(c.value for c in explanation.contributions) == pytest.approx(explanation.margin, abs=1e-9)
+            assert sum(explanation.atoms.values()) == pytest.approx(explanation.margin, abs=1e-9)
+
+
+def test_reasons_of_a_token_compare_with_its_best_other_label(noisy):
+    X, y = noisy
+    model = made().fit(X, y)
+    for block in X[:8]:
+        everything = every_output(model, block)
+        for t in range(len(block)):
+            explanation = model.explain(block, token=t)
+            best = model.predict([block])[0]
+            assert explanation.winner == best and explanation.runner_up[t] != best[t]
+            other = next(score for score, labels in everything if labels[t] != best[t])
+            assert explanation.margin == pytest.approx(everything[0][0] - other, abs=1e-9)
+            assert sum(c.value for c in explanation.contributions) == pytest.approx(explanation.margin, abs=1e-9)
+
+
+def test_reasons_name_features_and_transitions(corpus):
+    X, y = corpus
+    model = made().fit(X, y)
+    sentence = [{"word": word} for word in ("the", "cat", "sleeps")]
+    explanation = model.explain(sentence, token=1)
+    assert explanation.winner == ["B", "I", "O"] and explanation.runner_up[1] != "I"
+    assert "word:cat" in {c.feature for c in explanation.contributions}
+    assert any("B" in atom and "I" in atom for atom in explanation.atoms)
+    strings = [["the"], ["cat"]]
+    model = made().fit([strings, strings[::-1]], [["D", "N"], ["N", "D"]])
+    assert {c.feature for c in model.explain(strings, token=0).contributions} >= {"the"}
+
+
+def test_reasons_need_a_token_and_another_label(noisy):
+    X, y = noisy
+    model = made().fit(X, y)
+    for token in (-1, 99, 1.0, "first"):
+        with pytest.raises(DataError, match=f"token={token!r}; expected the position of one of the sentence's {len(X[0])} tokens"):
+            model.explain(X[0], token=token)
+    with pytest.raises(DataError, match="token=0, but the sentence has no tokens"):
+        model.explain(np.zeros((0, 4)), token=0)
+    two = made(classes=["a", "b"], required_transitions=[("a", "b")], forbidden_transitions=[("b", "b"), (None, "b")])
+    two.fit([np.eye(2), np.eye(2)[::-1]], [["a", "b"], ["a", "b"]])
+    with pytest.raises(DataError, match="token 0 can have no label but 'a': the constraints forbid all others"):
+        two.explain(np.eye(2), token=0)
+
+
+def test_a_sentence_of_numbers_may_be_a_list_of_rows(noisy):
+    X, y = noisy
+    model = made().fit(X, y)
+    for token in (None, 0):
+        assert model.explain(X[0].tolist(), token=token).atoms == model.explain(X[0], token=token).atoms
+
+
+def test_top_features_are_the_largest_weights(noisy):
+    model = made().fit(*noisy)
+    top = model.top_features("I", n=2)
+    weights = model.coef_[1]
+    assert [abs(weight) for _, weight in top] == sorted(np.abs(weights), reverse=True)[:2]
+    assert all(weights[int(name.removeprefix("x[").removesuffix("]"))] == weight for name, weight in top)
+    assert len(model.top_features("I", n=100)) == np.count_nonzero(weights)
+    with pytest.raises(DataError, match="label='Z' is not one of the labels"):
+        model.top_features("Z")
+    for n in (0, -1, 2.0):
+        with pytest.raises(OptionError, match=f"n={n}; expected a whole number, at least 1"):
+            model.top_features("I", n=n)
+
+
+def test_columns_keep_their_names(noisy):
+    X, y = noisy
+    frame = pd.DataFrame(np.concatenate(X), columns=["north", "east", "south", "west"])
+    model = made().fit(frame, flat(y), lengths_of(X))
+    assert {name for name, _ in model.top_features("O")} == set(frame.columns) == set(model.feature_names_in_)
+    assert {c.feature for c in model.explain(frame[:2], token=1).contributions} <= {*frame.columns, "(constant)"}
+    with pytest.raises(DataError, match="column 0 of X is 'east', but this model was trained with 'north' there"):
+        model.predict(frame[["east", "north", "south", "west"]], lengths_of(X))
+
+
+def test_top_transitions_are_the_largest_scores(noisy):
+    model = made().fit(*noisy)
+    top = model.top_transitions(n=4)
+    scores = model.transition_scores_
+    assert [abs(score) for _, _, score in top] == sorted(np.abs(scores).ravel(), reverse=True)[:4]
+    assert all(scores[LABELS.index(before), LABELS.index(after)] == score for before, after, score in top)
+    assert len(model.top_transitions(n=100)) == np.count_nonzero(scores)
+
+
+# ---- labels ----
+
+
+@pytest.mark.parametrize("labels", [("B", "I", "O"), (("N", 1), ("N", 2), ("V", 1)), (b"B", b"I", b"O"), (2, 5, 9), (0.5, 1.0, 2.0)])
+def test_any_labels_that_can_be_compared(labels, noisy):
+    X, y = noisy
+    chosen = [[labels[LABELS.index(label)] for label in one] for one in y]
+    model = made().fit(X, chosen)
+    assert model.classes_.tolist() == list(labels)
+    assert model.predict(X) == [[labels[LABELS.index(label)] for label in one] for one in made().fit(X, y).predict(X)]
+
+
+def test_labels_without_an_order_are_named(noisy):
+    class Tag(enum.Enum):
+        BEGIN, INSIDE, OUT = range(3)
+
+    X, y = noisy
+    tags = [[list(Tag)[LABELS.index(label)] for label in one] for one in y]
+    with pytest.raises(DataError, match=r"y holds labels of the type Tag, which have no order; name them in order with classes="):
+        made().fit(X, tags)
+    assert made(classes=list(Tag)).fit(X, tags).predict(X[:1])[0][0] in Tag
+    with pytest.raises(DataError, match="classes is 'BIO'; expected the labels in order, such as a list"):
+        made(classes="BIO").fit(X, y)
+
+
+def test_the_order_of_labels_can_be_given(noisy):
+    X, y = noisy
+    model = made(classes=["O", "I", "B"]).fit(X, y)
+    assert model.classes_.tolist() == ["O", "I", "B"] and made().fit(X, y).classes_.tolist() == LABELS
+
+
+def test_a_label_that_was_never_named_is_an_error_that_says_where(noisy):
+    X, y = noisy
+    at = next(i for i, block in enumerate(X) if len(block) > 2)
+    strange = [list(labels) for labels in y]
+    strange[at][2] = "Z"
+    for model in (made(classes=LABELS), made().fit(X, y)):
+        with pytest.raises(DataError, match=rf"y\[{at}\]\[2\] is 'Z', which is not one of the labels"):
+            model.partial_fit(X, strange)
+
+
+@pytest.mark.parametrize("y", [None, [["B"]], [["B", "I"], ["O"]], "BI"])
+def test_labels_must_fit_the_tokens(y):
+    X = [np.eye(2), np.eye(2)]
+    with pytest.raises(DataError, match="y"):
+        made().fit(X, y)
+    model = made().fit(X, [["B", "I"], ["O", "I"]])
+    with pytest.raises(DataError, match="y"):
+        model.score(X, y)
+
+
+# ---- scores ----
+
+
+def test_the_score_is_the_share_of_right_tokens(corpus):
+    X, y = corpus
+    model = made(epochs=50).fit(X, y)
+    wrong = [list(labels) for labels in y]
+    wrong[0] = ["O" if label != "O" else "B" for label in wrong[0]]
+    tokens = len(flat(y))
+    assert model.score(X, wrong) == pytest.approx(1 - len(y[0]) / tokens)
+    weights = np.ones(len(X))
+    weights[0] = 0
+    assert model.score(X, wrong, sample_weight=weights) == 1.0
+    weights[0] = 3
+    assert model.score(X, wrong, sample_weight=weights) == pytest.approx((tokens - len(y[0])) / (tokens + 2 * len(y[0])))
+    strange = [["never seen"] * len(y[0]), *y[1:]]
+    assert model.score(X, strange) == model.score(X, wrong)
+    with pytest.raises(DataError, match="y holds none of the labels.*but for instance 1"):
+        model.score(X, [[1] * len(labels) for labels in y])
+    with pytest.raises(DataError, match="y holds none of the labels"):
+        model.score(X, [[["B"]] * len(labels) for labels in y])
+    with pytest.raises(DataError, match="X has no tokens, so there is nothing to score"):
+        model.score([[], []], [[], []])
+    with pytest.raises(DataError, match="all sample weights are 0"):
+        model.score(X, y, sample_weight=np.zeros(len(X)))
+    with pytest.raises(DataError, match=rf"y\[1\] has 1 labels but sentence 1 of X has {len(y[1])} tokens"):
+        model.score(X, [y[0], ["B"], *y[2:]])
+    with pytest.raises(DataError, match="y has 29 sentences but X has 30"):
+        model.score(X, y[1:])
+
+
+# ---- sample weights ----
+
+
+def test_weight_zero_is_absence(noisy):
+    X, y = noisy
+    kept = [i for i in range(len(X)) if i % 3]
+    weighted = made().fit(X, y, sample_weight=[float(i % 3 != 0) for i in range(len(X))])
+    fewer = made().fit([X[i] for i in kept], [y[i] for i in kept])
+    assert np.array_equal(weighted.coef_, fewer.coef_) and weighted.mistakes_ == fewer.mistakes_
+    assert not np.array_equal(weighted.coef_, made().fit(X, y).coef_)
+
+
+# ---- learning on ----
+
+
+@pytest.mark.parametrize("average", [True, False])
+def test_a_stream_brings_new_words_under_hashing(average, corpus):
+    X, y = corpus
+    model = made(n_hashed=64, shuffle=False, average=average)
+    for start in range(0, 30, 10):
+        assert model.partial_fit(X[start:start + 10], y[start:start + 10], classes=LABELS) is model
+    whole = made(n_hashed=64, shuffle=False, average=average, epochs=1).fit(X, y)
+    assert np.array_equal(model.coef_, whole.coef_) and model.mistakes_ == whole.mistakes_
+    assert model.n_features_in_ == 64 and model.n_iter_ == 1
+    new = [[{"word": "this"}, {"word": "mouse"}]]
+    for _ in range(10):
+        model.partial_fit(new, [["B", "I"]])
+    assert model.predict(new) == [["B", "I"]]
+
+
+def test_partial_fit_continues_a_fit(noisy):
+    X, y = noisy
+    model = made(epochs=2).fit(X, y)
+    before = model.coef_.copy()
+    model.partial_fit(X, y)
+    engine = Engine("sequence", epochs=2, average=True, shuffle=True, random_state=0, start=True, end=True).fit(X, y).partial_fit(X, y)
+    assert np.array_equal(model.coef_, engine.coef_) and not np.array_equal(model.coef_, before)
+
+
+def test_partial_fit_takes_rows_and_lengths(noisy):
+    X, y = noisy
+    by_rows, by_blocks = made(), made()
+    for start in (0, 20):
+        part, labels = X[start:start + 20], y[start:start + 20]
+        by_blocks.partial_fit(part, labels, classes=LABELS)
+        by_rows.partial_fit(np.concatenate(part), flat(labels), lengths_of(part), classes=LABELS)
+    assert np.array_equal(by_rows.coef_, by_blocks.coef_)
+
+
+def test_partial_fit_agrees_on_classes_and_parameters(noisy):
+    model = made(epochs=3).partial_fit(*noisy, classes=LABELS)
+    with pytest.raises(DataError, match=r"classes=\['B'\] is not the same as \['B', 'I', 'O'\], which the earlier calls named"):
+        model.partial_fit(*noisy, classes=["B"])
+    with pytest.raises(OptionError, match="epochs was 3 when training began and is 4 now"):
+        model.set_params(epochs=4).partial_fit(*noisy)
+
+
+# ---- state ----
+
+
+def test_what_is_not_fitted_says_so_in_both_libraries():
+    model = SequenceTagger()
+    options_used = (lambda: model.predict([[["a"]]]), lambda: model.score([[["a"]]], [["x"]]), lambda: model.explain([["a"]]),
+            lambda: model.coef_, lambda: check_is_fitted(model), lambda: model.top_transitions())
+    for use in options_used:
+        with pytest.raises(SklearnNotFittedError, match="This SequenceTagger.* is not fitted yet"):
+            use()
+    with pytest.raises(NotFittedError):
+        model.margins([[["a"]]])
+
+
+@pytest.mark.parametrize("options", [{}, {"n_hashed": 64}, {"forbidden_transitions": "iob2"}])
+def test_pickles_predict_and_learn_on(options, corpus):
+    X, y = corpus
+    model = made(epochs=2, shuffle=False, **options).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict(X) == model.predict(X) and again.status_ == model.status_ and repr(again) == repr(model)
+    assert again.explain(X[0], token=1).atoms == model.explain(X[0], token=1).atoms
+    assert np.array_equal(again.partial_fit(X, y).coef_, model.partial_fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_a_failed_fit_leaves_the_tagger_as_it_was(method, noisy):
+    X, y = noisy
+    model = made().fit(X, y)
+    engine, before = model.engine_, model.coef_.copy()
+    broken = [block.copy() for block in X]
+    broken[9][0, 1] = np.nan
+    strange = [*y[:-1], ["Z"] * len(y[-1])] if method == "partial_fit" else y[:-1]
+    for data in ((broken, y), (X, strange), ([], [])):
+        with pytest.raises(DataError):
+            getattr(model, method)(*data)
+        assert model.engine_ is engine and np.array_equal(model.coef_, before)
+
+
+def test_citations_name_the_methods_in_use(noisy):
+    assert SequenceTagger().citation() == SequenceTagger().fit(*noisy).citation() != SequenceTagger(update="pa1").citation()
+    assert "Discriminative Training Methods" in SequenceTagger().citation()
+
+
+# ---- scikit-learn's tools ----
+
+
+def test_cross_validation_of_lists(corpus, noisy):
+    assert cross_val_score(made(), *corpus, cv=KFold(3, shuffle=True, random_state=0), error_score="raise").min() > 0.9
+    X, y = noisy
+    blocks = [sparse.csr_array(block) for block in X]
+    assert not is_classifier(SequenceTagger())
+    found = cross_validate(made(), blocks, y, cv=3, error_score="raise", return_estimator=True)
+    train, test = next(KFold(3).split(blocks))
+    by_hand = made().fit([X[i] for i in train], [y[i] for i in train])
+    assert np.allclose(found["estimator"][0].coef_, by_hand.coef_)
+    assert found["test_score"][0] == pytest.approx(by_hand.score([X[i] for i in test], [y[i] for i in test]))
+
+
+def test_grid_search_over_lists(noisy):
+    search = GridSearchCV(made(epochs=2), [{"update": ["perceptron", "pa"]}, {"update": ["pa1"], "C": [0.01, 1.0]}],
+                          cv=KFold(3), error_score="raise").fit(*noisy)
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    assert len(search.predict(noisy[0])) == len(noisy[0])
+
+
+def test_metadata_routing_passes_groups_on(noisy):
+    X, y = noisy
+    rows, labels = np.concatenate(X), np.array(flat(y))
+    groups = np.repeat(np.arange(len(X)), lengths_of(X))
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = clone(made(epochs=2).set_fit_request(groups=True).set_score_request(groups=True))
+        scores = cross_val_score(model, rows, labels, cv=GroupKFold(3), params={"groups": groups}, error_score="raise")
+    train, test = next(GroupKFold(3).split(rows, labels, groups))
+    by_hand = made(epochs=2).fit(rows[train], labels[train], groups=groups[train])
+    assert scores[0] == by_hand.score(rows[test], labels[test], groups=groups[test])
+    with pytest.raises(TypeError, match="predict takes no metadata 'sample_weight'; expected 'lengths' or 'groups' or 'allowed' or 'k'"):
+        made().set_predict_request(sample_weight=True)
+
+
+def test_tokens_of_a_sentence_may_stand_anywhere():
+    """Sentences in the order in which they first appear, tokens in theirs; labels and marginals in the order of the rows."""
+    random = np.random.default_rng(5)
+    rows, names = random.normal(size=(40, 3)), np.repeat(np.arange(10), 4)
+    labels = np.where(rows[:, 0] > 0, "A", "B")
+    allowed = np.ones((40, 2), dtype=bool)
+    allowed[::7, 0] = labels[::7] == "A"
+    first, rest = np.arange(0, 40, 4), np.setdiff1d(np.arange(40), np.arange(0, 40, 4))
+    order = np.concatenate([first, rest[np.argsort(rest % 4, kind="stable")]])
+    together = SequenceTagger(epochs=3, random_state=0).fit(rows, labels, groups=names, allowed=allowed)
+    apart = SequenceTagger(epochs=3, random_state=0).fit(rows[order], labels[order], groups=names[order], allowed=allowed[order])
+    np.testing.assert_array_equal(apart.coef_, together.coef_)
+    for extra in ({}, {"allowed": allowed}):
+        mixed = {name: value[order] for name, value in extra.items()}
+        predicted = together.predict(rows, groups=names, **extra)
+        np.testing.assert_array_equal(apart.predict(rows[order], groups=names[order], **mixed), predicted[order])
+        marginals = together.predict_marginals(rows, groups=names, **extra)
+        np.testing.assert_array_equal(apart.predict_marginals(rows[order], groups=names[order], **mixed), marginals[order])
+    assert apart.score(rows[order], labels[order], groups=names[order]) == together.score(rows, labels, groups=names)
+    assert apart.score(rows[order], labels[order], groups=names[order]) > 0.8

@@ -1,0 +1,114 @@
+"""Observers: what they record, draw and stop."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+from structperc import Engine, hookimpl
+from structperc.callbacks import EarlyStopping, History, Progress
+from structperc.errors import DataError, MissingExtra, OptionError
+
+
+@pytest.fixture
+def noise():
+    random = np.random.default_rng(0)
+    return random.normal(size=(60, 3)), random.integers(1, 5, 60)
+
+
+def test_history_holds_every_epoch_of_the_last_fit(noise):
+    history = History()
+    engine = Engine("cusum", epochs=4, plugins=[history]).fit(*noise)
+    engine.fit(*noise)
+    arrays = history.arrays
+    assert arrays["epoch"].tolist() == [1, 2, 3, 4]
+    assert arrays["mistakes"].tolist() == engine.mistakes_
+    assert arrays["loss"].sum() == engine.cumulative_loss_
+    assert arrays["examples"].tolist() == [60] * 4
+
+
+def test_history_is_empty_before_training():
+    assert {name: len(values) for name, values in History().arrays.items()} == dict.fromkeys(
+        ["epoch", "epochs", "examples", "mistakes", "updates", "loss", "seconds"], 0)
+
+
+class Watcher:
+    """Notes what the bar shows after each epoch; observers named later are called earlier."""
+
+    def __init__(self, bar):
+        self.bar, self.shown = bar, []
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        self.shown.append(str(self.bar.bar))
+
+
+def test_progress_draws_a_bar_and_removes_it(noise):
+    bar = Progress(delay=0.0, file=io.StringIO())
+    watcher = Watcher(bar)
+    engine = Engine("cusum", epochs=3, plugins=[watcher, bar]).fit(*noise)
+    for epoch in (1, 2):
+        assert f"{epoch}/3" in watcher.shown[epoch - 1] and f"mistakes={engine.mistakes_[epoch - 1]} of 60" in watcher.shown[epoch - 1]
+    drawn = bar.file.getvalue().split("\r")
+    assert "0/3" in drawn[1] and drawn[-2].strip() == "" and bar.bar is None
+
+
+def test_progress_ends_when_training_converges():
+    bar = Progress(delay=0.0, file=io.StringIO())
+    engine = Engine("cusum", epochs=100, plugins=[bar]).fit([[-1.0], [1.0]], [1, 2])
+    assert engine.status_ == "converged" and bar.bar is None
+
+
+def test_progress_without_tqdm_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(MissingExtra, match=r"progress bar needs tqdm; install structperc\[cli\]"):
+        Progress()
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_early_stopping_waits_for_patience_epochs_without_improvement(noise, average):
+    X, y = noise
+    held_out = X[40:], y[40:]
+    stopping = EarlyStopping(*held_out, patience=2)
+    engine = Engine("cusum", epochs=500, average=average, plugins=[stopping]).fit(X[:40], y[:40])
+    assert engine.status_ == "early_stopped"
+    assert len(engine.mistakes_) == len(stopping.losses) == stopping.best_epoch + 2
+    assert min(stopping.losses) == stopping.losses[stopping.best_epoch - 1]
+    assert stopping.losses[-1] == np.abs(engine.predict(held_out[0]) - held_out[1]).mean()
+
+
+def test_early_stopping_does_not_change_what_is_learned(noise):
+    X, y = noise
+    stopping = EarlyStopping(X, y, patience=100)
+    watched = Engine("prank", epochs=5, plugins=[stopping]).fit(X, y)
+    assert np.array_equal(watched.coef_, Engine("prank", epochs=5).fit(X, y).coef_)
+    assert watched.status_ == "max_epochs" and len(stopping.losses) == 5
+
+
+@pytest.mark.parametrize("patience", [0, 1.5, True])
+def test_early_stopping_refuses_odd_patience(noise, patience):
+    with pytest.raises(OptionError, match="patience=.* at least 1"):
+        EarlyStopping(*noise, patience=patience)
+
+
+def test_held_out_data_that_do_not_fit_are_told_from_those_of_fit():
+    X, y = [[["a"], ["b"]], [["b"]]], [["A", "B"], ["B"]]
+    engine = Engine("sequence", epochs=3, plugins=[EarlyStopping([[["a"]]], [["C"]])])
+    with pytest.raises(DataError, match=r"the held-out data of EarlyStopping do not fit: y\[0\]\[0\] is 'C', which is not one of"):
+        engine.fit(X, y)
+    assert not hasattr(engine, "mistakes_")
+
+
+def test_early_stopping_refuses_costs_of_single_examples(noise):
+    X, y = noise
+    engine = Engine("cusum", loss="costs", plugins=[EarlyStopping(X, y)])
+    with pytest.raises(OptionError, match="cannot measure loss='costs'"):
+        engine.fit(X, y, costs=np.abs(np.arange(1, 5) - y[:, None]))
+
+
+def test_a_model_trained_under_observation_loads_without_the_observer(noise, tmp_path):
+    X, y = noise
+    engine = Engine("cusum", plugins=[History()]).fit(X, y)
+    engine.save(tmp_path / "observed.model")
+    assert np.array_equal(Engine.load(tmp_path / "observed.model").predict(X), engine.predict(X))
