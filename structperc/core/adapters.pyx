@@ -1,7 +1,7 @@
 """How the one compiled loop drives components written in Python.
 
-`bound(component)` returns the component itself when every method that the loop calls is compiled, otherwise an adapter
-whose `_c` methods call those that Python overrides and pass the others on. So a Python override is never bypassed.
+`structperc.core.component.bound` returns the component itself when every method that the loop calls is compiled, otherwise an
+adapter whose `_c` methods call those that Python overrides and pass the others on. So a Python override is never bypassed.
 Only the loop, the weight store, the loss and the step see adapters; everything else talks to the component itself.
 
 Cost: 0.1 to 0.6 us per call; one adapter per component and fit.
@@ -10,6 +10,7 @@ import numpy as np
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memcpy
+from structperc.core.component import ADAPTERS, bound, is_adapter, overrides
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport Features, Parameter
 from structperc.core.losses cimport Loss
@@ -20,31 +21,6 @@ from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError
 from structperc.core.rows cimport Example, Rows
 from libc.stdint cimport int64_t
-
-COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
-
-
-def overrides(component, name):
-    """Whether Python code, not a compiled class, answers `component.name`."""
-    if name in getattr(component, "__dict__", ()):
-        return True
-    for kind in type(component).__mro__:        # the class that answers; inspect.getattr_static takes ten times as long
-        if name in kind.__dict__:
-            return type(kind.__dict__[name]).__name__ not in COMPILED
-    return False
-
-
-def bound(component):
-    """The component as the loop can call it."""
-    for base, adapter, methods in ADAPTERS:
-        if isinstance(component, base):
-            python = frozenset(name for name in methods if overrides(component, name))
-            return adapter(component, python) if python else component
-    raise TypeError(f"{type(component).__name__} is not a component.")
-
-
-def is_adapter(component):
-    return any(type(component) is adapter for _, adapter, _ in ADAPTERS)
 
 
 cdef Py_ssize_t write_structure(object answer, Outputs outputs, Example x, int *y) except -1:
@@ -111,6 +87,9 @@ cdef class PythonFeatures(Features):
         self.n_blocks, self.has_cell = target.n_blocks, "cell" in python
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_norm, self.has_inner = "norm" in python, "inner" in python
+
+    def as_written(self):
+        return self.target
 
     cdef flat(self, const Parameter *p, Py_ssize_t far):
         """The weights (or their accumulators) as one vector."""
@@ -213,6 +192,9 @@ cdef class PythonWeights(Weights):
         self.has_scores, self.has_update = "scores" in python, "update" in python
         self.has_norm, self.has_inner = "norm" in python, "inner" in python
 
+    def as_written(self):
+        return self.target
+
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         if not self.has_scores:
             return self.target.scores_c(x, s)
@@ -277,6 +259,9 @@ cdef class PythonOutputs(Outputs):
         self.has_count, self.has_signs = "count" in python, "signs" in python
         self.has_agrees, self.has_complete = "agrees" in python, "complete" in python
 
+    def as_written(self):
+        return self.target
+
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         if not self.has_count:
             return self.target.count_c(x, y, n, sign, c)
@@ -331,6 +316,9 @@ cdef class PythonArgmax(Argmax):
     def __init__(self, Argmax target, python):
         self.target = target
 
+    def as_written(self):
+        return self.target
+
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         with gil:
             try:
@@ -349,6 +337,9 @@ cdef class PythonLoss(Loss):
         self.target, self.outputs, self.costs = target, target.outputs, target.costs
         self.width, self.gold_width = target.outputs.width, gold_width(target.outputs)
         self.has_value, self.has_augment = "value" in python, "augment" in python
+
+    def as_written(self):
+        return self.target
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef double value
@@ -384,6 +375,9 @@ cdef class PythonUpdate(Update):
     def __init__(self, Update target, python):
         self.target, self.every_trial = target, target.every_trial
 
+    def as_written(self):
+        return self.target
+
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a
         cdef double total
@@ -405,7 +399,7 @@ cdef class PythonUpdate(Update):
                 return -1
 
 
-ADAPTERS = (
+ADAPTERS += (
     (Features, PythonFeatures, ("n_atoms", "scores", "add", "norm", "inner", "cell")),
     (Weights, PythonWeights, ("scores", "update", "norm", "inner")),
     (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),

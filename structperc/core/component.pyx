@@ -1,5 +1,31 @@
-"""The base class of all parts of an engine."""
+"""The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
 from structperc.core.errors import PluginError
+
+COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
+ADAPTERS = []           # (base class, adapter, methods) of each kind of part, entered by structperc.core.adapters
+
+
+def overrides(component, name):
+    """Whether Python code, not a compiled class, answers `component.name`."""
+    if name in getattr(component, "__dict__", ()):
+        return True
+    for kind in type(component).__mro__:        # the class that answers; inspect.getattr_static takes ten times as long
+        if name in kind.__dict__:
+            return type(kind.__dict__[name]).__name__ not in COMPILED
+    return False
+
+
+def bound(component):
+    """The part as compiled code can call it: itself, or an adapter where Python overrides a method that the loop calls."""
+    for base, adapter, methods in ADAPTERS:
+        if isinstance(component, base):
+            python = frozenset(name for name in methods if overrides(component, name))
+            return adapter(component, python) if python else component
+    raise TypeError(f"{type(component).__name__} is not a component.")
+
+
+def is_adapter(component):
+    return any(type(component) is adapter for _, adapter, _ in ADAPTERS)
 
 
 def remake(kind, args, kwargs, attributes):
@@ -51,7 +77,12 @@ cdef class Component:
     def restore(self, state):
         """Takes back what `state` gave; called on a component that has been started."""
 
+    def as_written(self):
+        """The author's own object: this one, or of an adapter the one behind it."""
+        return self
+
     def missing(self, method):
         """The error of a component that lacks one of its methods."""
-        return PluginError(f"{type(self).__module__}.{type(self).__name__} does not implement {method}(); "
+        kind = type(self.as_written())
+        return PluginError(f"{kind.__module__}.{kind.__name__} does not implement {method}(); "
                            f"override it in Python, or {method}_c in Cython.")
