@@ -13,7 +13,8 @@ from sklearn.svm import LinearSVC
 from structperc.solvers.pairs import short_pairs
 
 from structperc.errors import DataError, NotFittedError, OptionError
-from structperc.estimators import RankingSVM, ranking_svm
+from structperc.estimators import RankingSVM
+from structperc.solvers import pairwise_hinge
 
 LOSSES = ["hinge", "squared_hinge"]
 
@@ -190,7 +191,7 @@ def press_at(monkeypatch, count):
             raise KeyboardInterrupt
         return short_pairs(*arguments)
 
-    monkeypatch.setattr(ranking_svm, "short_pairs", pressing)
+    monkeypatch.setattr(pairwise_hinge, "short_pairs", pressing)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

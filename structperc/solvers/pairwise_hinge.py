@@ -1,0 +1,259 @@
+"""Linear scores whose pairs are ordered by a hinge or its square, without forming the pairs.
+
+    P(w) = 1/2 ||w||^2 + sum over groups of cost * sum over pairs (i, j), level_i > level_j, of max(0, 1 - w . (x_i - x_j))
+
+or the squares of these. Losses and gradients of all pairs come from one sorted sweep, `structperc.solvers.pairs.short_pairs`.
+Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the products with X.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
+from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Certificate, Measurements
+from structperc.solvers.pairs import short_pairs
+
+
+class PairwiseProblem:
+    """Rows in groups, whose pairs of different levels shall be ordered.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_rows, n_features)
+        Finite numbers.
+    levels : int32 array of shape (n_rows,)
+        From 0, per group without gaps; a row of a higher level shall score more.
+    offsets : int64 array of shape (n_groups + 1,)
+        Rows offsets[g]:offsets[g + 1] are group g.
+    costs : float64 array of shape (n_groups,)
+        What a unit of a pair's loss costs.
+    """
+
+    def __init__(self, X, levels, offsets, costs):
+        self.X, self.levels, self.offsets, self.costs = X, levels, offsets, costs
+        self.group = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+    @property
+    def n_features(self) -> int:
+        return self.X.shape[1]
+
+    def scores(self, w):
+        """X w; refuses what is not finite."""
+        scores = np.asarray(self.X @ w, dtype=float)
+        if not np.isfinite(scores).all():
+            raise too_large()
+        return scores
+
+    def short_pairs(self, scores, margin=1.0):
+        """`structperc.solvers.pairs.short_pairs` of all groups."""
+        return short_pairs(np.ascontiguousarray(scores), self.levels, np.lexsort((scores, self.group)), self.offsets, margin)
+
+
+def too_large() -> DataError:
+    return DataError("scores or weights overflow although X is finite; the features or C are too large for floating point. Scale the "
+                     "features, for instance to unit variance.")
+
+
+class PairwiseHinge(BlockAscent):
+    """The dual of the hinge: for each group, coefficients of sets of pairs, which add up to the group's cost.
+
+    A set counts through its size and through a(i) = (pairs in which i is the higher row) - (those in which it is the lower): the loss of
+    its pairs is size - a . f. Groups are improved in turn, and then all together over the sets that they hold.
+
+    Parameters
+    ----------
+    problem : PairwiseProblem
+    tolerance : float
+        `solve` ends at a duality gap of this share of P(w).
+    max_iter : int
+        The most passes over the groups.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_features,)
+    n_epochs : int
+        Passes made.
+    found : structperc.solvers.certificates.Measurements
+    """
+
+    epochs_per_certificate = 1
+
+    def __init__(self, problem, tolerance, max_iter):
+        super().__init__(Measurements(tolerance), max_iter)
+        self.problem, self.w = problem, np.zeros(problem.n_features)
+        places = zip(problem.offsets[:-1], problem.offsets[1:], problem.costs, strict=True)
+        self.blocks = [Block(problem.X[a:b], problem.levels[a:b], cost) for a, b, cost in places
+                       if cost > 0 and b > a and problem.levels[a:b].any()]
+
+    def solution(self) -> dict:
+        """The dual solution, for `go_on`."""
+        return {"blocks": [(block.levels, block.a, block.size, block.alpha) for block in self.blocks]}
+
+    def go_on(self, solution) -> None:
+        """Begins with the dual solution of the same groups; costs and X may have changed."""
+        kept = solution["blocks"]
+        if [levels.tolist() for levels, *_ in kept] != [block.levels.tolist() for block in self.blocks]:
+            raise DataError("the solution to go on from is that of other queries, other relevances or other weights that are 0; "
+                            "pass the same again, or use warm_start=False.")
+        for (_, *sets), block in zip(kept, self.blocks, strict=True):
+            block.take(*sets)
+
+    def solve(self) -> bool:
+        """Makes passes until the gap is small; returns whether it is."""
+        return self.improve()
+
+    def epoch(self):
+        gap = self.found.gaps[-1]
+        for block in self.blocks:
+            self.w = block.improved(self.w)
+        self.sweep(SWEEP_GAP_SHARE * gap)
+        return gap
+
+    def sweep(self, enough):
+        """Improves all blocks together over the sets that they hold, where these are few."""
+        offsets = np.cumsum([0, *(len(block.alpha) for block in self.blocks)])
+        if not can_sweep(offsets[-1], len(self.w)):
+            return
+        vectors = np.vstack([(block.X.T @ block.a.T).T for block in self.blocks])
+        alpha = np.concatenate([block.alpha for block in self.blocks])
+        size = np.concatenate([block.size for block in self.blocks])
+        sweep_blocks(alpha, size, np.ascontiguousarray(vectors, dtype=float), offsets, alpha @ vectors, enough)
+        for block, start, stop in zip(self.blocks, offsets[:-1], offsets[1:], strict=True):
+            block.keep(alpha[start:stop])
+
+    def measure(self):
+        """Writes w down anew and measures it."""
+        problem, w = self.problem, np.zeros_like(self.w)
+        for block in self.blocks:
+            w += block.X.T @ (block.alpha @ block.a)
+        self.w, scores = w, problem.scores(w)
+        up, down, _, _ = problem.short_pairs(scores)
+        costs = problem.costs[problem.group]
+        objective = w @ w / 2 + costs @ (up + (down - up) * scores)
+        return certified(objective, objective + w @ w / 2 - sum(block.alpha @ block.size for block in self.blocks))
+
+
+class Block:
+    """The coefficients of one group: `a` (n_sets, n_rows), `size` and `alpha` (n_sets,), squared distances of the sets' X' a."""
+
+    def __init__(self, X, levels, cost):
+        self.X, self.levels, self.cost = X, np.ascontiguousarray(levels), cost
+        self.offsets = np.array([0, len(levels)])
+        self.a, self.size, self.alpha = np.zeros((1, len(levels))), np.zeros(1), np.full(1, cost)
+        self.distance = np.zeros((1, 1))
+
+    def take(self, a, size, alpha):
+        """Begins with these sets; their coefficients are scaled so that they add up to the cost."""
+        self.a, self.size, self.alpha = a, size, alpha * (self.cost / alpha.sum())
+        vectors = self.X.T @ a.T
+        self.distance = np.array([np.square(vectors - vector[:, None]).sum(axis=0) for vector in vectors.T])
+
+    def improved(self, w):
+        """Improves the block and returns w after that."""
+        scores = np.ascontiguousarray(self.X @ w, dtype=float)
+        up, down, _, _ = short_pairs(scores, self.levels, np.argsort(scores, kind="stable"), self.offsets)
+        new, size = up - down, up.sum()
+        values = np.append(self.size - self.a @ scores, size - new @ scores)
+        if not values[-1] > values[:-1].min():
+            return w
+        differences = self.a - new
+        far = np.square(self.X.T @ differences.T).sum(axis=0)
+        if not np.isfinite(far).all():
+            raise too_large()
+        n = len(self.alpha)
+        distance = np.zeros((n + 1, n + 1))
+        distance[:n, :n], distance[n, :n], distance[:n, n] = self.distance, far, far
+        a, sizes, alpha = np.vstack([self.a, new]), np.append(self.size, size), np.append(self.alpha, 0.0)
+        before = alpha.copy()
+        block_steps(alpha, values, distance)
+        moved = self.X.T @ ((alpha - before) @ a)
+        self.a, self.size, self.distance = a, sizes, distance
+        self.keep(alpha)
+        return w + moved
+
+    def keep(self, alpha):
+        """Takes these coefficients and forgets the sets without any."""
+        kept = alpha > 0
+        self.a, self.size, self.alpha, self.distance = self.a[kept], self.size[kept], alpha[kept], self.distance[np.ix_(kept, kept)]
+
+
+class PairwiseSquaredHinge:
+    """The squared hinge by L-BFGS; half the squared norm of the gradient is the duality gap.
+
+    With alpha = 2 cost max(0, margin violation) for each pair the dual value is P(w) - 1/2 ||grad P(w)||^2.
+
+    Parameters
+    ----------
+    problem : PairwiseProblem
+    tolerance : float
+        `solve` ends at a duality gap of this share of P(w).
+    max_iter : int
+        The most steps of L-BFGS.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_features,)
+    n_epochs : int
+        Steps made.
+    found : structperc.solvers.certificates.Measurements
+    """
+
+    last = None         # the weights at which P was computed last, and the result
+
+    def __init__(self, problem, tolerance, max_iter):
+        self.problem, self.found, self.max_iter = problem, Measurements(tolerance), max_iter
+        self.w, self.n_epochs = np.zeros(problem.n_features), 0
+
+    def solution(self) -> dict:
+        """The weights, for `go_on`."""
+        return {"w": self.w.copy()}
+
+    def go_on(self, solution) -> None:
+        """Begins with these weights."""
+        w = solution["w"]
+        if w.shape != self.w.shape:
+            raise DataError(f"warm_start=True goes on from {len(w)} weights, but X has {len(self.w)} features; "
+                            f"pass the same columns, or use warm_start=False.")
+        self.w = w.copy()
+
+    def solve(self) -> bool:
+        """Makes steps until the gap is small; returns whether it is."""
+        from scipy.optimize import minimize
+
+        self.found.take(certified(*self.at(self.w)[::2]))
+        if not self.found.close:
+            minimize(lambda w: self.at(w)[:2], self.w, jac=True, method="L-BFGS-B", callback=self.step,
+                     options={"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20})
+        return self.found.close
+
+    def step(self, w):
+        self.w = w.copy()
+        self.n_epochs += 1
+        self.found.take(certified(*self.at(self.w)[::2]))
+        if self.found.close:
+            raise StopIteration
+
+    def at(self, w):
+        """P, its gradient and the gap at w."""
+        if self.last is None or not np.array_equal(w, self.last[0]):
+            self.last = w.copy(), self.computed(w)
+        return self.last[1]
+
+    def computed(self, w):
+        problem = self.problem
+        scores = problem.scores(w)
+        up, down, lower, higher = problem.short_pairs(scores)
+        costs = problem.costs[problem.group]
+        above, below = up * (1 - scores) + lower, down * (1 + scores) - higher      # sums of violations by row
+        objective = w @ w / 2 + costs @ (above * (1 - scores) + below * scores)
+        gradient = w + 2 * (problem.X.T @ (costs * (below - above)))
+        return objective, gradient, gradient @ gradient / 2
+
+
+def certified(objective, gap) -> Certificate:
+    """The certificate, or the refusal of an objective that overflowed."""
+    if not np.isfinite(objective):
+        raise too_large()
+    return Certificate(float(objective), float(max(gap, 0.0)))
