@@ -72,7 +72,7 @@ class TrainingRun:
             raise not_finite(self.rows, error.index) from None
 
     def _record(self, passed):
-        model = self.fitted
+        model = self.model
         if self.engine._run is self:
             model.mistakes.append(passed.mistakes)
         else:
