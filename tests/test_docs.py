@@ -22,7 +22,7 @@ from structperc import Engine
 from structperc.cli.parser import build
 from structperc.engine import hookspecs
 from structperc.engine import plugins as registry
-from structperc.engine.builtin import Defaults
+from structperc.engine.builtin import BuiltinParts
 from structperc.engine.trainers import Trainer
 from structperc.errors import PluginError
 from structperc.reading.readers import Reader
@@ -138,7 +138,7 @@ def test_the_readme_lists_all_problems_and_update_rules():
     updates, rows = promised()
 
     assert set(rows) == {plugin.name for plugin in BUNDLED if "structperc_argmax" in plugin.hooks}
-    assert set(updates) == {*Defaults.updates, *(update for plugin in BUNDLED for update in getattr(plugin.plugin, "updates", ()))}
+    assert set(updates) == {*BuiltinParts.updates, *(update for plugin in BUNDLED for update in plugin.updates)}
     assert {cell for row in rows.values() for cell in row.values()} == {"yes", "no"}
 
 

@@ -19,10 +19,10 @@ EXACT = ("exact-pa", "exact-pa1", "exact-pa2")
 UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT)
 
 
-class Defaults:
+class BuiltinParts:
     """Rows of numbers, primal weights, the named losses and update rules, and the online trainer."""
 
-    name = "defaults"
+    name = "builtin"
     losses = tuple(LOSSES)
     updates = UPDATES
 

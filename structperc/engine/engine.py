@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import numbers
 import threading
 
@@ -14,7 +13,7 @@ from structperc.core.errors import BusyError, NotFittedError, OptionError, Plugi
 from structperc.core.loop import Loop, NotFinite
 from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
-from structperc.engine.builtin import Defaults
+from structperc.engine.builtin import BuiltinParts
 from structperc.engine.compatibility import check_parts, check_same, not_finite, overflow, refuse_not_finite, refuse_scores
 from structperc.engine.context import FitContext
 from structperc.engine.model import Model, Parts, make_room, restrict
@@ -23,7 +22,7 @@ from structperc.engine.run import TrainingRun
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, visiting_order
 from structperc.reading import matrices as reading
 
-DEFAULTS = registry.Plugin("defaults", Defaults(), "structperc")
+BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
@@ -114,7 +113,7 @@ class Engine:
             raise OptionError(f"plugins={plugins!r}; expected a list of names or plugin objects.")
         self.plugins = tuple(plugins)
         check_options(self)
-        self._plugins = [DEFAULTS, *(registry.load(p) for p in (problem, *self.plugins))]
+        self._plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]
         self.plugin_options = check_plugin_options(self._plugins, plugin_options)
         self._manager = registry.manager(self._plugins)
         for hook in REQUIRED:
@@ -284,9 +283,9 @@ class Engine:
         return Model(context, parts, Loop(parts, context.loss_weight), options)
 
     def _ask(self, hook, context):
-        component = registry.ask(self._manager, self._plugins, hook, context)
+        component = registry.ask_hook(self._manager, hook, context)
         if component is None:
-            raise unanswered(self._plugins, hook, context)
+            raise registry.unanswered(self._plugins, hook, context)
         in_use = self._model is not None and component is getattr(self._model.parts, hook.removeprefix("structperc_"))
         return component.fresh() if in_use and hasattr(component, "fresh") else component
 
@@ -511,7 +510,7 @@ class Engine:
         if self._model is not None:
             used = attrs.astuple(self._model.parts, recurse=False)
         else:
-            used = [registry.ask(self._manager, self._plugins, "structperc_update", self._task(None))]
+            used = [registry.ask_hook(self._manager, "structperc_update", self._task(None))]
         entries += [getattr(part, "citation", "") for part in used]
         unique = dict.fromkeys(e.strip() for e in entries if e)
         return "\n\n".join(unique)
@@ -571,18 +570,3 @@ def refuse_chunks(model) -> None:
     if not model.parts.trainer.streams:
         raise PluginError(f"partial_fit learns from chunk after chunk, but {type(model.parts.trainer).__name__} solves one problem over "
                           f"all examples; call fit with all of them.")
-
-
-def unanswered(plugins, hook, context) -> PluginError:
-    """The error of a hook that nobody answers for this context."""
-    names = ", ".join(p.name for p in plugins[1:])
-    for kind in ("loss", "update"):
-        if hook == f"structperc_{kind}":
-            value = getattr(context, kind)
-            known = [v for p in plugins for v in getattr(p.plugin, f"{kind}s" if kind == "update" else "losses", ())]
-            known = list(dict.fromkeys(known))
-            near = difflib.get_close_matches(str(value), known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            return PluginError(f"{kind}={value!r} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
-    return PluginError(f"no part for {hook}: none of the plugins ({names}) answers it for this context. "
-                       f"A problem must answer structperc_outputs, structperc_features and structperc_argmax.")

@@ -2,6 +2,19 @@
 
 All but the observer stop at the first answer that is not None, asked from the plugin registered last: a later plugin
 replaces one hot spot of an earlier one. Each is called once per fit and answers with a component, never per example.
+
+A plugin is a module, or any object, with functions or methods that are marked by `structperc.hookimpl`. Beside them it may have
+
+    name            the name in messages and model files; an installed plugin has that of its entry point
+    options         a dict from names to `structperc.Option`: Engine(..., NAME=value), read as context.options["NAME"]
+    losses          the names that its structperc_loss answers for, listed where a user names an unknown one
+    updates         the names that its structperc_update answers for
+    trainers        the names that its structperc_trainer answers for
+    citation        BibTeX, shown by Engine.citation
+    problem         of a plugin that replaces single hot spots: the problem that `structperc check` lines it up with
+    sample          sample(random, n_examples): small examples to check with, (X, offsets), or a list of blocks or objects
+    observe         observe(random, answers): what users pass as y where these are the right answers; for partial gold outputs
+    check_options   a dict of engine options to check with
 """
 
 import pluggy

@@ -260,10 +260,12 @@ def pickled(engine):
     """What pickle and copy keep: the constructor's arguments, and the training as the content of a model file."""
     arguments = {name: getattr(engine, name) for name in (*PLAIN, "loss", "classes", "random_state", "plugins")}
     arguments.update(engine.plugin_options)
-    return _unpickled, (type(engine), engine.problem, arguments, None if engine._model is None else dumps(engine))
+    problem, arguments = registry.portable((engine.problem, arguments))
+    return _unpickled, (type(engine), problem, arguments, None if engine._model is None else dumps(engine))
 
 
 def _unpickled(cls, problem, arguments, content):
+    problem, arguments = registry.imported((problem, arguments))
     engine = cls(problem, **arguments)
     if content is not None:
         objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import importlib.metadata
+import inspect
+import keyword
+import sys
 import types
 
 import attrs
@@ -18,7 +22,7 @@ from structperc.core.outputs import Outputs
 from structperc.core.updates import Update
 from structperc.core.weights import Weights
 from structperc.engine import hookspecs
-from structperc.engine.options import Option
+from structperc.engine.options import OPTION_DEFAULTS, Option
 from structperc.engine.trainers import Trainer
 from structperc.reading.readers import Reader
 
@@ -36,6 +40,22 @@ COMPONENTS = {
 }
 
 
+# What a plugin may say about itself beside its hooks; the table in hookspecs.py says what each is for.
+ATTRIBUTES = {
+    "name": (str, "a text"),
+    "options": (dict, "a dict from names to structperc.Option"),
+    "losses": (tuple, "a tuple or list of texts"),
+    "updates": (tuple, "a tuple or list of texts"),
+    "trainers": (tuple, "a tuple or list of texts"),
+    "citation": (str, "a text, BibTeX"),
+    "problem": (str, "the name of a problem"),
+    "sample": (None, "a function sample(random, n_examples)"),
+    "observe": (None, "a function observe(random, answers)"),
+    "check_options": (dict, "a dict of engine options"),
+}
+NAMED = {"loss": "losses", "update": "updates", "trainer": "trainers"}       # options whose values are names that plugins declare
+
+
 @attrs.frozen(eq=False)
 class Plugin:
     """A plugin as the engine registers it.
@@ -49,6 +69,8 @@ class Plugin:
         Where it comes from; empty for an object that was passed in.
     broken : str
         Why it cannot be used, or empty.
+    options, losses, updates, trainers, citation, problem, sample, observe, check_options
+        What it says about itself, `None` or empty where it is silent; see `structperc.engine.hookspecs`.
     """
 
     name: str
@@ -57,26 +79,51 @@ class Plugin:
     version: str = ""
     broken: str = ""
 
+    def __getattr__(self, name):
+        if name not in ATTRIBUTES:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        kind, said = ATTRIBUTES[name][0], said_of(self.plugin, name)
+        return said if said is not None or kind is None or name == "problem" else kind()
+
     @property
     def origin(self) -> str:
         return f"plugin {self.name!r}" + (f" (distribution {self.distribution} {self.version})" if self.distribution else "")
 
     @property
+    def implementations(self) -> dict:
+        """The marked callables by attribute name, each with the hook it answers; compiled ones too."""
+        if self.plugin is None:
+            return {}
+        found = {}
+        for name in dir(self.plugin):
+            hook_like = name.startswith("structperc_")      # other attributes of a stranger's object are not evaluated
+            method = getattr(self.plugin, name, None) if hook_like else inspect.getattr_static(self.plugin, name, None)
+            marked = marker(method) if hook_like or inspect.isroutine(method) else None
+            if marked is not None:
+                found[name] = marked.get("specname") or name, method if hook_like else getattr(self.plugin, name)
+        return found
+
+    @property
     def hooks(self) -> tuple[str, ...]:
-        return tuple(h for h in HOOKS if getattr(self.plugin, h, None) is not None) if self.plugin is not None else ()
-
-    @property
-    def options(self) -> dict[str, Option]:
-        return dict(getattr(self.plugin, "options", None) or {})
-
-    @property
-    def citation(self) -> str:
-        return getattr(self.plugin, "citation", "") or ""
+        answered = {hook for hook, _ in self.implementations.values()}
+        return tuple(hook for hook in HOOKS if hook in answered)
 
     @property
     def summary(self) -> str:
         doc = self.plugin.__doc__ if isinstance(self.plugin, types.ModuleType) else type(self.plugin).__doc__
         return (doc or "").strip().split("\n")[0]
+
+
+def said_of(plugin, name):
+    """What a plugin says about itself; a submodule, such as a package's own `losses`, says nothing."""
+    said = getattr(plugin, name, None)
+    return None if isinstance(said, types.ModuleType) else said
+
+
+def marker(method) -> dict | None:
+    """The options that `hookimpl` has left on a callable, or None."""
+    options = getattr(method, "structperc_impl", None)
+    return options if isinstance(options, dict) else None
 
 
 class ComponentPlugin:
@@ -117,7 +164,7 @@ def from_entry_point(entry) -> Plugin:
     try:
         plugin = attrs.evolve(plugin, plugin=as_object(entry.load()))
         check(plugin)
-        manager([plugin])       # pluggy checks the arguments of its hooks
+        manager([plugin])
     except (Exception, SystemExit) as error:
         reason = str(error) if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"
         return attrs.evolve(plugin, broken=reason)
@@ -172,71 +219,212 @@ def load(spec) -> Plugin:
 
 
 def check(plugin: Plugin) -> None:
-    """Refuses misspelt and unmarked hooks and impossible options; pluggy checks arguments when it registers."""
-    options = getattr(plugin.plugin, "options", None) or {}
-    if not isinstance(options, dict) or not all(isinstance(option, Option) for option in options.values()):
-        raise PluginError(f"{plugin.origin} has options = {options!r:.80}; expected a dict from names to structperc.Option.")
+    """Refuses misspelt and unmarked hooks, arguments that a hook does not have, and impossible attributes."""
+    for name, (kind, expected) in ATTRIBUTES.items():
+        said = said_of(plugin.plugin, name)
+        fits = callable(said) if kind is None else isinstance(said, (tuple, list) if kind is tuple else kind)
+        if said is not None and not (fits and (kind is not tuple or all(isinstance(value, str) for value in said))):
+            raise PluginError(f"{plugin.origin} has {name} = {said!r:.80}; expected {expected}.")
+    check_declared(plugin)
     for name in dir(plugin.plugin):
         if not name.startswith("structperc_"):
             continue
         method = getattr(plugin.plugin, name)
         if isinstance(method, types.ModuleType) or not callable(method):
             continue
-        if name not in HOOKS:
-            near = difflib.get_close_matches(name, HOOKS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"the hooks are {', '.join(HOOKS)}."
-            raise PluginError(f"{plugin.origin} has a method {name}, but there is no such hook; {hint}")
-        if getattr(method, "structperc_impl", None) is None:
+        if name not in HOOKS and (marker(method) or {}).get("specname") not in HOOKS:
+            raise PluginError(f"{plugin.origin} has a method {name}, but there is no such hook; {suggested(name)}")
+        if marker(method) is None:
             raise PluginError(f"{plugin.origin} has a method {name} without the marker @structperc.hookimpl; add it, or rename the method.")
+    for name, (hook, method) in plugin.implementations.items():
+        if hook not in HOOKS:
+            raise PluginError(f"{plugin.origin} marks {name} with @hookimpl, but there is no hook {hook}; {suggested(hook)}")
+        for argument in arguments_of(method) or ():
+            if argument not in arguments_of(getattr(hookspecs, hook)):
+                raise PluginError(f"{plugin.origin} cannot be registered: {name}({', '.join(arguments_of(method))}) has an argument "
+                                  f"{argument!r}, but the hook is {hook}({', '.join(arguments_of(getattr(hookspecs, hook)))}); rename it.")
+
+
+def suggested(name) -> str:
+    near = difflib.get_close_matches(name, HOOKS, 1)
+    return f"did you mean {near[0]}?" if near else f"the hooks are {', '.join(HOOKS)}."
+
+
+def check_declared(plugin) -> None:
+    """Refuses options that could never be set."""
+    for name, option in plugin.options.items():
+        if not isinstance(option, Option):
+            raise PluginError(f"{plugin.origin} has options = {plugin.options!r:.80}; expected a dict from names to structperc.Option.")
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            raise PluginError(f"{plugin.origin} declares an option {name!r}; expected a Python name, as users write Engine(..., NAME=value).")
+        if name in OPTION_DEFAULTS or name == "problem":
+            raise PluginError(f"{plugin.origin} declares an option {name!r}, but that is an option of the engine itself, which hooks read "
+                              f"as context.{name}; choose another name.")
+
+
+def check_together(plugins) -> None:
+    """Refuses what would make one plugin silently stand in another's place."""
+    names, owners = set(), {}
+    for plugin in plugins:
+        if plugin.name in names or any(plugin.plugin is other.plugin for other in plugins if other is not plugin):
+            raise PluginError(f"{plugin.origin} is named twice; name every plugin once.")
+        names.add(plugin.name)
+        for name, option in plugin.options.items():
+            owner = owners.setdefault(name, plugin)
+            if owner.options[name] is not option:
+                raise PluginError(f"the option {name!r} is declared by {owner.origin} and by {plugin.origin}, so one value would set both; "
+                                  f"use one of the two plugins, or let them share one Option object if it is the same option.")
+
+
+def arguments_of(method) -> tuple[str, ...] | None:
+    """The names of the arguments that a call fills; None where a callable takes any, or is compiled and does not tell."""
+    try:
+        parameters = inspect.signature(method).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return None
+    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty)
+
+
+class Registered:
+    """What pluggy is shown of a plugin: its marked callables, compiled ones too, each in a Python function.
+
+    pluggy 1.7 and later drop hooks that are no Python functions, without a word. The functions also know whose hook they call:
+    they name the plugin in errors, and leave in `answered` who answered last.
+    """
+
+    def __init__(self, plugin, answered):
+        for name, (hook, method) in plugin.implementations.items():
+            function = (answering if hook in COMPONENTS else told)(plugin, hook, method, answered)
+            function.structperc_impl = {**marker(method), "specname": hook}
+            setattr(self, name, function)
+
+
+def answering(plugin, hook, method, answered):
+    """A hook that answers with a component: `method` in a Python function, its answer checked."""
+    given = slice(0, 1 if arguments_of(method) is None else len(arguments_of(method)))
+
+    def wrapper(context):
+        return (yield from method(*(context,)[given]))
+
+    def implementation(context):
+        kind = COMPONENTS[hook]
+        try:
+            component = method(*(context,)[given])
+        except StructPercError:
+            raise
+        except Exception as error:
+            raise PluginError(f"{hook} of {plugin.origin} failed: {type(error).__name__}: {error}") from error
+        if component is None:
+            return None
+        if not isinstance(component, kind):
+            raise PluginError(f"{hook} of {plugin.origin} answered with {component!r:.80} of type {type(component).__name__}; "
+                              f"expected a {kind.__module__}.{kind.__name__}.")
+        answered[hook] = plugin
+        return component
+
+    return wrapper if wraps(method) else implementation
+
+
+def told(plugin, hook, method, answered):
+    """A hook that is told something: `method` in a Python function."""
+    names = ("engine", "record") if arguments_of(method) is None else arguments_of(method)
+
+    def wrapper(engine, record):
+        values = {"engine": engine, "record": record}
+        return (yield from method(*(values[name] for name in names)))
+
+    def implementation(engine, record):
+        values = {"engine": engine, "record": record}
+        return method(*(values[name] for name in names))
+
+    return wrapper if wraps(method) else implementation
+
+
+def wraps(method) -> bool:
+    options = marker(method)
+    return bool(options.get("wrapper") or options.get("hookwrapper"))
 
 
 class Manager(pluggy.PluginManager):
-    """Looks only at attributes that can be hooks; reading others of a stranger's object could have side effects."""
+    """A plugin manager that knows which plugin answered each hook last: `answered`, by the hook's name."""
 
-    def parse_hookimpl_opts(self, plugin, name):
-        return super().parse_hookimpl_opts(plugin, name) if name.startswith("structperc_") else None
+    def __init__(self):
+        super().__init__("structperc")
+        self.answered = {}
 
 
-def manager(plugins: list[Plugin]) -> pluggy.PluginManager:
-    """A plugin manager of their own for these plugins, in this order."""
-    pm = Manager("structperc")
+def manager(plugins: list[Plugin]) -> Manager:
+    """A plugin manager of their own for these plugins, in this order; every marked hook is among those it calls."""
+    check_together(plugins)
+    pm = Manager()
     pm.add_hookspecs(hookspecs)
     for plugin in plugins:
+        registered = Registered(plugin, pm.answered)
         try:
-            pm.register(plugin.plugin, name=plugin.name)
+            pm.register(registered, name=plugin.name)
         except pluggy.PluginValidationError as error:
             raise PluginError(f"{plugin.origin} cannot be registered: {error}") from None
-        except ValueError:
-            raise PluginError(f"{plugin.origin} is named twice; name every plugin once.") from None
-    pm.check_pending()
+        called = {implementation.function for caller in pm.get_hookcallers(registered) or () for implementation in caller.get_hookimpls()}
+        for name, function in vars(registered).items():
+            if function not in called:
+                raise PluginError(f"{plugin.origin} marks {name} with @hookimpl, but pluggy {pluggy.__version__} does not call it; "
+                                  f"please report this, and use another version of pluggy until it is mended.")
     return pm
 
 
-def ask(pm: pluggy.PluginManager, plugins: list[Plugin], hook: str, context):
+def ask_hook(pm: Manager, hook: str, context):
     """The component that the plugins answer this hook with, checked; None when nobody does."""
     kind = COMPONENTS[hook]
-    try:
-        component = getattr(pm.hook, hook)(context=context)
-    except StructPercError:
-        raise
-    except Exception as error:
-        raise PluginError(f"{hook} of {_who(pm, plugins, hook, context)} failed: {type(error).__name__}: {error}") from error
+    pm.answered.pop(hook, None)
+    component = getattr(pm.hook, hook)(context=context)
     if component is not None and not isinstance(component, kind):
-        raise PluginError(f"{hook} of {_who(pm, plugins, hook, context)} answered with {component!r:.80} of type {type(component).__name__}; "
+        raise PluginError(f"a wrapper of {hook} answered with {component!r:.80} of type {type(component).__name__}; "
                           f"expected a {kind.__module__}.{kind.__name__}.")
     return component
 
 
-def _who(pm, plugins, hook, context) -> str:
-    """Which plugin gives or fails to give the answer."""
-    origins = {p.name: p.origin for p in plugins}
-    for implementation in reversed(getattr(pm.hook, hook).get_hookimpls()):
-        if implementation.wrapper or implementation.hookwrapper:
-            continue
-        origin = origins.get(implementation.plugin_name, implementation.plugin_name)
-        try:
-            if implementation.function(*([context] if implementation.argnames else [])) is not None:
-                return origin
-        except Exception:
-            return origin
-    return "a plugin"
+def unanswered(plugins, hook, context) -> PluginError:
+    """The error of a hook that nobody answers for this context; it lists the names that the plugins declare."""
+    names = ", ".join(plugin.name for plugin in plugins[1:])
+    kind = hook.removeprefix("structperc_")
+    if kind in NAMED:
+        value = getattr(context, kind)
+        known = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
+        near = difflib.get_close_matches(str(value), known, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return PluginError(f"{kind}={value!r} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
+    return PluginError(f"no part for {hook}: none of the plugins ({names}) answers it for this context. "
+                       f"A problem must answer structperc_outputs, structperc_features and structperc_argmax.")
+
+
+# ---- plugins in pickles ----
+
+
+@attrs.frozen
+class Imported:
+    """A module in a pickle: its name, by which it is imported again."""
+
+    name: str
+
+
+def portable(value):
+    """`value` with every module in it named, so that it can be pickled; looks into tuples, lists and dicts."""
+    if isinstance(value, types.ModuleType):
+        if sys.modules.get(value.__name__) is not value:
+            raise PluginError(f"the module {value.__name__!r} is a plugin of this engine, but cannot be imported by that name, so the "
+                              f"engine cannot be pickled; put the module where Python finds it.")
+        return Imported(value.__name__)
+    return inside(value, portable)
+
+
+def imported(value):
+    """What `portable` was given."""
+    return importlib.import_module(value.name) if isinstance(value, Imported) else inside(value, imported)
+
+
+def inside(value, change):
+    if type(value) in (tuple, list):
+        return type(value)(map(change, value))
+    return {key: change(entry) for key, entry in value.items()} if type(value) is dict else value

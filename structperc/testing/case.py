@@ -152,7 +152,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     loaded = [registry.load(p) for p in (problem, *plugins)]
 
     def said(name):
-        return next((getattr(p.plugin, name) for p in reversed(loaded) if hasattr(p.plugin, name)), None)
+        return next((found for found in (getattr(plugin, name) for plugin in reversed(loaded)) if found), None)
 
     options = {"random_state": random_state, **(said("check_options") or {}), **options}
     random, sample = np.random.default_rng(random_state), said("sample")
@@ -174,7 +174,7 @@ def line_up(plugin, plugins):
     loaded = registry.load(plugin)
     if all(hook in loaded.hooks for hook in REQUIRED):
         return plugin, plugins
-    problem = getattr(loaded.plugin, "problem", None)
+    problem = loaded.problem
     if problem is None:
         raise PluginError(f"{loaded.origin} answers {', '.join(loaded.hooks)}, but a whole problem answers {', '.join(REQUIRED)}; "
                           f"name the problem it is for in its attribute `problem`, or call check_problem('cusum', plugins=[...]).")

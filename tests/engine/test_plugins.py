@@ -1,12 +1,21 @@
 """Plugins are found, ordered and refused as they should be: each refusal names the plugin, where it comes from, and the hook."""
 
+import contextlib
+import copy
+import functools
 import importlib
+import pickle
 import re
 import subprocess
 import sys
+import types
 
 import numpy as np
+import pluggy
 import pytest
+import structperc_cusum
+import structperc_multiclass
+import structperc_prank
 
 from structperc import Engine, Option, hookimpl
 from structperc.components import (
@@ -177,8 +186,159 @@ def test_an_unmarked_hook_is_an_error():
 
 
 def test_a_wrong_argument_name_is_an_error():
-    with pytest.raises(PluginError, match="plugin 'mine' cannot be registered: (.|\n)*structperc_loss(.|\n)*problem"):
+    with pytest.raises(PluginError, match=r"plugin 'mine' cannot be registered: structperc_loss\(problem\) has an argument 'problem', "
+                                          r"but the hook is structperc_loss\(context\); rename it"):
         Engine("cusum", plugins=[plugin("structperc_loss", lambda self, problem: None)])
+
+
+def test_a_hook_may_leave_out_its_arguments():
+    engine = Engine("cusum", plugins=[plugin("structperc_loss", lambda self: ZeroOneLoss())]).fit(X, Y)
+
+    assert type(engine.parts_.loss) is ZeroOneLoss
+
+
+# ---- compiled hooks ----
+
+
+class Compiled:
+    """A callable that is no Python function, as functions of a Cython module are none."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *arguments):
+        return self.function(*arguments)
+
+
+class Untold(Compiled):
+    """One that does not even tell its arguments."""
+
+    @property
+    def __signature__(self):
+        raise ValueError("no signature found")
+
+
+def module(**attributes):
+    made = types.ModuleType("made_for_a_test")
+    vars(made).update(attributes)
+    return made
+
+
+@pytest.mark.parametrize("kind", [Compiled, Untold, functools.partial])
+def test_a_compiled_hook_is_never_ignored(kind):
+    records = []
+    made = module(structperc_loss=hookimpl(kind(lambda context: ZeroOneLoss())),
+                  structperc_epoch_end=hookimpl(kind(lambda engine, record: records.append((engine, record.epoch)))))
+
+    engine = Engine("cusum", plugins=[made], epochs=2).fit(*noise())
+    assert type(engine.parts_.loss) is ZeroOneLoss
+    assert records == [(engine, 1), (engine, 2)]
+
+
+def test_a_hook_that_pluggy_would_drop_is_an_error(monkeypatch):
+    monkeypatch.setattr(pluggy.PluginManager, "parse_hookimpl_opts",
+                        lambda self, plugin, name: None if name == "structperc_loss" else getattr(getattr(plugin, name), "structperc_impl", None))
+
+    with pytest.raises(PluginError, match="plugin '.*' .*marks structperc_loss with @hookimpl, but pluggy .* does not call it"):
+        Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: ZeroOneLoss())])
+
+
+def test_a_marked_method_may_have_another_name_than_its_hook():
+    mine = plugin("a_loss", None, marker=False)
+    type(mine).a_loss = hookimpl(lambda self, context: ZeroOneLoss(), specname="structperc_loss")
+
+    assert type(Engine("cusum", plugins=[mine]).fit(X, Y).parts_.loss) is ZeroOneLoss
+
+
+def test_a_marked_method_that_is_no_hook_is_an_error():
+    with pytest.raises(PluginError, match="plugin 'mine' marks los with @hookimpl, but there is no hook los; the hooks are structperc_reader, "):
+        Engine("cusum", plugins=[plugin("los", lambda self, context: None)])
+
+
+def test_no_other_attribute_of_a_plugin_is_evaluated():
+    class Careful:
+        name = "careful"
+        size = property(lambda self: 1 / 0)
+
+        @hookimpl
+        def structperc_loss(self, context):
+            return ZeroOneLoss()
+
+    assert type(Engine("cusum", plugins=[Careful()]).fit(X, Y).parts_.loss) is ZeroOneLoss
+
+
+@pytest.mark.parametrize("answer", ["loss", None, KeyError("out of order")])
+def test_a_hook_is_asked_once_also_where_its_answer_is_wrong(answer):
+    asked = []
+
+    def answers(self, context):
+        asked.append(context)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    with pytest.raises(PluginError) if answer else contextlib.nullcontext():
+        Engine("cusum", plugins=[plugin("structperc_loss", answers)]).fit(X, Y)
+    assert len(asked) == 1
+
+
+# ---- what a plugin says about itself ----
+
+
+def test_unknown_names_are_answered_with_those_that_the_plugins_declare():
+    mine = plugin("structperc_loss", lambda self, context: None, losses=("edges",), updates=["mira"])
+
+    with pytest.raises(PluginError, match="loss='edge' is unknown to the plugins cusum, mine. Did you mean 'edges'\\? They know .*edges"):
+        Engine("cusum", plugins=[mine], loss="edge").fit(X, Y)
+    with pytest.raises(PluginError, match="update='mirra' is unknown .* Did you mean 'mira'\\? They know perceptron, .*mira"):
+        Engine("cusum", plugins=[mine], update="mirra").fit(X, Y)
+
+
+IMPOSSIBLE = {
+    "options": [("size", 3), "a dict from names to structperc.Option"],
+    "losses": ["edges", "a tuple or list of texts"],
+    "updates": [(1, 2), "a tuple or list of texts"],
+    "citation": [["@article"], "a text, BibTeX"],
+    "sample": [[[1.0]], r"a function sample\(random, n_examples\)"],
+    "check_options": ["classes", "a dict of engine options"],
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_impossible_attributes_are_refused(name):
+    value, expected = IMPOSSIBLE[name]
+
+    with pytest.raises(PluginError, match=f"plugin 'mine' has {name} = .*; expected {expected}"):
+        Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: None, **{name: value})])
+
+
+def test_options_that_could_never_be_set_are_refused():
+    for name, why in {"C": "an option of the engine itself, which hooks read as context.C", "problem": "an option of the engine itself",
+                      "two words": "expected a Python name", "lambda": "expected a Python name"}.items():
+        with pytest.raises(PluginError, match=f"plugin 'mine' declares an option '{name}'.*{why}"):
+            Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: None, options={name: Option(1)})])
+    with pytest.raises(PluginError, match="expected a dict from names to structperc.Option"):
+        Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: None, options={"size": 3})])
+
+
+def test_two_plugins_cannot_take_one_option_but_may_share_it():
+    def sized(name, option):
+        return plugin("structperc_loss", lambda self, context: None, name=name, options={"size": option})
+
+    with pytest.raises(PluginError, match="the option 'size' is declared by plugin 'first' and by plugin 'second', so one value would set both"):
+        Engine("cusum", plugins=[sized("first", Option(1)), sized("second", Option(1))])
+    shared = Option(1)
+    assert Engine("cusum", plugins=[sized("first", shared), sized("second", shared)], size=5).plugin_options == {"size": 5}
+
+
+def test_an_engine_with_modules_as_plugins_can_be_pickled(tmp_path):
+    engine = Engine(structperc_cusum, plugins=[structperc_multiclass, structperc_prank]).fit(X, Y)
+
+    for again in (pickle.loads(pickle.dumps(engine)), copy.deepcopy(engine)):
+        assert again.problem is structperc_cusum and again.plugins == (structperc_multiclass, structperc_prank)
+        assert np.array_equal(again.predict(X), engine.predict(X))
+    with pytest.raises(PluginError, match="the module 'made_for_a_test' is a plugin of this engine, but cannot be imported by that name"):
+        pickle.dumps(Engine("cusum", plugins=[module(structperc_loss=hookimpl(lambda context: None))]))
 
 
 @pytest.mark.parametrize("error", [RuntimeError, ValueError, KeyError, TypeError, ZeroDivisionError])
