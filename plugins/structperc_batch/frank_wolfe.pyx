@@ -111,7 +111,7 @@ cdef class BlockFrankWolfe(Update):
         free(self.blocks)
         self.blocks, self.n_examples = NULL, 0
 
-    def start(self, Py_ssize_t n_examples, Loss loss):
+    def begin(self, Py_ssize_t n_examples, Loss loss):
         """Makes a block for each example, all weight on its gold structure (w = 0); `loss` as the loop calls it."""
         cdef Py_ssize_t i
         self.forget()
@@ -419,7 +419,7 @@ cdef class BlockFrankWolfe(Update):
                 and sum(max(n, 0) for n in gold_sizes) == len(golds))
         if not fits or not all(a >= 0 and a - a == 0 for a in alpha):
             raise DataError("the saved dual solution is damaged: its arrays do not fit together.")
-        self.start(len(counts), self.loss)
+        self.begin(len(counts), self.loss)
         for i in range(self.n_examples):
             block = &self.blocks[i]
             for _ in range(counts[i]):
@@ -448,7 +448,7 @@ cdef class BlockFrankWolfe(Update):
         self.restore(state)
         if self.n_examples != n_examples:
             found = self.n_examples
-            self.start(n_examples, loss)
+            self.begin(n_examples, loss)
             raise DataError(f"there are {n_examples} examples, but the solution to continue from has {found}; "
                             f"pass the same examples again.")
         for i in range(n_examples):

@@ -38,7 +38,7 @@ class Passes:
         self.rule, self.epoch, self.estimate = self.parts.update, 0, float("inf")
         run.model.loop = Loop(self.parts, self.context.margin)
         run.model.loop.reserve(self.parts.features.max_atoms(run.rows))
-        self.rule.start(run.n_examples, bound(self.parts.loss))
+        self.rule.begin(run.n_examples, bound(self.parts.loss))
 
     @property
     def left(self) -> bool:
@@ -100,7 +100,7 @@ class Passes:
         weights = self.parts.weights
         kept = weights.state()
         try:
-            weights.start(weights.features, self.context)
+            weights.start(self.parts, self.context)
             weights.begin_fit(self.run.rows)
             self.look("rebuild")
         except BaseException:

@@ -19,7 +19,6 @@ LATENT = """@inproceedings{yu2009learning,
   year = {2009}
 }"""
 FINER = 100.0
-DEFAULTS = {"update": "perceptron", "loss_weight": 0.0, "decay": 0.0, "average": False}
 
 
 class BatchTrainer(Trainer):
@@ -36,19 +35,18 @@ class BatchTrainer(Trainer):
 
     streams = False
     latent = False
+    options_used = ("epochs", "shuffle", "random_state")
 
     def __init__(self, tolerance, warm_start):
         if not isinstance(tolerance, numbers.Real) or isinstance(tolerance, bool) or not 0 < tolerance < 1:
             raise OptionError(f"tolerance={tolerance!r}; expected a number between 0 and 1, the part of the objective that the gap may be.")
         self.tolerance, self.warm_start = float(tolerance), bool(warm_start)
+
+    def start(self, parts, context):
         self.certificate = None
         self.objectives, self.gaps = [], []
 
-    def check(self, context, parts, sample_weight=None):
-        for name, default in DEFAULTS.items():
-            if getattr(context, name) != default:
-                raise OptionError(f"{name}={getattr(context, name)!r} has no part in batch training, whose steps are its own and end at the "
-                                  f"optimum; leave it at {default!r}.")
+    def check(self, context, parts):
         if not isinstance(parts.update, BlockFrankWolfe):
             raise PluginError(f"batch training makes steps of its own, but {type(parts.update).__name__} was named after it; "
                               f"leave that out.")

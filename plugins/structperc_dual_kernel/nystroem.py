@@ -16,7 +16,7 @@ from structperc_kernels.kernel_options import kernel_rows_for
 import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.core.errors import DataError, OptionError, PluginError
-from structperc.engine.compatibility import check_same, refuse_not_finite
+from structperc.engine.compatibility import check_parts, check_same, refuse_not_finite
 from structperc.engine.options import OPTION_DEFAULTS, generator
 from structperc.reading import matrices as data
 from structperc.reading.readers import Reader
@@ -252,11 +252,12 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
                         random=copy.deepcopy(context.random))
     outputs = primal._ask("structperc_outputs", context)
     made = primal._assemble(context, reader, outputs, outputs.find_labels(None, context.labels))
+    check_parts(made.context, made.parts)
     if type(made.parts.weights) is not PrimalWeights:
         raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.parts.weights).__name__}.")
     write(made.parts.weights, written(made.parts.features, inverse @ between.T @ coefficients[slots], weights.own, own), weights.n_visited)
-    for name, part in attrs.asdict(made.parts, recurse=False).items():
-        if name not in ("reader", "weights") and hasattr(part, "state"):
+    for name, part in made.parts.items():
+        if name not in ("reader", "weights"):
             part.restore(getattr(model.parts, name).state())
     made.mistakes, made.loss, made.status = list(model.mistakes), model.loss, model.status
     made.streaming, made.weighted = model.streaming, model.weighted

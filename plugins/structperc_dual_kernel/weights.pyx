@@ -12,6 +12,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
+from structperc.core.component import bound
 from structperc.core.component cimport Component
 from structperc.core.features cimport Features
 from structperc.core.weights cimport Weights
@@ -80,7 +81,8 @@ cdef class DualWeights(Weights):
         self.window = Example()
         self.moving = threading.Lock()
 
-    def start(self, Features features, context):
+    def start(self, parts, context):
+        cdef Features features = bound(parts.features)
         kernel_rows, budget, removal, _ = self.options
         if features.n_blocks < 1:
             raise PluginError(f"{type(features).__name__} does not say on which row of x each of its atoms stands, so no kernel between "
@@ -101,7 +103,7 @@ cdef class DualWeights(Weights):
     def decay_schedule(self):
         return self.schedule.rule
 
-    def check(self, context, parts, sample_weight=None):
+    def check(self, context, parts):
         self.schedule.check_decay(self.decay)
 
     def begin_fit(self, rows):

@@ -67,9 +67,9 @@ cdef class IntervalLoss(Loss):
     def __init__(self, costs="absolute"):
         self.given = costs if isinstance(costs, str) else check_costs(costs, "loss")
 
-    def start(self, Outputs outputs, context):
-        r = outputs.n_labels
-        Loss.start(self, outputs, context)
+    def start(self, parts, context):
+        r = parts.outputs.n_labels
+        Loss.start(self, parts, context)
         distance = np.abs(np.subtract.outer(np.arange(r), np.arange(r))).astype(float)
         matrix = {"absolute": distance, "squared": distance**2}[self.given] if isinstance(self.given, str) else self.given
         refuse_matrix(matrix, r)

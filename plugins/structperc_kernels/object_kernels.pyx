@@ -188,8 +188,7 @@ cdef class ObjectKernel(Component):
         at.square = self.plain_c(at, at, &work[0])
         encoded.at = at
         if self.error is not None:
-            error, self.error = self.error, None
-            raise error
+            self.raised()
         if not empty and not LOWEST <= at.square <= HIGHEST:
             raise DataError(f"its kernel with itself is {at.square:.3g} with decay={self.decay:g}, beyond what floating point can compare; "
                             f"{'lower' if at.square > 1 else 'raise'} the decay.")

@@ -3,7 +3,6 @@ import numpy as np
 
 from libc.math cimport log2
 from structperc.core.losses cimport Loss
-from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 
 KINDS = ("precision", "recall", "ndcg", "average-precision")
@@ -43,9 +42,9 @@ cdef class RankingLoss(Loss):
     def __init__(self, kind, Py_ssize_t k):
         self.kind, self.k, self.of = kind, k, KINDS.index(kind)
 
-    def start(self, Outputs outputs, context):
-        Loss.start(self, outputs, context)
-        self.worth = np.array(outputs.worth)
+    def start(self, parts, context):
+        Loss.start(self, parts, context)
+        self.worth = np.array(parts.outputs.worth)
         self.n_levels = self.worth.shape[0]
 
     @property

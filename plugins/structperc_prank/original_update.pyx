@@ -13,7 +13,7 @@ cdef class OriginalUpdate(Update):
     norms = False
     options_used = ()
 
-    def check(self, context, parts, sample_weight=None):
+    def check(self, context, parts):
         if context.loss_weight:
             raise PluginError(f"prank with variant='original' and loss_weight={context.loss_weight}: its step is defined by the prediction alone; "
                               f"use variant='structured'.")

@@ -42,7 +42,7 @@ cdef class ChainFeatures(BlockFeatures):
     single_row = False
     uniform_gram = False
     adds_repeated = True
-    cdef readonly bint start, end
+    cdef readonly bint has_start, has_end
     cdef Py_ssize_t first               # row (dense X: place) of the first transition
     cdef int[::1] scratch_place
     cdef int scratch_rows
@@ -53,8 +53,8 @@ cdef class ChainFeatures(BlockFeatures):
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_features, intercept=True, feature_major=False, start=False, end=False):
         cdef Py_ssize_t rows
         BlockFeatures.__init__(self, n_labels, n_features, intercept, feature_major)
-        self.start, self.end, self.prefetches = start, end, False
-        rows = n_labels + self.start + self.end
+        self.has_start, self.has_end, self.prefetches = start, end, False
+        rows = n_labels + self.has_start + self.has_end
         if feature_major:
             self.first = n_features + self.intercept
             self.shape((self.first + rows) * self.room, self.first + rows, on_demand_rows=n_features)
@@ -62,13 +62,13 @@ cdef class ChainFeatures(BlockFeatures):
             self.first = n_labels * (n_features + self.intercept)
             self.shape(self.first + rows * n_labels)        # transitions at least, so never none
 
-    def check(self, context, parts, sample_weight=None):
+    def check(self, context, parts):
         if context.objects:
             raise DataError(f"X is a list of objects, but {type(self).__name__} describes rows of numbers; pass an array (tokens, "
                             f"features) for each sentence, or a list of tokens, each a dict or a list of feature names.")
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
-        return self.n_blocks * (x.block.n_rows + self.n_blocks + self.start + self.end)
+        return self.n_blocks * (x.block.n_rows + self.n_blocks + self.has_start + self.has_end)
 
     cdef double *pairs(self, const Parameter *p, Py_ssize_t row) noexcept nogil:
         """The weights of the transitions from label `row`; then those of the starts and of the ends."""
@@ -86,7 +86,7 @@ cdef class ChainFeatures(BlockFeatures):
                 sp_prefetch_blocks(&following, &ahead)
             self.kernels.dots[x.block.layout](&x.block, t, &b, s + t * n_labels)    # may write into the next row, which comes later
         s += n * n_labels
-        for row in range(n_labels + self.start + self.end):
+        for row in range(n_labels + self.has_start + self.has_end):
             memcpy(s + row * n_labels, self.pairs(p, row), n_labels * sizeof(double))
         return 0
 
@@ -99,7 +99,7 @@ cdef class ChainFeatures(BlockFeatures):
             if moves(c + t * n_labels, n_labels):
                 self.kernels.add[x.block.layout](&x.block, t, &b, c + t * n_labels, to_w, to_u)
         c += n * n_labels
-        for row in range(n_labels + self.start + self.end):
+        for row in range(n_labels + self.has_start + self.has_end):
             w = self.pairs(p, row)
             for k in range(n_labels):
                 if c[row * n_labels + k] != 0:
@@ -145,10 +145,10 @@ cdef class ChainFeatures(BlockFeatures):
         return a if a < x.block.n_rows * self.n_blocks else -1
 
     def explicit_part(self):
-        return ChainFeatures(self.n_blocks, 0, self.intercept, False, self.start, self.end)
+        return ChainFeatures(self.n_blocks, 0, self.intercept, False, self.has_start, self.has_end)
 
     def max_atoms(self, rows):
-        return self.n_blocks * (int(rows.sizes().max()) + self.n_blocks + self.start + self.end)
+        return self.n_blocks * (int(rows.sizes().max()) + self.n_blocks + self.has_start + self.has_end)
 
     def check_rows(self, rows):
         if rows.objects:
@@ -174,10 +174,10 @@ cdef class ChainFeatures(BlockFeatures):
             "intercept_": lambda: np.array(self.split(weights.vector())[1]),
             "transition_scores_": lambda: self.further(weights.vector(), 0, n_labels),
         }
-        if self.start:
+        if self.has_start:
             found["start_scores_"] = lambda: self.further(weights.vector(), n_labels, 1)[0]
-        if self.end:
-            found["end_scores_"] = lambda: self.further(weights.vector(), n_labels + self.start, 1)[0]
+        if self.has_end:
+            found["end_scores_"] = lambda: self.further(weights.vector(), n_labels + self.has_start, 1)[0]
         return found
 
 

@@ -2,7 +2,6 @@
 import numpy as np
 
 from structperc.core.losses cimport Loss
-from structperc.core.outputs cimport Outputs
 from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.rows cimport Example
 
@@ -25,8 +24,8 @@ cdef class TokenLoss(Loss):
     def __init__(self, costs=None):
         self.matrix = None if costs is None else check_costs(costs, "loss")
 
-    def start(self, Outputs outputs, context):
-        Loss.start(self, outputs, context)
+    def start(self, parts, context):
+        Loss.start(self, parts, context)
         matrix = 1 - np.eye(context.n_labels) if self.matrix is None else self.matrix
         refuse_matrix(matrix, context.n_labels)
         self.table = matrix

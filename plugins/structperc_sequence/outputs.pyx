@@ -26,12 +26,12 @@ cdef class ChainOutputs(Outputs):
     """
 
     cdef readonly Py_ssize_t size               # how many labels there are
-    cdef readonly bint start, end
+    cdef readonly bint has_start, has_end
     cdef readonly object labels, constraints
     cdef object forbidden, required, codes, names
 
     def __init__(self, start=False, end=False, forbidden=(), required=()):
-        self.start, self.end, self.forbidden, self.required = start, end, forbidden, required
+        self.has_start, self.has_end, self.forbidden, self.required = start, end, forbidden, required
 
     def find_labels(self, y, classes):
         if classes is None:
@@ -157,7 +157,7 @@ cdef class ChainOutputs(Outputs):
         return row
 
     def max_code_length(self, n_atoms):
-        return max(n_atoms // self.size - self.size - self.start - self.end, 0)
+        return max(n_atoms // self.size - self.size - self.has_start - self.has_end, 0)
 
     def enumerate(self, Example x):
         ways = [range(1, self.size + 1)] * self.n_tokens(x)
@@ -170,8 +170,8 @@ cdef class ChainOutputs(Outputs):
         names = [str(name) for name in self.names]
         found = [f"token {t}: {name}" for t in range(self.n_tokens(x)) for name in names]
         found += [f"{name} -> {other}" for name in names for other in names]
-        found += [f"(start) -> {name}" for name in names if self.start]
-        return found + [f"{name} -> (end)" for name in names if self.end]
+        found += [f"(start) -> {name}" for name in names if self.has_start]
+        return found + [f"{name} -> (end)" for name in names if self.has_end]
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t t, L = self.size
@@ -181,10 +181,10 @@ cdef class ChainOutputs(Outputs):
         for t in range(1, n):
             c[(y[t - 1] - 1) * L + y[t] - 1] += sign
         c += L * L
-        if n and self.start:
+        if n and self.has_start:
             c[y[0] - 1] += sign
-        if n and self.end:
-            c[self.start * L + y[n - 1] - 1] += sign
+        if n and self.has_end:
+            c[self.has_start * L + y[n - 1] - 1] += sign
         return 0
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:

@@ -158,7 +158,7 @@ cdef class Viterbi(Argmax):
 
     heeds_allowed = True
     cdef readonly Py_ssize_t size
-    cdef readonly bint start, end
+    cdef readonly bint has_start, has_end
     cdef bint constrained
     cdef const double[:, ::1] between       # 0 or -inf, to be added
     cdef const double[::1] first, last
@@ -168,7 +168,7 @@ cdef class Viterbi(Argmax):
         self.between = self.first = self.last = None
 
     def __init__(self, Py_ssize_t n_labels, start, end, constraints):
-        self.size, self.start, self.end = n_labels, start, end
+        self.size, self.has_start, self.has_end = n_labels, start, end
         self.constrained = constraints.any
         self.between, self.first, self.last = (np.where(allowed, 0.0, -np.inf) for allowed in (
             constraints.pairs, constraints.starts, constraints.ends))
@@ -179,17 +179,17 @@ cdef class Viterbi(Argmax):
 
     cdef Py_ssize_t n_atoms(self, Example x) noexcept nogil:
         """How many atoms a sentence of so many tokens has."""
-        return self.size * (x.block.n_rows + self.size + self.start + self.end)
+        return self.size * (x.block.n_rows + self.size + self.has_start + self.has_end)
 
     cdef Chain chain(self, Example x, const double *s, double *work) noexcept nogil:
         """The chain of these atom scores; where constraints hold, its parts are copied to `work`."""
         cdef Chain chain
         cdef Py_ssize_t t, k, L = self.size
         cdef const unsigned char *allowed = NULL if x.source is None else x.source.allowed_at
-        chain.n_labels, chain.n_tokens = L, x.n_atoms // L - L - self.start - self.end
+        chain.n_labels, chain.n_tokens = L, x.n_atoms // L - L - self.has_start - self.has_end
         chain.tokens, chain.transitions = s, s + chain.n_tokens * L
-        chain.start = chain.transitions + L * L if self.start else NULL
-        chain.end = chain.transitions + (L + self.start) * L if self.end else NULL
+        chain.start = chain.transitions + L * L if self.has_start else NULL
+        chain.end = chain.transitions + (L + self.has_start) * L if self.has_end else NULL
         if self.constrained:
             for k in range(L * L):
                 work[k] = chain.transitions[k] + (&self.between[0, 0])[k]
@@ -371,7 +371,7 @@ cdef class Problem:
         after = after + tokens
         for t in range(T - 1):
             pairs = plus(pairs, shown(before[t][:, None] + transitions + after[t + 1], None))
-        parts = [single.ravel(), pairs.ravel(), *[single[0]] * self.solver.start, *[single[T - 1]] * self.solver.end]
+        parts = [single.ravel(), pairs.ravel(), *[single[0]] * self.solver.has_start, *[single[T - 1]] * self.solver.has_end]
         return np.concatenate(parts)
 
 

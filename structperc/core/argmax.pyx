@@ -23,6 +23,10 @@ cdef class Argmax(Component):
     def __cinit__(self, *args, **kwargs):
         self.width = -1
 
+    def start(self, parts, context):
+        """Takes the width of structures from the outputs."""
+        self.width = parts.outputs.width
+
     def workspace_size(self, n_atoms):
         """How many doubles `argmax_c` needs at x.work for an example of so many atoms."""
         return 0
@@ -46,8 +50,7 @@ cdef class Argmax(Component):
         x.provide(self.workspace_size(scores.shape[0]))
         n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
         if n < 0:
-            error, self.error = self.error, None
-            raise error
+            self.raised()
         return structure(&y[0], n, self.width)
 
     def k_best(self, scores, Example x, k):

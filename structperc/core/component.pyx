@@ -37,15 +37,21 @@ def remake(kind, args, kwargs, attributes):
 
 
 cdef class Component:
-    """Base of all hot spots.
+    """Base of all parts: reader, outputs, features, weights, loss, argmax, update and trainer.
+
+    Each fit starts its parts in this order, then checks them in this order.
 
     Attributes
     ----------
     citation : str
         BibTeX of the method, shown by `Engine.citation`; empty where there is nothing to cite.
+    options_used : tuple of str or None
+        The engine options that this part depends on. The engine refuses other values than the default for options that no part uses.
+        None: not known.
     """
 
     citation = ""
+    options_used = None
 
     def __cinit__(self, *args, **kwargs):
         self._arguments = args, kwargs
@@ -59,11 +65,21 @@ cdef class Component:
         args, kwargs = self._arguments
         return remake, (type(self), args, kwargs, getattr(self, "__dict__", None))
 
-    def check(self, context, parts, sample_weight=None):
-        """Refuses a combination of parts that would silently be wrong.
+    def start(self, parts, context):
+        """Takes the other parts and the options, and forgets what an earlier fit learned; called once per fit.
 
-        Called before the first example of a fit or partial_fit. `parts` has the attributes weights, outputs, features,
-        argmax, loss and update. Raise `PluginError` or `DataError` with a sentence.
+        Parameters
+        ----------
+        parts : object with the attributes reader, outputs, features, weights, loss, argmax, update and trainer
+            Those named before this part have been started.
+        context : FitContext
+        """
+
+    def check(self, context, parts):
+        """Refuses a combination of parts that would silently be wrong, by a `PluginError` or `DataError` with a sentence.
+
+        Called after all parts have started, before the first example of a fit, and again for each partial_fit with sample weights.
+        `context.sample_weight` is an array of shape (n_examples,), or None.
         """
 
     def attributes(self, weights):
@@ -80,6 +96,11 @@ cdef class Component:
     def as_written(self):
         """The author's own object: this one, or of an adapter the one behind it."""
         return self
+
+    def raised(self):
+        """Raises the error that a compiled method has stored, and forgets it."""
+        error, self.error = self.error, None
+        raise error or PluginError(f"{type(self.as_written()).__name__} failed without saying why.")
 
     def missing(self, method):
         """The error of a component that lacks one of its methods."""

@@ -57,7 +57,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
         self.every_trial = True
 
-    def check(self, context, parts, sample_weight=None):
+    def check(self, context, parts):
         if not parts.features.uniform_gram:
             raise PluginError(f"update={context.update!r} needs atoms whose inner products are the same for all pairs, but those of "
                               f"{type(parts.features).__name__} are not; use 'pa', 'pa1' or 'pa2'.")

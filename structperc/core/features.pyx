@@ -228,9 +228,8 @@ cdef class Features(Component):
             self.reraise()
 
     def reraise(self):
-        error, self.error = self.error, None
-        if error is not None:
-            raise error
+        if self.error is not None:
+            self.raised()
 
 
 cdef class BlockFeatures(Features):

@@ -104,7 +104,6 @@ cdef class Loop:
         if is_adapter(self.argmax):
             self.argmax.outputs = parts.outputs
         self.loss = bound(parts.loss)
-        self.loss.outputs = parts.loss.outputs = self.outputs       # what a Python Outputs overrides holds for every loss
         self.update = bound(parts.update)
         self.weights, self.store = bound(parts.weights), parts.weights
         self.compiled = not any(map(is_adapter, self.components()))
@@ -128,7 +127,7 @@ cdef class Loop:
         self.x.provide(self.parts.argmax.workspace_size(room))
         capacity = max(self.parts.outputs.max_code_length(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
-        self.trial.start(self.x, self.weights, self.outputs, room)
+        self.trial.bind(self.x, self.weights, self.outputs, room)
 
     def run(self, Rows rows, Structures gold, order=None, sample_weight=None, online=None):
         """One pass.

@@ -4,6 +4,7 @@ import numpy as np
 from libc.stdlib cimport abs
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example
+from structperc.core.component import bound
 from structperc.core.component cimport Component
 from structperc.core.outputs cimport Outputs
 
@@ -22,10 +23,10 @@ cdef class Loss(Component):
 
     example_costs = False
 
-    def start(self, Outputs outputs, context):
-        """Takes the output space; called once per fit."""
-        self.outputs = outputs
-        self.costs = np.zeros(max(outputs.n_labels, 1))
+    def start(self, parts, context):
+        """Takes the output space."""
+        self.outputs = bound(parts.outputs)
+        self.costs = np.zeros(max(self.outputs.n_labels, 1))
 
     @property
     def decomposable(self):
@@ -56,7 +57,7 @@ cdef class Loss(Component):
 
     def started(self):
         if self.outputs is None:
-            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(outputs, context) first.")
+            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(parts, context) first.")
 
     def value(self, gold, y, Example x=None):
         """The loss of predicting y where gold is right; both as `Outputs` encodes them (labels: ints 1..r)."""
@@ -66,8 +67,7 @@ cdef class Loss(Component):
         cdef double value = self.value_c(x, &a[0] if a.shape[0] else NULL, a.shape[0],
                                          &b[0] if b.shape[0] else NULL, b.shape[0])
         if value < 0:
-            error, self.error = self.error, None
-            raise error
+            self.raised()
         return value
 
     def augment(self, gold, scores, double scale, Example x=None):
@@ -76,8 +76,7 @@ cdef class Loss(Component):
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef double[::1] s = np.array(scores, dtype=float)
         if self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0]) < 0:
-            error, self.error = self.error, None
-            raise error
+            self.raised()
         return np.asarray(s)
 
 
@@ -91,9 +90,9 @@ cdef class ZeroOneLoss(Loss):
 cdef class AbsoluteLoss(Loss):
     """|gold - y| between ranks."""
 
-    def start(self, Outputs outputs, context):
-        labels_of(outputs, "loss='absolute'")
-        Loss.start(self, outputs, context)
+    def start(self, parts, context):
+        labels_of(parts.outputs, "loss='absolute'")
+        Loss.start(self, parts, context)
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return abs(gold[0] - y[0])
@@ -102,9 +101,9 @@ cdef class AbsoluteLoss(Loss):
 cdef class SquaredLoss(Loss):
     """(gold - y)^2 between ranks."""
 
-    def start(self, Outputs outputs, context):
-        labels_of(outputs, "loss='squared'")
-        Loss.start(self, outputs, context)
+    def start(self, parts, context):
+        labels_of(parts.outputs, "loss='squared'")
+        Loss.start(self, parts, context)
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return (<double> gold[0] - y[0]) * (gold[0] - y[0])
@@ -113,8 +112,9 @@ cdef class SquaredLoss(Loss):
 cdef class HammingLoss(Loss):
     """How many atoms belong to one of the two structures but not to the other; for structures of distinct atoms."""
 
-    def start(self, Outputs outputs, context):
-        Loss.start(self, outputs, context)
+    def start(self, parts, context):
+        outputs = parts.outputs
+        Loss.start(self, parts, context)
         if outputs.n_labels:
             raise PluginError("loss='hamming' compares sets of atoms, but the outputs of this problem are single labels; "
                               "use 'zero-one' for classes or 'absolute' for ranks.")
@@ -152,9 +152,9 @@ cdef class CostLoss(Loss):
         self.matrix = check_costs(matrix, "loss")
         self.table = self.matrix
 
-    def start(self, Outputs outputs, context):
-        Loss.start(self, outputs, context)
-        refuse_matrix(self.matrix, labels_of(outputs, "a cost matrix"))
+    def start(self, parts, context):
+        Loss.start(self, parts, context)
+        refuse_matrix(self.matrix, labels_of(self.outputs, "a cost matrix"))
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return self.table[gold[0] - 1, y[0] - 1]

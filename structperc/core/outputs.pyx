@@ -179,8 +179,7 @@ cdef class Outputs(Component):
         cdef int[::1] code = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
         if self.signs_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], &c[0]) < 0:
-            error, self.error = self.error, None
-            raise error
+            self.raised()
         return np.asarray(c)[:x.n_atoms]
 
     def complete(self, gold, const double[::1] scores, Example x):
@@ -189,8 +188,7 @@ cdef class Outputs(Component):
         cdef int[::1] y = np.zeros(max(self.max_code_length(x.n_atoms), 1), dtype=np.intc)
         cdef Py_ssize_t n = self.complete_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], pointer(scores), &y[0])
         if n < 0:
-            error, self.error = self.error, None
-            raise error
+            self.raised()
         return structure(&y[0], n, self.width)
 
     def count(self, Example x, y):
@@ -199,8 +197,7 @@ cdef class Outputs(Component):
         cdef int[::1] code = np.atleast_1d(np.asarray(y, dtype=np.intc))
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
         if self.count_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], 1.0, &c[0]) < 0:
-            error, self.error = self.error, None
-            raise error
+            self.raised()
         return np.asarray(c)[:x.n_atoms]
 
 

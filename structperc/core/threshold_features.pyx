@@ -50,7 +50,7 @@ cdef class ThresholdFeatures(Features):
         self.prefetches = feature_major
         self.shape(n, n if feature_major else 1, atoms_per_example=n_thresholds)
 
-    def check(self, context, parts, sample_weight=None):
+    def check(self, context, parts):
         if context.decay:
             raise PluginError(f"{self.problem} with decay={context.decay}: thresholds that shrink before a step was made for them get out of "
                               f"order; leave decay out.")
@@ -59,8 +59,8 @@ cdef class ThresholdFeatures(Features):
         if not parts.update.integral:
             raise PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its thresholds. "
                               f"{INSTEAD}")
-        if sample_weight is not None:
-            self.check_step_sizes(sample_weight, parts.weights.n_visited > 0)
+        if context.sample_weight is not None:
+            self.check_step_sizes(context.sample_weight, parts.weights.n_visited > 0)
 
     def check_step_sizes(self, sample_weight, trained):
         """Steps keep the order when all have one size: then every gap is a multiple of it."""

@@ -48,7 +48,8 @@ cdef class Trial(Component):
     x : Example
     """
 
-    def start(self, Example x, Weights weights, Outputs outputs, Py_ssize_t room):
+    def bind(self, Example x, Weights weights, Outputs outputs, Py_ssize_t room):
+        """Looks at these from now on, with room for the coefficients of so many atoms."""
         self.x, self.weights, self.outputs = x, weights, outputs
         self.coefficient_buffer = np.zeros(max(room, 1))
         self.c = &self.coefficient_buffer[0]
@@ -88,15 +89,13 @@ cdef class Trial(Component):
     def difference(self):
         """n_gold - n_y as an array over atoms."""
         if self.difference_c() < 0:
-            error, self.outputs.error = self.outputs.error, None
-            raise error
+            self.outputs.raised()
         return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
 
     def signs(self):
         """1 for atoms that are surely in the right answer, -1 for those that surely are not, else 0; an array over atoms."""
         if self.signs_c() < 0:
-            error, self.outputs.error = self.outputs.error, None
-            raise error
+            self.outputs.raised()
         return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
 
     def norm(self, c):
@@ -123,16 +122,14 @@ cdef class Update(Component):
         Whether it sees right predictions too, since their margins may be short; set in the constructor.
     norms : bool
         Whether it asks for norms or inner products; then sparse rows must name every feature once.
-    uses : tuple of str or None
-        Which of the options "margin", "C", "step_size" and "step_schedule" it depends on; the others of these must keep their defaults.
-        None: not known.
+    options_used : tuple of str or None
+        Which of the options "margin", "C", "step_size" and "step_schedule" it depends on. None: not known.
     """
 
     integral = False
     keeps_order = False
     takes_weights = True
     norms = True
-    options_used = None
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         """Fills trial.c; 1: take the step, 0: leave w, -1: error."""
@@ -146,8 +143,7 @@ cdef class Update(Component):
         trial.coefficient_buffer[:] = 0
         made = self.step_c(trial)
         if made < 0:
-            error, self.error = self.error, None
-            raise error
+            self.raised()
         return np.asarray(trial.coefficient_buffer)[:trial.n_atoms].copy() if made else None
 
 

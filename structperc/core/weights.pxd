@@ -6,7 +6,7 @@ from structperc.core.schedules cimport Schedule
 
 
 cdef class Weights(Component):
-    cdef readonly Features features
+    cdef public Features features
     cdef readonly Py_ssize_t n_visited              # examples visited, T
     cdef double scale, scale_sum                # w = scale * stored weights; sum of the scales over the visited examples
 

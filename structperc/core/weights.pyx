@@ -7,6 +7,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
+from structperc.core.component import bound
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
 from structperc.core.features cimport Features, pointer, room_for, written_out
@@ -24,17 +25,18 @@ cdef double SMALLEST_AVERAGING = 1e-4   # the same, before scale_sum * v - u los
 cdef class Weights(Component):
     """The weight store w: scores an example's atoms and takes additive steps.
 
-    The loop counts `n_visited` (examples visited) for averaging; `start` is called once before the first example.
+    The loop counts `n_visited` (examples visited) for averaging.
     """
 
     primal = False
+    options_used = ("average", "decay")
 
     def __cinit__(self, *args, **kwargs):
         self.scale = 1.0
 
-    def start(self, Features features, context):
-        """Takes the feature map and the options; allocates."""
-        self.features = features
+    def start(self, parts, context):
+        """Takes the feature map."""
+        self.features = bound(parts.features)
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         with gil:
@@ -125,10 +127,9 @@ cdef class Weights(Component):
         return True
 
     def reraise(self):
-        error = self.error or self.features.error
-        self.error = self.features.error = None
-        if error is not None:
-            raise error
+        self.error, self.features.error = self.error or self.features.error, None
+        if self.error is not None:
+            self.raised()
 
 
 cdef class PrimalWeights(Weights):
@@ -152,6 +153,7 @@ cdef class PrimalWeights(Weights):
     """
 
     primal = True
+    options_used = ("average", "decay", "decay_schedule")
 
     def __init__(self, average=False, double decay=0.0, decay_schedule="constant"):
         self.average, self.decay = average, decay
@@ -161,13 +163,17 @@ cdef class PrimalWeights(Weights):
     def decay_schedule(self):
         return self.schedule.rule
 
-    def check(self, context, parts, sample_weight=None):
+    def check(self, context, parts):
         self.schedule.check_decay(self.decay)
 
     def __cinit__(self, *args, **kwargs):
         self.place = None
 
-    def start(self, Features features, context):
+    def start(self, parts, context):
+        self.allocate(bound(parts.features))
+
+    def allocate(self, Features features):
+        """Room for the weights of this map, all 0."""
         cdef Py_ssize_t width = features.row_width * (2 if self.average else 1), rows = features.n_weight_rows
         cdef bint lazy = features.on_demand_rows > 0 and 2 * features.row_width > LINE and rows < MOST_PLACES    # with averages or not
         self.features = features
@@ -274,7 +280,7 @@ cdef class PrimalWeights(Weights):
         if mean is None or self._final_visited != n_visited:
             mean = self.fresh()             # of its own class, which may score in a way of its own
             (<PrimalWeights> mean).average, (<PrimalWeights> mean).decay = False, 0
-            PrimalWeights.start(mean, self.features, None)
+            (<PrimalWeights> mean).allocate(self.features)
             (<PrimalWeights> mean).take(self, self._values())
             self._final, self._final_visited = mean, n_visited
         return mean

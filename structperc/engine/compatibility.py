@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import attrs
 import numpy as np
 
 from structperc.core.adapters import overrides
@@ -10,25 +9,45 @@ from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.engine.options import OPTION_DEFAULTS
 from structperc.reading import matrices as reading
 
+STEERS = {          # which part an option steers; others have no part in a trainer's choice
+    "trainer": ("update", "loss_weight", "epochs", "shuffle"),
+    "update": ("margin", "C", "step_size", "step_schedule"),
+    "weights": ("average", "decay", "decay_schedule"),
+}
+
 
 def check_parts(context, parts) -> None:
     """Refuses combinations that would silently do something else than asked."""
+    refuse_unused(context, parts)
     if context.loss_weight:
         check_search(parts, f"loss_weight={context.loss_weight}")
-    if parts.update.options_used is not None:
-        for name in ("margin", "C", "step_size", "step_schedule"):
-            if name not in parts.update.options_used and getattr(context, name) != OPTION_DEFAULTS[name]:
-                raise OptionError(f"{name}={getattr(context, name)} has no effect with update={context.update!r}.")
-    if context.decay_schedule != getattr(parts.weights, "decay_schedule", "constant"):
-        raise OptionError(f"decay_schedule={context.decay_schedule!r} has no effect with {type(parts.weights).__name__}, whose decay has no "
-                          f"schedule.")
+    if context.sample_weight is not None:
+        check_weights(context, parts)
     check_sizes(context, parts)
-    for part in attrs.astuple(parts, recurse=False):
-        if hasattr(part, "check"):
-            part.check(context, parts)
+    for _, part in parts.items():
+        part.check(context, parts)
     if context.objects and parts.features.n_blocks and parts.weights.primal:
         raise DataError(f"X is a list of objects, but {type(parts.features).__name__} describes rows of numbers; pass a matrix, or weights "
                         f"that see examples through a kernel on such objects.")
+
+
+def refuse_unused(context, parts) -> None:
+    """Refuses engine options that none of the parts uses."""
+    for kind, names in STEERS.items():
+        part = parts.trainer if kind == "weights" and not parts.trainer.streams else getattr(parts, kind)
+        for name in names:
+            value, default = getattr(context, name), OPTION_DEFAULTS[name]
+            if value == default or uses(part, name) or uses(parts.trainer, name):
+                continue
+            if not parts.trainer.streams:
+                part = parts.trainer
+            culprit = f"update={context.update!r}" if part is parts.update else type(part).__name__
+            raise OptionError(f"{name}={value!r} has no effect with {culprit}; leave it at {default!r}.")
+
+
+def uses(part, name) -> bool:
+    """Whether a part depends on an engine option, or does not say."""
+    return part.options_used is None or name in part.options_used
 
 
 def check_search(parts, wanted) -> None:
@@ -54,14 +73,12 @@ def check_sizes(context, parts) -> None:
         raise PluginError(f"{type(argmax).__name__} was made for {made_for} labels, but there are {outputs.n_labels}.")
 
 
-def check_weights(context, parts, weights) -> None:
+def check_weights(context, parts) -> None:
+    weights = context.sample_weight
     if not parts.update.takes_weights and not np.isin(weights, (0, 1)).all():
         i = int(np.argmax(~np.isin(weights, (0, 1))))
         raise DataError(f"sample_weight[{i}] is {weights[i]}: update={context.update!r} has no slack to weigh, so weights can only be 0 or 1; "
                         f"use 'pa1' or 'pa2'.")
-    for part in attrs.astuple(parts, recurse=False):
-        if hasattr(part, "check"):
-            part.check(context, parts, weights)
 
 
 def attach_costs(loss, costs, gold, n_examples) -> None:

@@ -30,6 +30,8 @@ class FitContext:
         The plugins' own options, defaults filled in.
     random : numpy.random.Generator
         The one generator of this fit.
+    sample_weight : ndarray of shape (n_examples,) or None
+        Known to `check` alone.
     """
 
     n_features: int
@@ -52,6 +54,7 @@ class FitContext:
     random: np.random.Generator
     feature_names: tuple[str, ...] | None = None
     labels: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
 
     @property
     def n_labels(self) -> int:

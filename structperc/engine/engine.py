@@ -8,7 +8,7 @@ import threading
 import attrs
 import numpy as np
 
-from structperc.core.adapters import bound, overrides
+from structperc.core.adapters import overrides
 from structperc.core.errors import BusyError, NotFittedError, OptionError, PluginError
 from structperc.core.loop import Loop, NotFinite
 from structperc.engine import answers as inference
@@ -195,11 +195,10 @@ class Engine:
         self._run.stop_requested = True
 
     def _fit(self, X, offsets, y, allowed, sample_weight, costs, keep_online):
-        model, rows = self._begin(X, offsets, y, allowed)
+        model, rows, context = self._begin(X, offsets, y, allowed, sample_weight)
         random = model.context.random.bit_generator.state
-        run = TrainingRun(self, model, rows, y, sample_weight, costs)
-        run.online = model.online = [] if keep_online else None
-        run.before = self._model
+        model.online = [] if keep_online else None
+        run = TrainingRun(model, context, rows, y, costs, online=model.online, before=self._model, observers=self._tell)
         before, self._model, self._run = self._model, model, run
         try:
             model.parts.weights.begin_fit(run.rows)
@@ -220,16 +219,19 @@ class Engine:
     def _learn_chunk(self, X, offsets, y, allowed, sample_weight, costs):
         model = self._model
         if model is None:
-            model, rows = self._begin(X, offsets, y, allowed)
+            model, rows, context = self._begin(X, offsets, y, allowed, sample_weight)
             refuse_chunks(model)
         else:
             refuse_chunks(model)
-            rows = model.parts.reader.read(X, offsets)
-            check_same(model.context, rows)
+            rows, context = model.parts.reader.read(X, offsets), model.context
+            check_same(context, rows)
             make_room(model, rows)
             if allowed is not None:
                 restrict(model.parts, rows, allowed)
-        run = TrainingRun(self, model, rows, y, sample_weight, costs)
+            if sample_weight is not None or model.weighted:     # the parts compare them with earlier weights
+                context = weighed(context, 1.0 if sample_weight is None else sample_weight, rows)
+                check_parts(context, model.parts)
+        run = TrainingRun(model, context, rows, y, costs)
         weights = model.parts.weights
         token, state = weights.snapshot(rows), model.context.random.bit_generator.state if model.context.shuffle else None
         record = model.mistakes, model.loss, model.weighted
@@ -250,8 +252,12 @@ class Engine:
         self._model, model.streaming, model.online = model, True, None
         model.status = MAX_EPOCHS if passed.updates else CONVERGED
 
-    def _begin(self, X, offsets, y, allowed=None):
-        """New parts for a new data set, checked against each other, and its rows."""
+    def _tell(self, record):
+        """Tells all observers that an epoch is over."""
+        self._manager.hook.structperc_epoch_end(engine=self, record=record)
+
+    def _begin(self, X, offsets, y, allowed=None, sample_weight=None):
+        """New parts for a new data set, checked against each other; its rows, and the context with its sample weights."""
         check_options(self)             # they may have been changed since
         context = self._task(generator(self.random_state))
         reader = self._ask("structperc_reader", context)
@@ -260,9 +266,11 @@ class Engine:
         outputs = self._ask("structperc_outputs", context)
         labels = outputs.find_labels(y, self.classes)
         model = self._assemble(context, reader, outputs, labels)
+        context = weighed(model.context, sample_weight, rows)
+        check_parts(context, model.parts)
         make_room(model, rows)
         restrict(model.parts, rows, allowed)
-        return model, rows
+        return model, rows, context
 
     def _task(self, random) -> FitContext:
         """The options, before data are known."""
@@ -273,12 +281,9 @@ class Engine:
 
     def _assemble(self, context, reader, outputs, labels) -> Model:
         context = attrs.evolve(context, labels=labels, loss=outputs.default_loss if context.loss is None else context.loss)
-        parts = Parts(reader, outputs, *(self._ask(f"structperc_{hook}", context)
-                                 for hook in ("features", "argmax", "loss", "update", "weights", "trainer")))
-        parts.argmax.width = outputs.width
-        parts.loss.start(outputs, context)
-        parts.weights.start(bound(parts.features), context)
-        check_parts(context, parts)
+        parts = Parts(reader, outputs, **{kind: self._ask(f"structperc_{kind}", context)
+                                          for kind in ("features", "argmax", "loss", "update", "weights", "trainer")})
+        parts.start(context)
         options = {name: getattr(self, name) for name in OPTION_DEFAULTS if name != "plugins"}
         return Model(context, parts, Loop(parts, context.loss_weight), options)
 
@@ -287,7 +292,7 @@ class Engine:
         if component is None:
             raise registry.unanswered(self._plugins, hook, context)
         in_use = self._model is not None and component is getattr(self._model.parts, hook.removeprefix("structperc_"))
-        return component.fresh() if in_use and hasattr(component, "fresh") else component
+        return component.fresh() if in_use else component
 
     # ---- prediction ----
 
@@ -499,7 +504,7 @@ class Engine:
             if isinstance(own, property):
                 return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
             for part in (parts.trainer, parts.weights, parts.features, parts.outputs):
-                known = part.attributes(parts.weights) if hasattr(part, "attributes") else {}
+                known = part.attributes(parts.weights)
                 if name in known:
                     return known[name]()
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -511,7 +516,7 @@ class Engine:
             used = attrs.astuple(self._model.parts, recurse=False)
         else:
             used = [registry.ask_hook(self._manager, "structperc_update", self._task(None))]
-        entries += [getattr(part, "citation", "") for part in used]
+        entries += [part.citation for part in used if part is not None]
         unique = dict.fromkeys(e.strip() for e in entries if e)
         return "\n\n".join(unique)
 
@@ -557,6 +562,11 @@ class Engine:
                  if not same(getattr(self, name), default)}
         shown.update({k: v for k, v in self.plugin_options.items() if not same(v, plugin_defaults(self._plugins)[k].default)})
         return f"Engine({', '.join([repr(self.problem), *(f'{k}={v!r}' for k, v in shown.items())])})"
+
+
+def weighed(context, sample_weight, rows) -> FitContext:
+    """The context with the sample weights of these examples."""
+    return context if sample_weight is None else attrs.evolve(context, sample_weight=reading.sample_weights(sample_weight, rows.n_examples))
 
 
 def busy(method) -> BusyError:

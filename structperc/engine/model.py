@@ -11,16 +11,25 @@ from structperc.engine.context import FitContext
 
 @attrs.define(eq=False)
 class Parts:
-    """The components of one fit."""
+    """The components of one fit, in the order in which they are started and checked."""
 
     reader: object
     outputs: object
     features: object
-    argmax: object
-    loss: object
-    update: object
     weights: object
+    loss: object
+    argmax: object
+    update: object
     trainer: object
+
+    def items(self) -> list:
+        """Pairs of names and components."""
+        return list(attrs.asdict(self, recurse=False).items())
+
+    def start(self, context) -> None:
+        """Begins the life cycle of a fit: every part takes the others and the options."""
+        for _, part in self.items():
+            part.start(self, context)
 
 
 @attrs.define(eq=False)

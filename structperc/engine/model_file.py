@@ -17,6 +17,7 @@ import numpy as np
 
 from structperc.core.errors import ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.engine import plugins as registry
+from structperc.engine.compatibility import check_parts
 from structperc.engine.options import OPTION_DEFAULTS
 from structperc.version import __version__
 
@@ -116,7 +117,7 @@ def dumps(engine) -> bytes:
     header["options"]["loss"] = _sequence(loss, "loss", "the cost", arrays) if isinstance(loss, np.ndarray) else loss
     header["options"]["classes"] = _sequence(None if options["classes"] is None else context.labels, "classes", "the label", arrays)
     header["options"]["random_state"] = int(seed) if isinstance(seed, (int, np.integer)) else None
-    for name, part in _named_parts(model.parts):
+    for name, part in model.parts.items():
         for key, value in part.state().items():
             arrays[f"{name}.{key}"] = np.asarray(value)
     objects = [name for name, array in arrays.items() if array.dtype == object]
@@ -227,7 +228,8 @@ def restore(engine, header, arrays, shown="the model"):
         reader, outputs = (engine._ask(f"structperc_{hook}", context) for hook in ("reader", "outputs"))
         labels = outputs.find_labels(None, _restored(saved["labels"], arrays))
         model = engine._assemble(context, reader, outputs, labels)
-        for name, part in _named_parts(model.parts):
+        check_parts(model.context, model.parts)
+        for name, part in model.parts.items():
             prefix = f"{name}."
             part.restore({key[len(prefix):]: array for key, array in arrays.items() if key.startswith(prefix)})
         model.mistakes = [int(m) for m in record["mistakes"]]
@@ -272,10 +274,6 @@ def _unpickled(cls, problem, arguments, content):
         functions = {name: value for name, value in engine.plugin_options.items() if callable(value)}
         engine._model = loads(cls, content, objects, "the pickled model", functions)._model
     return engine
-
-
-def _named_parts(parts):
-    return [(name, part) for name, part in attrs.asdict(parts, recurse=False).items() if hasattr(part, "state")]
 
 
 def _reference(plugin, given) -> dict:

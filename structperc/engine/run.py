@@ -7,30 +7,38 @@ import numpy as np
 from structperc.core.adapters import overrides
 from structperc.core.errors import DataError
 from structperc.core.loop import NotFinite
-from structperc.engine.compatibility import attach_costs, check_weights, not_finite, refuse_not_finite
+from structperc.engine.compatibility import attach_costs, not_finite, refuse_not_finite
 from structperc.reading import matrices as reading
 
 
 class TrainingRun:
     """One training run: the data, what to visit and what to record. Trainers drive it.
 
-    `before` is what the engine's last training made (`Model`), or None.
+    Parameters
+    ----------
+    model : Model
+    context : FitContext
+        That of the model, with the sample weights of these examples.
+    rows : Rows
+    y, costs
+        As `fit` takes them.
+    online : list, optional
+        Receives the predictions made before each step.
+    before : Model, optional
+        What the engine's last training made.
+    observers : function of an `EpochRecord`, optional
+        Called at the end of each epoch. Without it the run is one chunk of a stream, whose mistakes are one entry of the record.
     """
 
-    before = None
-    weights = active = online = status = None
-    weighted = False
+    status = None
     stop_requested = False
 
-    def __init__(self, engine, model, rows, y, sample_weight, costs):
-        self.engine, self.model, self.context = engine, model, model.context
+    def __init__(self, model, context, rows, y, costs=None, *, online=None, before=None, observers=None):
+        self.model, self.context, self.online, self.before, self.observers = model, context, online, before, observers
         parts = model.parts
         self.gold = parts.outputs.encode(y, rows)
         parts.outputs.check_gold(self.gold, rows, parts.features)
-        if sample_weight is None and model.weighted:
-            sample_weight = 1.0                 # the parts compare it with earlier weights
-        if sample_weight is not None:
-            self._weigh(reading.sample_weights(sample_weight, rows.n_examples))
+        self.weights, self.active = visited(context.sample_weight)
         if costs is not None or parts.loss.example_costs:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
         if not parts.weights.primal:
@@ -39,16 +47,6 @@ class TrainingRun:
                             or parts.update.norms and not parts.features.adds_repeated):
             rows = reading.canonical(rows)
         self.rows = rows
-
-    def _weigh(self, weights):
-        check_weights(self.context, self.model.parts, weights)
-        if not weights.all():
-            self.active = np.flatnonzero(weights)
-            if len(self.active) == 0:
-                raise DataError("all sample weights are zero, so there is nothing to learn from.")
-        if not (weights == 1).all():
-            self.weights = weights
-        self.weighted = True
 
     @property
     def n_examples(self):
@@ -73,13 +71,23 @@ class TrainingRun:
 
     def _record(self, passed):
         model = self.model
-        if self.engine._run is self:
-            model.mistakes.append(passed.mistakes)
+        if self.observers is None:
+            model.mistakes[-1] += passed.mistakes
         else:
-            model.mistakes[-1] += passed.mistakes      # partial_fit: one entry for the stream
+            model.mistakes.append(passed.mistakes)
         model.loss += passed.loss
-        model.weighted |= self.weighted
+        model.weighted |= self.context.sample_weight is not None
 
     def epoch_end(self, record):
         """Tells all observers."""
-        self.engine._manager.hook.structperc_epoch_end(engine=self.engine, record=record)
+        self.observers(record)
+
+
+def visited(sample_weight):
+    """The weights as the loop takes them, None where all are 1, and the examples that have one, None where all do."""
+    if sample_weight is None:
+        return None, None
+    active = None if sample_weight.all() else np.flatnonzero(sample_weight)
+    if active is not None and len(active) == 0:
+        raise DataError("all sample weights are zero, so there is nothing to learn from.")
+    return None if (sample_weight == 1).all() else sample_weight, active

@@ -6,6 +6,7 @@ import time
 
 import attrs
 
+from structperc.core.component import Component
 from structperc.core.shuffle import shuffled
 
 CONVERGED = "converged"
@@ -37,7 +38,7 @@ class EpochRecord:
     seconds: float
 
 
-class Trainer:
+class Trainer(Component):
     """Base of trainers: `train` drives a `TrainingRun` until its `status` is set.
 
     Attributes
@@ -47,7 +48,6 @@ class Trainer:
         solves one problem over all examples says False, and partial_fit is refused.
     """
 
-    citation = ""
     streams = True
 
     def train(self, run):
@@ -59,6 +59,8 @@ class OnlineTrainer(Trainer):
 
     After an epoch without update no later one could change the weights.
     """
+
+    options_used = ("update", "loss_weight", "epochs", "shuffle", "random_state")
 
     def train(self, run):
         context = run.context

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.adapters import bound
 from structperc.core.argmax import Argmax
 from structperc.core.errors import PluginError
 from structperc.core.features import Features
@@ -21,12 +20,12 @@ class DualWeights(Weights):
     It sees features only through `Features.inner`. With averaging, a step counts by the share of examples visited after it.
     """
 
-    def start(self, features, context):
-        super().start(features, context)
+    def start(self, parts, context):
+        super().start(parts, context)
         self.steps = []         # (example, atoms, coefficients, examples visited before)
         self.sparse, self.objects, self.average = context.sparse, context.objects, context.average
 
-    def check(self, context, parts, sample_weight=None):
+    def check(self, context, parts):
         if context.decay:
             raise PluginError(f"DualWeights with decay={context.decay}: this reference does not forget; use decay=0.")
 
@@ -62,7 +61,7 @@ class DualWeights(Weights):
         if not self.average:
             return self
         mean = DualWeights()
-        Weights.start(mean, self.features, None)
+        mean.features = self.features
         mean.average = False
         mean.steps = [(z, atoms, c * (self.n_visited - before) / self.n_visited, 0) for z, atoms, c, before in self.steps]
         return mean
@@ -73,11 +72,11 @@ class PlainWeights(Weights):
 
     primal = True
 
-    def start(self, features, context):
-        super().start(features, context)
-        self.w = np.zeros(features.n_weights)
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.w = np.zeros(self.features.n_weights)
 
-    def check(self, context, parts, sample_weight=None):
+    def check(self, context, parts):
         if context.decay or context.average:
             raise PluginError("PlainWeights neither averages nor decays; use average=False and decay=0.")
 
@@ -103,8 +102,16 @@ class Called:
     def __init__(self, target):
         self.target = target
 
-    def check(self, *arguments):
-        self.target.check(*arguments)
+    @property
+    def options_used(self):
+        return self.target.options_used
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.target.start(parts, context)
+
+    def check(self, context, parts):
+        self.target.check(context, parts)
 
     def __getattr__(self, name):
         return getattr(self.__dict__["target"], name)       # what only the wrapped class has, such as `set_costs`
@@ -145,17 +152,11 @@ class CalledArgmax(Called, Argmax):
     """A solver that the loop calls through Python."""
 
     def argmax(self, scores, x):
-        self.target.width = self.width
         return self.target.argmax(scores, x)
 
 
 class CalledLoss(Called, Loss):
     """A loss that the loop calls through Python."""
-
-    def start(self, outputs, context):
-        super().start(outputs, context)
-        self.target.start(outputs, context)
-        self.target.outputs = bound(outputs)            # whatever Python overrides there
 
     @property
     def decomposable(self):

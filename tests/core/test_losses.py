@@ -1,5 +1,7 @@
 """Losses: their values, and that adding them to atom scores adds them to the score of every label, up to a constant."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,7 +58,7 @@ def test_named_losses(name, kind):
     for r in (2, 3, 7):
         outputs = label_outputs(kind, r)
         loss = NAMED[name]()
-        loss.start(outputs, None)
+        loss.start(SimpleNamespace(outputs=outputs), None)
         assert loss.decomposable
         table = costs.table(name, r)
         (x,) = examples(outputs)
@@ -73,7 +75,7 @@ def test_cost_tables(kind, r, seed, scale):
     outputs = label_outputs(kind, r)
     matrix = costs.random_table(rng, r)
     loss = CostLoss(matrix)
-    loss.start(outputs, None)
+    loss.start(SimpleNamespace(outputs=outputs), None)
     (x,) = examples(outputs)
     for gold in outputs.enumerate(x):
         assert [loss.value(gold, z, x) for z in outputs.enumerate(x)] == matrix[gold - 1].tolist()
@@ -88,7 +90,7 @@ def test_costs_of_each_example(kind, r, seed, scale):
     y = rng.integers(1, r + 1, 4)
     each = np.array([costs.random_table(rng, r)[k - 1] for k in y])
     loss = ExampleCosts()
-    loss.start(outputs, None)
+    loss.start(SimpleNamespace(outputs=outputs), None)
     rows = examples(outputs, 4)
     loss.set_costs(each, outputs.encode(y, Rows(np.zeros((4, 1)))), 4)
     for x, gold in zip(rows, y.tolist(), strict=True):
@@ -102,7 +104,7 @@ def test_hamming_on_sets_of_atoms(sets, scale):
     n, gold = sets
     outputs = Outputs()
     loss = HammingLoss()
-    loss.start(outputs, None)
+    loss.start(SimpleNamespace(outputs=outputs), None)
     x = Rows(np.zeros((n, 1)), np.array([0, n])).example(0)
     x.n_atoms = n
     s = np.random.default_rng(n).normal(size=n)

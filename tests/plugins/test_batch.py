@@ -588,10 +588,10 @@ class Guessing(LargestArgmax):
 
 
 @pytest.mark.parametrize(("options", "error", "words"), [
-    ({"update": "pa1"}, OptionError, "update='pa1' has no part in batch training"),
-    ({"loss_weight": 1.0}, OptionError, "loss_weight=1.0 has no part"),
-    ({"average": True}, OptionError, "average=True has no part"),
-    ({"decay": 0.1}, OptionError, "decay=0.1 has no part"),
+    ({"update": "pa1"}, OptionError, "update='pa1' has no effect with FrankWolfeTrainer; leave it at 'perceptron'"),
+    ({"loss_weight": 1.0}, OptionError, "loss_weight=1.0 has no effect with FrankWolfeTrainer; leave it at 0.0"),
+    ({"average": True}, OptionError, "average=True has no effect with FrankWolfeTrainer; leave it at False"),
+    ({"decay": 0.1}, OptionError, "decay=0.1 has no effect with FrankWolfeTrainer; leave it at 0.0"),
     ({"trainer": "newton"}, OptionError, "trainer='newton'; expected one of 'bcfw', 'cccp'"),
     ({"tolerance": 0}, OptionError, "tolerance=0; expected a number between 0 and 1"),
     ({"trainer": "cccp"}, PluginError, "nothing to complete; use trainer='bcfw'"),

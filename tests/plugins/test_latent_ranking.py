@@ -1,6 +1,7 @@
 """latent-ranking: completion, prediction and augmented search against all lists; runs equal those of a slow twin, within their bounds."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def levels(outputs, relevance):
 
 def started(kind, k, outputs):
     loss = RankingLoss(kind, k)
-    loss.start(outputs, None)
+    loss.start(SimpleNamespace(outputs=outputs), None)
     return loss
 
 

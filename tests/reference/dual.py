@@ -15,8 +15,8 @@ class StepList(Weights):
     def __init__(self, kernel):
         self.kernel = kernel
 
-    def start(self, features, context):
-        super().start(features, context)
+    def start(self, parts, context):
+        super().start(parts, context)
         self.steps, self.average = [], context.average
 
     def inner(self, x, a, z, b):
@@ -43,7 +43,7 @@ class StepList(Weights):
         if not self.average:
             return self
         mean = StepList(self.kernel)
-        Weights.start(mean, self.features, None)
+        mean.features = self.features
         mean.steps, mean.average = [(z, c * (self.n_visited - before) / self.n_visited, 0) for z, c, before in self.steps], False
         return mean
 
@@ -59,8 +59,8 @@ class BudgetList(StepList):
         super().__init__(kernel)
         self.budget, self.removal = budget, removal
 
-    def start(self, features, context):
-        super().start(features, context)
+    def start(self, parts, context):
+        super().start(parts, context)
         self.random, self.places, self.n_joined = context.random, [], 0
 
     def inner(self, x, a, z, b):
@@ -116,7 +116,7 @@ class BudgetList(StepList):
         if not self.average:
             return self
         mean = BudgetList(self.kernel, self.budget, self.removal)
-        Weights.start(mean, self.features, None)
+        mean.features = self.features
         mean.steps, mean.average = [(z, c * (self.n_visited - before) / self.n_visited, 0) for z, c, before in self.steps], False
         mean.places = [{"row": place["row"], "steps": [(c * (self.n_visited - before) / self.n_visited, 0) for c, before in place["steps"]]}
                        for place in self.places]
