@@ -11,9 +11,10 @@ from structperc.core.errors import (
     OptionError,
     PluginError,
     StructPercError,
+    UnusedOption,
 )
 
 __all__ = [
     "BusyError", "DataError", "DataTypeError", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError", "OptionError", "PluginError",
-    "StructPercError",
+    "StructPercError", "UnusedOption",
 ]  # fmt: skip

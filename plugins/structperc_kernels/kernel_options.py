@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 
-from structperc.core.errors import OptionError
+from structperc.core.errors import OptionError, UnusedOption
 from structperc_kernels.given_rows import CallableKernelRows, PrecomputedKernelRows
 from structperc_kernels.object_kernels import ObjectKernel
 from structperc_kernels.object_rows import KernelObjects
@@ -35,7 +35,7 @@ def kernel_rows_for(context, defaults):
                           f"objects, where X is a list of objects), or an ObjectKernel.")
     for name, kernels in OWN.items():
         if given[name] != defaults[name] and kernel not in kernels:
-            raise OptionError(f"{name}={given[name]!r} has no effect with kernel={kernel!r}; it is for {', '.join(kernels)}.")
+            raise UnusedOption(f"{name}={given[name]!r} has no effect with kernel={kernel!r}; it is for {', '.join(kernels)}.", name)
     if kernel == "precomputed":
         return PrecomputedKernelRows()
     if kernel in VECTOR_KERNELS:

@@ -6,7 +6,7 @@ import numpy as np
 from structperc.core.features import RowFeatures
 
 from structperc import Option, hookimpl
-from structperc.errors import OptionError
+from structperc.errors import OptionError, UnusedOption
 from structperc_latent_ranking.losses import KINDS, RankingLoss
 from structperc_latent_ranking.outputs import RankingOutputs, need_queries
 from structperc_latent_ranking.solver import TopDocuments
@@ -45,7 +45,7 @@ def structperc_outputs(context):
         raise OptionError(f"relevant={relevant!r}; expected a number.")
     gains = None if gains is None or len(gains) == 0 else gains
     if gains is not None and context.loss == "average-precision":
-        raise OptionError("gains has no effect with loss='average-precision', for which documents are relevant or not; set relevant.")
+        raise UnusedOption("gains has no effect with loss='average-precision', for which documents are relevant or not; set relevant.", "gains")
     if context.loss == "ndcg" and gains is None:
         gains = 2.0 ** np.arange(MOST_RELEVANT + 1) - 1
     return RankingOutputs(k, float(relevant), gains, context.loss in ORDERED)

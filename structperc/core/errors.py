@@ -20,6 +20,14 @@ class OptionError(StructPercError, ValueError):
     """An option has a value that it cannot have, or none that it could have any effect with."""
 
 
+class UnusedOption(OptionError):
+    """An option that has no effect beside the other options; `option` is its name. Estimators leave such an option out instead."""
+
+    def __init__(self, message, option=""):
+        super().__init__(message)
+        self.option = option
+
+
 class PluginError(StructPercError, TypeError):
     """A plugin is unknown, broken, incomplete or does not fit the others; names it and the hook."""
 

@@ -1,6 +1,6 @@
 """How a step size falls in the course of training. A named schedule costs a nanosecond, a function of the user's the GIL and 0.1 us."""
 from libc.math cimport sqrt
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, UnusedOption
 
 NAMES = ("constant", "inverse", "inverse-sqrt")
 
@@ -66,7 +66,7 @@ cdef class Schedule:
     def check_decay(self, decay):
         """Refuses a schedule for a decay that is 0."""
         if decay == 0 and self.rule != "constant":
-            raise OptionError(f"decay_schedule={self.rule!r} has no effect with decay=0; set a decay, or leave it out.")
+            raise UnusedOption(f"decay_schedule={self.rule!r} has no effect with decay=0; set a decay, or leave it out.", "decay_schedule")
 
     def asked(self, t):
         value = self.rule(t)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.adapters import overrides
-from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.core.errors import DataError, PluginError, UnusedOption
 from structperc.engine.options import OPTION_DEFAULTS
 from structperc.reading import matrices as reading
 
@@ -42,7 +42,7 @@ def refuse_unused(context, parts) -> None:
             if not parts.trainer.streams:
                 part = parts.trainer
             culprit = f"update={context.update!r}" if part is parts.update else type(part).__name__
-            raise OptionError(f"{name}={value!r} has no effect with {culprit}; leave it at {default!r}.")
+            raise UnusedOption(f"{name}={value!r} has no effect with {culprit}; leave it at {default!r}.", name)
 
 
 def uses(part, name) -> bool:

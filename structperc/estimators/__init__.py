@@ -8,5 +8,7 @@ from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, Structure
 from structperc.estimators.ranking_svm import RankingSVM
 from structperc.estimators.rankings import LatentRanker
 from structperc.estimators.sequences import SequenceTagger
+from structperc.estimators.structured import StructuredEstimator
 
-__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "PRank", "RankingSVM", "SequenceTagger", "StructuredClassifier"]
+__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "PRank", "RankingSVM", "SequenceTagger", "StructuredClassifier",
+           "StructuredEstimator"]

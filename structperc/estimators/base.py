@@ -9,9 +9,9 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from structperc.engine import Engine
-from structperc.engine.options import same
-from structperc.errors import DataError, OptionError
+from structperc.engine import Engine, plugins
+from structperc.engine.options import OPTION_DEFAULTS, same
+from structperc.errors import DataError, OptionError, UnusedOption
 from structperc.estimators.parameters import Parameters, not_fitted
 from structperc.reading import matrices as reading
 from structperc.reading.readers import Reader
@@ -45,7 +45,7 @@ PARAMETERS = """
         Further plugins; a later one replaces single hot spots of an earlier one. Clones share the objects; of a class each
         fit makes its own.
     plugin_options : dict, optional
-        Options that the plugins declare."""
+        Options that the plugins declare. A grid or `set_params` reaches each as `plugin_options__NAME`."""
 
 KERNEL_PLUGIN = "dual-kernel"
 KERNEL_OPTIONS = ("gamma", "degree", "coef0")      # that are for a kernel alone
@@ -62,6 +62,9 @@ ATTRIBUTES = """
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
         Why training ended: "converged", "max_epochs", "early_stopped" or "interrupted".
+    unused_parameters_ : tuple of str
+        Parameters that were left out, since they have no effect beside the others: `C` with update="perceptron", `gamma` without a
+        kernel. So a grid may cross any parameters; `structperc.Engine` refuses them.
     support_, n_support_, support_vectors_, dual_coef_
         With a kernel, in place of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
         themselves, and their coefficients, shape (n_support_, n_blocks)."""
@@ -116,33 +119,51 @@ class EngineEstimator(Parameters):
             return getattr(self._trained(), name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __getstate__(self):
+        return plugins.portable(vars(self))
+
+    def __setstate__(self, state):
+        vars(self).update(plugins.imported(state))
+
     # ---- between scikit-learn's ways and the engine's ----
 
     def _engine(self, **changed) -> Engine:
         """A new engine with these parameters."""
-        options = {**self.get_params(), **changed}
+        options = {**self.get_params(deep=False), **changed}
         plugin_options = options.pop("plugin_options") or {}
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
+        unused = []
         if options["kernel"] is None:
-            self._drop_kernel(options)
+            unused = self._drop_kernel(options)
         elif hasattr(options["plugins"], "__iter__") and not isinstance(options["plugins"], str):       # else the engine refuses them
             options["plugins"] = (KERNEL_PLUGIN, *options["plugins"])
-        return Engine(options.pop("problem"), **options, **plugin_options)
+        engine = Engine(options.pop("problem"), **options, **plugin_options)
+        self._unused = tuple(unused)
+        return engine
 
-    def _drop_kernel(self, options) -> None:
-        """Leaves out what is for kernels alone; refuses what would be ignored."""
+    def _drop_kernel(self, options) -> list:
+        """Leaves out what is for kernels alone, and names what was set of it."""
         del options["kernel"]
+        unused = []
         for name in KERNEL_OPTIONS:
             value, default = options.pop(name), attrs.fields_dict(type(self))[name].default
             if not (same(value, default) or isinstance(value, numbers.Real) and value == default):
-                raise OptionError(f"{name}={value!r} has no effect with kernel=None; name a kernel, such as kernel='rbf', or leave it out.")
+                unused.append(name)
+        return unused
 
     def _train(self, engine, method, X, y, **data):
-        """Keeps the engine once it has learned something, also when it was interrupted."""
+        """Keeps the engine once it has learned something, also when it was interrupted; leaves out options without effect."""
         try:
             getattr(engine, method)(X, y, **data)
+        except UnusedOption as error:
+            options = {**{name: getattr(engine, name) for name in OPTION_DEFAULTS}, **engine.plugin_options}
+            if error.option not in options:
+                raise
+            del options[error.option]
+            self._unused = (*self._unused, error.option)
+            return self._train(Engine(engine.problem, **options), method, X, y, **data)
         except KeyboardInterrupt:
             if hasattr(engine, "status_"):
                 self._keep(engine)
@@ -155,7 +176,7 @@ class EngineEstimator(Parameters):
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
-            self.engine_, self._trained_with = engine, self.get_params()
+            self.engine_, self._trained_with, self.unused_parameters_ = engine, self.get_params(deep=False), self._unused
         return self
 
     def _trained(self) -> Engine:

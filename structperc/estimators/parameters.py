@@ -12,6 +12,7 @@ from structperc.engine.options import same
 from structperc.errors import NotFittedError, OptionError
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
+ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
 
 
 class Parameters:
@@ -23,27 +24,34 @@ class Parameters:
     routed: ClassVar[dict] = {}
 
     def get_params(self, deep: bool = True) -> dict:
-        """The constructor's parameters by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        """The constructor's parameters by name; deep: also the entries of those that are dicts, as NAME__KEY."""
+        params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        if deep:
+            entries = [(name, value) for name, value in params.items() if isinstance(value, dict)]
+            params.update({f"{name}__{key}": entry for name, value in entries for key, entry in value.items()})
+        return params
 
     def set_params(self, **params):
-        """Sets parameters by name; they take effect with the next fit."""
-        known = self.get_params()
-        for name in params:
-            if name not in known:
-                raise OptionError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {sorted(known)}.")
-        for name, value in params.items():
-            setattr(self, name, value)
+        """Sets parameters by name; they take effect with the next fit. `plugin_options__NAME` sets one entry of `plugin_options`."""
+        known = self.get_params(deep=False)
+        for given in params:
+            name, _, key = given.partition("__")
+            if name not in known or key and name != ENTRIES or given.endswith("__"):
+                raise OptionError(f"Invalid parameter {given!r} for estimator {self}. Valid parameters are: {sorted(known)}.")
+        for given in sorted(params, key=lambda given: "__" in given):       # a whole dict before its entries
+            name, _, key = given.partition("__")
+            value = params[given]
+            setattr(self, name, {**(getattr(self, name) or {}), key: value} if key else value)
         return self
 
     def __repr__(self):
         defaults = inspect.signature(type(self)).parameters
-        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if not same(value, defaults[name].default)]
+        shown = [f"{name}={value!r}" for name, value in self.get_params(deep=False).items() if not same(value, defaults[name].default)]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
-        clone = type(self)(**{name: value if name in SHARED else copy.deepcopy(value) for name, value in self.get_params().items()})
+        clone = type(self)(**{name: value if name in SHARED else copy.deepcopy(value) for name, value in self.get_params(deep=False).items()})
         if "_requests" in vars(self):
             clone._requests = dict(self._requests)
         return clone

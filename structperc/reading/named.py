@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, UnusedOption
 from structperc.core.rows import Rows
 from structperc.reading import matrices as data
 from structperc.reading.readers import Reader
@@ -73,7 +73,8 @@ class NamedReader(Reader):
         self.n_hashed = None if n_hashed is None else whole("n_hashed", n_hashed, MOST_HASHED)
         self.min_count = whole("min_count", min_count, 2**62)
         if n_hashed is not None and self.min_count > 1:
-            raise OptionError(f"min_count={min_count} has no effect with n_hashed={n_hashed}, which has no vocabulary; leave one out.")
+            raise UnusedOption(f"min_count={min_count} has no effect with n_hashed={n_hashed}, which has no vocabulary; leave one out.",
+                               "min_count")
         if columns is not None and template is None:
             raise OptionError(f"columns={columns!r} has no effect without a template; pass template= too, or leave columns out.")
         self.template = None if template is None else Template(template, columns)

@@ -73,20 +73,29 @@ def test_kernels_are_parameters_of_every_estimator(make):
 
 
 @pytest.mark.parametrize(("options", "why"), [
-    ({"gamma": 0.1}, "gamma=0.1 has no effect with kernel=None; name a kernel, such as kernel='rbf'"),
-    ({"degree": 2}, "degree=2 has no effect with kernel=None"),
-    ({"coef0": 1.0}, "coef0=1.0 has no effect with kernel=None"),
-    ({"kernel": "rbf", "degree": 2}, "degree=2 has no effect with kernel='rbf'; it is for polynomial"),
     ({"kernel": "rbv"}, "kernel='rbv'; expected one of 'linear', "),
     ({"kernel": "rbf", "plugin_options": {"gamma": 0.1}}, "plugin_options names 'gamma', which is a parameter of CuSumRank; set it there"),
     ({"kernel": "rbf", "plugins": "cusum"}, "plugins='cusum'; expected a list"),
     ({"plugin_options": {"budget": 10}}, "unknown option 'budget'"),
 ])
-def test_options_that_would_be_ignored_are_refused_when_training_begins(options, why, rings):
+def test_impossible_options_are_refused_when_training_begins(options, why, rings):
     model = CuSumRank(**options)
     with pytest.raises(OptionError, match=why):
         model.fit(*rings)
     assert not hasattr(model, "engine_")
+
+
+@pytest.mark.parametrize(("options", "unused"), [
+    ({"gamma": 0.1}, ("gamma",)), ({"degree": 2, "coef0": 1.0}, ("degree", "coef0")), ({"kernel": "rbf", "degree": 2}, ("degree",)),
+    ({"kernel": "linear", "gamma": 0.1, "coef0": 1.0}, ("gamma", "coef0")), ({"kernel": "rbf", "gamma": 0.1}, ()),
+])
+def test_parameters_of_other_kernels_are_left_out_and_named(options, unused, rings):
+    X, y = rings
+    model = made(CuSumRank, **options).fit(X, y)
+    plain = made(CuSumRank, **{name: value for name, value in options.items() if name not in unused}).fit(X, y)
+    assert model.unused_parameters_ == unused and plain.unused_parameters_ == ()
+    assert np.array_equal(model.atom_scores(X), plain.atom_scores(X))
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), plain.predict(X))
 
 
 def test_defaults_may_be_written_out(rings):
@@ -225,5 +234,5 @@ def test_rankings_bend_too():
 
 
 def test_all_estimators_are_looked_at():
-    without = {"RankingSVM"}        # trains no engine
+    without = {"RankingSVM", "StructuredEstimator"}         # trains no engine; has a file of its own
     assert {make.__name__ for make in (*ON_ROWS, SequenceTagger, LatentRanker)} == set(estimators.__all__) - without

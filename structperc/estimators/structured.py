@@ -1,0 +1,179 @@
+"""The estimator of any problem."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from structperc import metrics
+from structperc.errors import DataError, OptionError
+from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared, weighted_mean
+
+WHERE = ("lengths", "groups", "allowed")
+
+
+@declared
+class StructuredEstimator(EngineEstimator):
+    """Predicts structures by any problem, a plugin of one's own included, with scikit-learn's manners.
+
+    Parameters
+    ----------
+    problem : str or plugin object
+        The plugin that defines the problem.
+    update : str, default "perceptron"
+        "perceptron", "latent", "pa", "pa1", "pa2", or a plugin's update rule.
+    step_size : float, default 1.0
+        Step size of "latent".
+    step_schedule, decay_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
+        What `step_size` and `decay` are multiplied by at the t-th example visited: 1, 1 / t, 1 / sqrt(t), or a function of t.
+    loss : str, (r, r) array or None, default None
+        What a wrong prediction costs, None: the problem's own.
+    loss_weight : float, default 0.0
+        Learn from the structure that maximises score + loss_weight * loss; 0: from the prediction itself.
+    epochs : int, default 10
+        Passes over the data; an epoch without update ends training before.
+    fit_intercept : bool, default True
+        Adds a constant feature, where the problem has one.
+    classes : list, optional
+        The labels in order, of problems with labels.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    coef_, ...
+        What the plugins document.
+
+    Notes
+    -----
+    X is what the problem reads: rows, blocks of rows (a list of matrices with any numbers of rows, or a matrix with `lengths` or
+    `groups`), sentences, or objects. y has one output for each example.
+
+    Examples
+    --------
+    >>> from structperc.estimators import StructuredEstimator
+    >>> X, y = [[["the"], ["cat"]], [["a"], ["dog"]], [["cat"], ["the"]]], [["D", "N"], ["D", "N"], ["N", "D"]]
+    >>> model = StructuredEstimator(problem="sequence", plugin_options=dict(start=True), random_state=0).fit(X, y)
+    >>> model.predict([[["the"], ["dog"]]])
+    [['D', 'N']]
+    >>> model.score(X, y)
+    -0.0
+    """
+
+    texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight", "costs"), "partial_fit": (*WHERE, "sample_weight", "costs"),
+                              "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
+
+    problem: object = None
+    update: str = "perceptron"
+    step_size: float = 1.0
+    step_schedule: object = "constant"
+    decay_schedule: object = "constant"
+    loss_weight: float = 0.0
+    epochs: int = 10
+    fit_intercept: bool = True
+    classes: object = None
+
+    def fit(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
+        """Trains from nothing.
+
+        Parameters
+        ----------
+        X, y
+            Examples and their outputs, as the problem takes them.
+        lengths : array-like of int, shape (n_examples,), optional
+            How many rows of X each example has.
+        groups : array-like of shape (n_rows,), optional
+            Which example each row of X belongs to, in place of `lengths`.
+        allowed : sequence, optional
+            What each example's output may be, as the problem takes it.
+        sample_weight : array-like of shape (n_examples,), optional
+            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; 0 is as if the example were absent.
+        costs : array-like of shape (n_examples, n_labels), optional
+            Each example's costs, for loss="costs".
+
+        Returns
+        -------
+        self
+            A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
+        """
+        self._refuse_none(y)
+        return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
+                           costs=costs)
+
+    def partial_fit(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
+        """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`."""
+        self._refuse_none(y)
+        engine = vars(self).get("engine_")
+        if engine is not None:
+            self._refuse_changes()
+            self._compare(X)
+        return self._train(engine or self._engine(), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,
+                           sample_weight=sample_weight, costs=costs)
+
+    def predict(self, X, lengths=None, groups=None, allowed=None, k=None):
+        """The structure of largest score for each example.
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`.
+        k : int, optional
+            Answer each example by a list of its k best structures, best first.
+
+        Returns
+        -------
+        list, or ndarray where the engine answers with one of numbers or texts
+        """
+        found = self._trained_for(X).predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
+        return list(found) if found.dtype == object else found
+
+    def score(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None) -> float:
+        """Minus the mean loss of the predictions: higher is better, 0 is perfect.
+
+        The loss is the one trained with, the option `loss` or the problem's own; compare models of one loss only.
+
+        Parameters
+        ----------
+        X, y, lengths, groups, allowed
+            As in `fit`.
+        sample_weight : array-like of shape (n_examples,), optional
+            What each example counts.
+        """
+        self._refuse_none(y)
+        engine = self._trained_for(X)
+        predicted = engine.predict(X, lengths=lengths, groups=groups, allowed=allowed)
+        losses = metrics.losses(engine, X, y, lengths=lengths, groups=groups, predicted=predicted)
+        if losses is None:
+            raise DataError("loss='costs' knows the costs of the training examples only, so score cannot tell what a prediction costs; "
+                            "pass scoring=, or score with a loss that is a function of the labels.")
+        return -weighted_mean(losses, sample_weight)
+
+    def margins(self, X, lengths=None, groups=None, allowed=None):
+        """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other."""
+        return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
+
+    def explain(self, x, against=None):
+        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`."""
+        return self._trained().explain(x, against=against)
+
+    def set_predict_request(self, **requests):
+        """Whether metadata routing passes these to predict."""
+        return self._request("predict", requests)
+
+    def __sklearn_tags__(self):
+        """What scikit-learn's tools should know; for structures it has no type of estimator."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True),
+                    input_tags=InputTags(sparse=not self._compares_columns(), dict=True, pairwise=self._compares_columns()))
+
+    def _trained_for(self, X):
+        """The engine, after X was compared with what it was trained on."""
+        engine = self._trained()
+        self._compare(X)
+        return engine
+
+    def _engine(self, **changed):
+        if self.problem is None:
+            raise OptionError("problem=None; name the problem to predict, such as problem='sequence', or pass a plugin object.")
+        return super()._engine(**changed)

@@ -1,0 +1,145 @@
+"""The house as its imports draw it: rooms, floors, arrows and circles.
+
+    python tests/layout.py [FOLDER]
+
+A room is a folder or a file directly under structperc/, or a package under plugins/. An arrow is an import or cimport, wherever in a
+file it stands, of something in another room. A room's floor is one above the highest room that it imports.
+"""
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+(?:cimport|import)\s+(\([^)]*\)|[^\n#]+)|(?:cimport|import)\s+([\w., ]+))", re.MULTILINE)
+
+
+class Imported:
+    """One import: the module, the names taken from it, whether it is a cimport."""
+
+    def __init__(self, module, names, compiled):
+        self.module, self.names, self.compiled = module, names, compiled
+
+
+def imports_of(path) -> list:
+    """All imports of a source file, those inside functions included."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        found = []
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                found += [Imported(alias.name, (), False) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                found.append(Imported("." * node.level + (node.module or ""), tuple(alias.name for alias in node.names), False))
+        return found
+    text = re.sub(r'"""(?s:.*?)"""', "", text)
+    found = []
+    for match in IMPORT.finditer(text):
+        compiled = "cimport" in match[0].split("#")[0]
+        if match[1]:
+            names = tuple(name.split(" as ")[0].strip() for name in match[2].strip("()").split(",") if name.strip())
+            found.append(Imported(match[1], names, compiled))
+        else:
+            found += [Imported(name.split(" as ")[0].strip(), (), compiled) for name in match[3].split(",")]
+    return found
+
+
+def sources(root) -> dict:
+    """The source files of structperc and its bundled plugins by module; a .pyx and its .pxd are one module."""
+    found = defaultdict(list)
+    for top in (root, root / "plugins"):
+        for path in sorted(top.glob("structperc*/**/*")):
+            if path.suffix in (".py", ".pyx", ".pxd") and "templates" not in path.relative_to(root).parts:
+                parts = path.relative_to(top).with_suffix("").parts
+                found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)].append(path)
+    return found
+
+
+def room_of(module) -> str:
+    package, *inside = module.split(".")
+    return ".".join([package, *inside[:1]]) if package == "structperc" else package
+
+
+def arrows_between(modules) -> dict:
+    """Which modules of the house each of them imports."""
+    arrows = {}
+    for module, paths in modules.items():
+        reached = set()
+        for given in (given for path in paths for given in imports_of(path)):
+            inner = {f"{given.module}.{name}" for name in given.names} & set(modules)
+            outer = {given.module} & set(modules) if not given.names or len(inner) < len(given.names) else set()
+            reached |= inner | outer
+        arrows[module] = reached - {module}
+    return arrows
+
+
+def between_rooms(arrows) -> dict:
+    rooms = {room_of(module): set() for module in arrows}
+    for module, reached in arrows.items():
+        rooms[room_of(module)] |= {room_of(other) for other in reached} - {room_of(module)}
+    return rooms
+
+
+def circles(arrows) -> list:
+    """The sets of more than one node that import each other in a loop (Tarjan's strongly connected components)."""
+    numbers, lowest, stack, found = {}, {}, [], []
+
+    def visit(node):
+        numbers[node] = lowest[node] = len(numbers)
+        stack.append(node)
+        for other in sorted(arrows[node]):
+            if other not in numbers:
+                visit(other)
+                lowest[node] = min(lowest[node], lowest[other])
+            elif other in stack:
+                lowest[node] = min(lowest[node], numbers[other])
+        if lowest[node] == numbers[node]:
+            component = set(stack[stack.index(node):])
+            del stack[stack.index(node):]
+            if len(component) > 1:
+                found.append(component)
+
+    for node in sorted(arrows):
+        if node not in numbers:
+            visit(node)
+    return found
+
+
+def floors(arrows) -> dict:
+    """The floor of each node, from 1; those of a circle stand on one."""
+    circle_of = {node: min(circle) for circle in circles(arrows) for node in circle}
+    name = {node: circle_of.get(node, node) for node in arrows}
+    below = defaultdict(set)
+    for node, reached in arrows.items():
+        below[name[node]] |= {name[other] for other in reached} - {name[node]}
+    heights = {}
+
+    def height(node):
+        if node not in heights:
+            heights[node] = 1 + max(map(height, below[node]), default=0)
+        return heights[node]
+
+    return {node: height(name[node]) for node in arrows}
+
+
+def main(root):
+    modules = sources(root)
+    files = arrows_between(modules)
+    rooms = between_rooms(files)
+    standing = floors(rooms)
+    inside = [circle for circle in circles(files)]
+    lines = {module: sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) for module, paths in modules.items()}
+    for floor in range(max(standing.values()), 0, -1):
+        print(f"floor {floor}: {', '.join(sorted(room for room in rooms if standing[room] == floor))}")
+    print(f"rooms {len(rooms)}, floors {max(standing.values())}, arrows {sum(map(len, rooms.values()))}, "
+          f"arrows that do not go down {sum(standing[other] >= standing[room] for room in rooms for other in rooms[room])}, "
+          f"circles of rooms {len(circles(rooms))}, circles of files {len(inside)}")
+    for circle in (*circles(rooms), *inside):
+        print("circle:", ", ".join(sorted(circle)))
+    print(f"{sum(lines.values())} lines in {len(lines)} modules; the longest: "
+          + ", ".join(f"{module} {n}" for module, n in sorted(lines.items(), key=lambda item: -item[1])[:5]))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1])
