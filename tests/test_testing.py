@@ -257,7 +257,7 @@ class OwnTrainer(Trainer):
         (Unlisted(), {"argmax_maximises": "does not list Y(x)", "augmented_argmax_maximises": "does not list Y(x)"}),
         (Unlisted(), {"further_answers_agree": "does not list Y(x)"}),
         (OwnTrainer(), {"separable_set_is_learned": "a trainer of its own", "average_is_the_mean": "a trainer of its own"}),
-        (DualWeights(), {"primal_equals_dual": "not primal", "average_is_the_mean": "not primal"}),
+        (DualWeights(), {"primal_equals_dual": "no vector", "average_is_the_mean": "no vector"}),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -79,7 +79,7 @@ class Passes:
     def sweep(self):
         """Improves all blocks together over the structures that they hold, where these are few."""
         weights = self.parts.weights
-        if not weights.primal or not self.rule.prepare(weights.features):
+        if weights.vector() is None or not self.rule.prepare(weights.features):
             return
         self.look("write")
         replaced = self.rule.exchange(self.rule.sweep(weights.vector(), PART * self.estimate))
@@ -98,12 +98,13 @@ class Passes:
 
     def rebuild(self):
         weights = self.parts.weights
-        kept = weights.state()
+        kept, n_visited = weights.state(), weights.n_visited
         try:
             weights.start(self.parts, self.context)
             weights.begin_fit(self.run.rows)
             self.look("rebuild")
         except BaseException:
+            weights.n_visited = n_visited
             weights.restore(kept)
             raise
 
@@ -120,9 +121,9 @@ class Passes:
 
     def keep(self):
         """What `give_back` returns to."""
-        return self.rule.state(), self.parts.weights.state()
+        return self.rule.state(), self.parts.weights.n_visited, self.parts.weights.state()
 
     def give_back(self, kept):
-        dual, weights = kept
+        dual, self.parts.weights.n_visited, weights = kept
         self.rule.restore(dual)
         self.parts.weights.restore(weights)

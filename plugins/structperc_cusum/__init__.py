@@ -26,8 +26,6 @@ class CuSumFeatures(BlockFeatures):
         def with_zero_row(block):
             return np.concatenate([np.zeros_like(block[:1]), block])
 
-        if not weights.primal:
-            return {}
         return {
             "coef_": lambda: with_zero_row(self.split(weights.vector())[0]),
             "intercept_": lambda: with_zero_row(self.split(weights.vector())[1]),

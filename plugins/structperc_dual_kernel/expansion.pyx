@@ -129,8 +129,6 @@ cdef class ExplicitPart:
 class Shown:
     """Weights that a feature map shows to users."""
 
-    primal = True
-
     def __init__(self, values):
         self.values = values
 

@@ -16,7 +16,7 @@ from structperc_kernels.kernel_options import kernel_rows_for
 import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.core.errors import DataError, OptionError, PluginError
-from structperc.engine.compatibility import check_parts, check_same, refuse_not_finite
+from structperc.engine.compatibility import check_parts, check_same
 from structperc.engine.options import OPTION_DEFAULTS, generator
 from structperc.reading import matrices as data
 from structperc.reading.readers import Reader
@@ -140,8 +140,8 @@ class NystroemReader(Reader):
     @staticmethod
     def checked(rows):
         """Rows that a kernel can compare."""
-        refuse_not_finite(rows)
-        return data.canonical(rows) if rows.sparse else rows
+        data.refuse_not_finite(rows)
+        return rows.canonical() if rows.sparse else rows
 
     def feature_name(self, j) -> str | None:
         """Columns are mixtures of kernel values; they have numbers only."""
@@ -272,7 +272,8 @@ def drawn(n, size, random_state):
 
 def as_rows(support) -> Rows:
     """The rows that a kernel_rows holds, to be compared with others."""
-    return data.canonical(Rows(support)) if data.is_sparse(support) else Rows(support)
+    rows = Rows(support)
+    return rows.canonical() if rows.sparse else rows
 
 
 def roots(values):

@@ -15,8 +15,6 @@ cdef class DualWeights(Weights):
     cdef readonly SupportSet held
     cdef readonly ExplicitPart own
     cdef readonly ScoreCache memory
-    cdef readonly bint average
-    cdef readonly double decay
     cdef Schedule schedule
     cdef readonly object options
     cdef object random
@@ -56,7 +54,7 @@ cdef class DualWeights(Weights):
     cdef int spread(self, Example x, const double *c) noexcept nogil
     cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil
     cdef double row_norm(self, Example x) noexcept nogil
-    cdef int shrink(self) noexcept nogil
+    cdef int shrink_c(self) noexcept nogil
     cdef int failed(self, Component part) noexcept nogil
     cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1
     cdef object _final

@@ -12,13 +12,14 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
-from structperc.core.component import bound
+from structperc.core.averaging cimport predicting, scale_multiplied_out, shrink
 from structperc.core.component cimport Component
 from structperc.core.features cimport Features
 from structperc.core.weights cimport Weights
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
+from structperc.reading.matrices import refuse_not_finite
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport TILE, Expansion, ExplicitPart, add_rows
 from structperc_dual_kernel.support_set cimport SupportSet
@@ -39,8 +40,6 @@ cdef enum:
     AHEAD = 256                 # rows, or examples, that are looked at ahead
 
 cdef const sp_tiles *TILES = best_tiles()
-cdef double SMALLEST = 1e-100           # as in structperc.core.weights
-cdef double SMALLEST_AVERAGING = 1e-4
 
 
 cdef class DualWeights(Weights):
@@ -71,30 +70,33 @@ cdef class DualWeights(Weights):
     """
 
     citation = COLLINS_DUFFY
+    options_used = ("average", "decay", "decay_schedule")
 
     def __cinit__(self, *args, **kwargs):
         self.example = self.row = self.sums = self.moved = None
 
     def __init__(self, KernelRows kernel_rows, average=False, double decay=0.0, decay_schedule="constant", budget=0, removal="oldest", cache_bytes=0):
-        self.average, self.decay, self.schedule = average, decay, Schedule(decay_schedule, "decay_schedule")
+        self.averaging.average, self.averaging.decay = average, decay
+        self.schedule = Schedule(decay_schedule, "decay_schedule")
         self.options = kernel_rows, budget, removal, cache_bytes
         self.window = Example()
         self.moving = threading.Lock()
 
     def start(self, parts, context):
-        cdef Features features = bound(parts.features)
+        cdef Features features
         kernel_rows, budget, removal, _ = self.options
+        Weights.start(self, parts, context)
+        features = self.features
         if features.n_blocks < 1:
             raise PluginError(f"{type(features).__name__} does not say on which row of x each of its atoms stands, so no kernel between "
                               f"rows can take the place of its dot products; give it n_blocks, cell(x, a) and explicit_part().")
-        self.features, self.n_blocks = features, features.n_blocks
+        self.n_blocks = features.n_blocks
         self.random = context.random
         kernel_rows = kernel_rows.fresh()
         kernel_rows.start(context)
         self.held = SupportSet(kernel_rows, self.n_blocks, budget, removal)
         self.own = ExplicitPart(features.explicit_part())
         self.queries = kernel_rows.queries()
-        self.scale, self.scale_sum, self.n_visited = 1.0, 0.0, 0
         self.counted = self.coming = 0
         self.scratch, self.looked = None, False
         self.memory = self._final = self.source = self.attended = None
@@ -104,16 +106,28 @@ cdef class DualWeights(Weights):
         return self.schedule.rule
 
     def check(self, context, parts):
-        self.schedule.check_decay(self.decay)
+        self.schedule.check_decay(self.averaging.decay)
+
+    def prepare(self, Rows rows):
+        """Kernels need columns in order, and can make a plain number of an infinite one: that is refused here."""
+        refuse_not_finite(rows)
+        return rows.canonical() if rows.sparse else rows
 
     def begin_fit(self, rows):
-        self.attended, self.memory, self.source, self.scratch = rows, None, None, None
+        self.let_go(rows)
         self.held.kernel_rows.begin_fit(rows)
-        self.queries = self.held.kernel_rows.queries()         # the last ones may keep the data
-        if rows is not None:
-            self.count(rows)
-            if not self.held.budget:
-                self.memory = ScoreCache(rows, self.n_blocks, self.options[3] if self.held.kernel_rows.dear else 0)
+        self.count(rows)
+        if not self.held.budget:
+            self.memory = ScoreCache(rows, self.n_blocks, self.options[3] if self.held.kernel_rows.dear else 0)
+
+    def end_fit(self):
+        self.let_go(None)
+        self.held.kernel_rows.end_fit()
+
+    def let_go(self, rows):
+        """Keeps nothing of the data before these."""
+        self.attended, self.memory, self.source, self.scratch = rows, None, None, None
+        self.queries = self.held.kernel_rows.queries()
 
     def count(self, rows):
         """Numbers the rows of further data."""
@@ -343,9 +357,9 @@ cdef class DualWeights(Weights):
             return self.failed(self.own.features)
         if add_rows(self.features, x, &self.own_sums[0, 0], s) < 0:
             return self.failed(self.features)
-        if self.scale != 1:
+        if self.averaging.scale != 1:
             for a in range(x.n_atoms):
-                s[a] *= self.scale
+                s[a] *= self.averaging.scale
         return 0
 
     cdef int failed(self, Component part) noexcept nogil:
@@ -379,14 +393,14 @@ cdef class DualWeights(Weights):
         cdef bint moves
         if self.spread(x, c) < 0:
             return -1
-        if self.decay != 0 and self.shrink() < 0:
+        if self.averaging.decay != 0 and self.shrink_c() < 0:
             return -1
-        if self.own.add_c(x, c, 1 / self.scale, self.scale_sum / self.scale) < 0:
+        if self.own.add_c(x, c, 1 / self.averaging.scale, self.averaging.scale_sum / self.averaging.scale) < 0:
             return self.failed(self.own.features)
         for row in range(x.block.n_rows):
             moves = False
             for block in range(self.n_blocks if self.moves[row] else 0):
-                self.moved[row, block] /= self.scale
+                self.moved[row, block] /= self.averaging.scale
                 moves |= self.moved[row, block] != 0
             if moves and self.take_step(x, row, &self.moved[row, 0]) < 0:
                 return -1
@@ -409,7 +423,7 @@ cdef class DualWeights(Weights):
                 self.memory.slot[x.first_row + row] = <int> slot
         for block in range(self.n_blocks):
             self.held.v[slot, block] += c[block]
-            self.held.u[slot, block] += c[block] * self.scale_sum
+            self.held.u[slot, block] += c[block] * self.averaging.scale_sum
         self.change(slot, c)
         return 0
 
@@ -450,21 +464,21 @@ cdef class DualWeights(Weights):
                     return
                 TILES.sums(values, 1, &c, self.n_blocks, &self.sums[group, 0, 0])
 
-    cdef int shrink(self) noexcept nogil:
-        cdef double left = self.schedule.left_c(self.decay, self.n_visited + 1)
-        if left < 0:
-            with gil:
-                self.error = self.schedule.taken_error()
-            return -1
-        self.scale *= left
-        if self.scale < (SMALLEST_AVERAGING if self.average else SMALLEST):
-            with gil:
-                try:
+    cdef int shrink_c(self) noexcept nogil:
+        """Multiplies w by what a step leaves of it; -1 on an error."""
+        cdef int status = shrink(&self.averaging, self.schedule)
+        if status == 0:
+            return 0
+        with gil:
+            try:
+                if status < 0:
+                    self.error = self.schedule.taken_error()
+                else:
                     self.multiply_out()
-                except BaseException as error:
-                    self.error = error
-                    return -1
-        return 0
+            except BaseException as error:
+                self.error = error
+                return -1
+        return status
 
     def multiply_out(self):
         """Multiplies the scale into the coefficients, and into all that is in their units."""
@@ -473,13 +487,13 @@ cdef class DualWeights(Weights):
         own = self.own.vector
         with np.errstate(all="ignore"):                     # what overflows is found in the scores
             for values, accumulated in ((v, u), (own[0], own[1])):
-                accumulated -= self.scale_sum * values      # the running sum moves into -u
-                values *= self.scale
+                accumulated -= self.averaging.scale_sum * values      # the running sum moves into -u
+                values *= self.averaging.scale
         ahead = np.asarray(self.sums)
-        ahead *= self.scale
+        ahead *= self.averaging.scale
         if self.memory is not None:
-            self.memory.multiply(self.scale)
-        self.scale, self.scale_sum = 1.0, 0.0
+            self.memory.multiply(self.averaging.scale)
+        scale_multiplied_out(&self.averaging)
 
     # ---- geometry ----
 
@@ -552,15 +566,7 @@ cdef class DualWeights(Weights):
             return own
         return own + between
 
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
-        with gil:
-            try:
-                return self.between(x, a, z, b)
-            except BaseException as error:
-                self.error = error
-                return 0
-
-    def between(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
         """phi(x, a) . phi(z, b)"""
         one, other = self.features.cell(x, a), self.features.cell(z, b)
         total = float(self.own.atom(x, a) @ self.own.atom(z, b))
@@ -576,9 +582,7 @@ cdef class DualWeights(Weights):
         """The coefficients to predict with, (n_held, n_blocks), and the weights of what atoms have besides, flat."""
         v, u, _ = self.held.arrays()
         own = self.own.vector
-        if self.average and self.n_visited:
-            return (self.scale_sum * v - u) / self.n_visited, (self.scale_sum * own[0] - own[1]) / self.n_visited
-        return v * self.scale, own[0] * self.scale
+        return predicting(&self.averaging, v, u), predicting(&self.averaging, own[0], own[1])
 
     def live(self):
         """Slots of the rows that predictions need, those with a coefficient that is not 0, and all coefficients."""
@@ -586,7 +590,7 @@ cdef class DualWeights(Weights):
         return np.flatnonzero(coefficients.any(axis=1)), coefficients, own
 
     def averaged(self):
-        n_visited, final = self.n_visited, self._final              # before the values: another thread may train meanwhile
+        n_visited, final = self.averaging.n_visited, self._final              # before the values: another thread may train meanwhile
         if final is None or self._final_visited != n_visited:
             with self.moving:
                 slots, coefficients, own = self.live()
@@ -615,8 +619,8 @@ cdef class DualWeights(Weights):
     # ---- persistence and taking back ----
 
     def state(self):
-        return {"own": np.array(self.own.vector), "scales": np.array([self.scale, self.scale_sum]),
-                "counts": np.array([self.n_visited, self.coming]), **self.held.state()}
+        return {"own": np.array(self.own.vector), "scales": np.array([self.averaging.scale, self.averaging.scale_sum]),
+                "coming": np.array(self.coming), **self.held.state()}
 
     def restore(self, state):
         if np.shape(state["own"]) != self.own.vector.shape:
@@ -624,14 +628,14 @@ cdef class DualWeights(Weights):
                             f"{self.own.vector.shape}.")
         self.held.restore(state)
         self.own.vector[:] = state["own"]
-        self.scale, self.scale_sum = (float(v) for v in state["scales"])
-        self.n_visited, self.coming = (int(v) for v in state["counts"])
+        self.averaging.scale, self.averaging.scale_sum = (float(v) for v in state["scales"])
+        self.coming = int(state["coming"])
         self.counted, self.looked = self.coming, True
         self.scratch = self._final = self.source = None
 
     def snapshot(self, rows):
         random = self.random.bit_generator.state if self.held.budget and self.held.removal == "random" else None
-        scalars = self.scale, self.scale_sum, self.n_visited, self.counted, self.coming
+        scalars = self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.counted, self.coming
         return self.held.snapshot(), np.array(self.own.vector), scalars, random
 
     def revert(self, token):
@@ -641,7 +645,7 @@ cdef class DualWeights(Weights):
         if random is not None:
             self.random.bit_generator.state = random
         self.own.vector[:] = own
-        self.scale, self.scale_sum, self.n_visited, self.counted, self.coming = scalars
+        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.counted, self.coming = scalars
         self._final = self.source = None
 
     def is_finite(self, token=None):

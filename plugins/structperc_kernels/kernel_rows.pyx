@@ -37,7 +37,10 @@ cdef class KernelRows(Component):
         """Sees the first data before any step, to settle what depends on them, such as gamma="scale"."""
 
     def begin_fit(self, rows):
-        """Told which data all passes of a fit will visit; None: the fit is over."""
+        """Announces the data that every pass of a fit will visit."""
+
+    def end_fit(self):
+        """The fit is over: nothing of its data is kept."""
 
     def empty(self):
         """A kernel_rows of the same kind and the same settled parameters, without rows."""

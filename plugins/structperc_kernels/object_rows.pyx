@@ -51,10 +51,13 @@ cdef class KernelObjects(ListedKernelRows):
         self.compiled = kernel if isinstance(kernel, ObjectKernel) else None
         self.kernel, self.learns = kernel, learns
         self.held, self.n, self.largest, self.dear = [], 0, 0, True
-        self.begin_fit(None)
+        self.end_fit()
 
     def begin_fit(self, rows):
         self.attended, self.encoded = rows, {}
+
+    def end_fit(self):
+        self.attended, self.encoded = None, {}
 
     def empty(self):
         cdef KernelObjects other = KernelObjects(self.kernel)
@@ -64,7 +67,7 @@ cdef class KernelObjects(ListedKernelRows):
 
     def select(self, slots):
         cdef KernelObjects other = self.empty()
-        other.begin_fit(None)
+        other.end_fit()
         other.learns = False
         other.hold([self.held[slot] for slot in slots])
         return other

@@ -24,8 +24,6 @@ class ClassFeatures(BlockFeatures):
         return ClassFeatures(self.n_blocks, 0) if self.intercept else None
 
     def attributes(self, weights):
-        if not weights.primal:
-            return {}
         return {
             "coef_": lambda: np.array(self.split(weights.vector())[0]),
             "intercept_": lambda: np.array(self.split(weights.vector())[1]),

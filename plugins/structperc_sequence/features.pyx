@@ -166,8 +166,6 @@ cdef class ChainFeatures(BlockFeatures):
         return np.array(w[at:at + n_rows * self.n_blocks].reshape(n_rows, self.n_blocks))
 
     def attributes(self, weights):
-        if not weights.primal:
-            return {}
         n_labels = self.n_blocks
         found = {
             "coef_": lambda: np.array(self.split(weights.vector())[0]),

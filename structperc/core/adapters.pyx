@@ -227,20 +227,21 @@ cdef class PythonWeights(Weights):
                 return -1
 
     cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
+        cdef double own
         if not self.has_inner:
             return self.target.constant_gram_c(x, shared)
-        shared[0] = self.inner_c(x, 0, x, 1) if x.n_atoms > 1 else 0
-        return self.inner_c(x, 0, x, 0) - shared[0]
-
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
-        if not self.has_inner:
-            return self.target.inner_c(x, a, z, b)
         with gil:
             try:
-                return self.target.inner(x, a, z, b)
+                shared[0] = self.target.inner(x, 0, x, 1) if x.n_atoms > 1 else 0
+                own = self.target.inner(x, 0, x, 0)
+                return own - shared[0]
             except BaseException as error:
                 self.error = error
-                return 0
+                return -1
+
+    cdef void visited_c(self) noexcept nogil:
+        self.target.visited_c()
+        self.averaging.n_visited = self.target.averaging.n_visited      # rules with schedules ask for it
 
     cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
         return n if self.has_scores else self.target.look_ahead_c(rows, order, t, n)

@@ -191,10 +191,10 @@ cdef class Loop:
                 if self.compiled:
                     with nogil:
                         stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
-                                          self.x, self.trial, self.weights, self.store)
+                                          self.x, self.trial, self.weights)
                 else:
                     stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
-                                      self.x, self.trial, self.weights, self.store)
+                                      self.x, self.trial, self.weights)
                 if stop < 0:
                     self.fail(<int> stop, self.x)
                 if ragged is not None:
@@ -234,7 +234,7 @@ cdef class Loop:
 
     cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
                           int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, PassResult passed, Example x, Trial trial,
-                          Weights weights, Weights store) noexcept nogil:
+                          Weights weights) noexcept nogil:
         """Examples start..stop of the order, or fewer: where it stopped. Between two examples the weights are those of a finished step."""
         cdef double *s = &self.scores[0]
         cdef int *y_hat = &self.predicted[0]
@@ -330,9 +330,7 @@ cdef class Loop:
                     if weights.update_c(x, trial.c) < 0:
                         return FAILED
                     passed.updates += 1
-            store.n_visited += 1
-            weights.n_visited = store.n_visited         # of an adapter; rules with schedules ask for it
-            store.scale_sum += store.scale
+            weights.visited_c()
             passed.visited += 1
             seen += n_atoms
             if seen > CHUNK_ATOMS:

@@ -6,6 +6,8 @@ import numpy as np
 
 from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_IsContiguous, PyBuffer_Release,
                              PyObject_GetBuffer)
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc, qsort
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                       SP_CSR_F32_I64, SP_OBJECTS)
 
@@ -166,11 +168,66 @@ cdef class Rows:
         """The `Example` with this number."""
         return Example(self, index)
 
+    def summed(self):
+        """Rows that name each column at most once: these, or a copy in which the entries of a sparse row for one column are added up."""
+        cdef bint once = True
+        if SP_CSR_F64_I32 <= self.whole.layout <= SP_CSR_F32_I64:
+            if self.index_size == 4:
+                once = names_once(<const int32_t *> self.whole.indptr, <const int32_t *> self.whole.indices, self.n_rows)
+            else:
+                once = names_once(<const int64_t *> self.whole.indptr, <const int64_t *> self.whole.indices, self.n_rows)
+        return self if once else self.canonical()
+
+    def canonical(self):
+        """Sparse rows with their columns in order and each named once: these, or a copy."""
+        if self.X.has_canonical_format:
+            return self
+        csr = self.X.copy()
+        csr.sum_duplicates()
+        rows = Rows(csr, self.offsets, self.feature_names)
+        rows.restrict(self.allowed)
+        return rows
+
     def sizes(self):
         """Rows of each example, int64 array of shape (n_examples,)."""
         if self.offsets is None:
             return np.ones(self.n_examples, dtype=np.int64)
         return np.diff(self.offsets)
+
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+
+cdef int by_size(const void *a, const void *b) noexcept nogil:
+    cdef int64_t left = (<const int64_t *> a)[0], right = (<const int64_t *> b)[0]
+    return (left > right) - (left < right)
+
+
+cdef bint names_once(const index_t *indptr, const index_t *indices, Py_ssize_t n_rows) except -1:
+    """Whether no row names a column twice: 0.3 ns per entry of a row in order, 20 ns per entry of another."""
+    cdef Py_ssize_t row, e, first, n
+    cdef bint rising, once = True
+    cdef int64_t *sorted_row
+    for row in range(n_rows):
+        first, n, rising = indptr[row], indptr[row + 1] - indptr[row], True
+        for e in range(first + 1, first + n):
+            rising &= indices[e - 1] < indices[e]
+        if rising:
+            continue
+        sorted_row = <int64_t *> malloc(n * sizeof(int64_t))
+        if sorted_row == NULL:
+            raise MemoryError(f"a row of {n} entries could not be sorted.")
+        for e in range(n):
+            sorted_row[e] = indices[first + e]
+        qsort(sorted_row, n, sizeof(int64_t), by_size)
+        for e in range(1, n):
+            once &= sorted_row[e - 1] < sorted_row[e]
+        free(sorted_row)
+        if not once:
+            return False
+    return True
 
 
 def in_place(X):

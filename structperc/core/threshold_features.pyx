@@ -149,8 +149,6 @@ cdef class ThresholdFeatures(Features):
         return np.where(indices < self.n_features, indices, -1)
 
     def attributes(self, weights):
-        if not weights.primal:
-            return {}
         return {
             "coef_": lambda: np.array(weights.vector()[:self.n_features]),
             "thresholds_": lambda: np.maximum.accumulate(weights.vector()[self.n_features:]),      # in order also in the last bit

@@ -260,7 +260,7 @@ cdef class LatentUpdate(Update):
         cdef bint moves = self.decays
         if trial.difference_c() < 0:
             return -1
-        eta = self.schedule.at_c(trial.weights.n_visited + 1)
+        eta = self.schedule.at_c(trial.weights.averaging.n_visited + 1)
         if eta < 0:
             with gil:
                 self.error = self.schedule.taken_error()

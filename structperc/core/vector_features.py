@@ -47,4 +47,4 @@ class VectorFeatures(Features):
         return float(np.dot(np.asarray(self.vectors(x)[a]).ravel(), np.asarray(self.vectors(z)[b]).ravel()))
 
     def attributes(self, weights):
-        return {"coef_": lambda: np.array(weights.vector())} if weights.primal else {}
+        return {"coef_": lambda: np.array(weights.vector())}

@@ -1,4 +1,6 @@
+# The base class of weight stores, and the store of w as a vector.
 from libc.stdint cimport int64_t
+from structperc.core.averaging cimport Averaging
 from structperc.core.component cimport Component
 from structperc.core.features cimport Features, Parameter
 from structperc.core.rows cimport Example, Rows
@@ -7,21 +9,18 @@ from structperc.core.schedules cimport Schedule
 
 cdef class Weights(Component):
     cdef public Features features
-    cdef readonly Py_ssize_t n_visited              # examples visited, T
-    cdef double scale, scale_sum                # w = scale * stored weights; sum of the scales over the visited examples
+    cdef Averaging averaging                    # counts the visits of every store; the rest is for those with lazy averages and decay
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil
     cdef int update_c(self, Example x, const double *c) noexcept nogil
     cdef double norm_c(self, Example x, const double *c) noexcept nogil
     cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil
+    cdef void visited_c(self) noexcept nogil
     cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil
     cdef void prefetch_c(self, Example x) noexcept nogil
 
 
 cdef class PrimalWeights(Weights):
-    cdef readonly bint average
-    cdef readonly double decay
     cdef Schedule schedule
     cdef Parameter p
     cdef double[::1] buffer, saved
@@ -30,6 +29,7 @@ cdef class PrimalWeights(Weights):
     cdef object _final, _mean               # kept from one prediction to the next
     cdef Py_ssize_t _final_visited, _mean_visited
 
-    cdef int shrink(self) noexcept nogil
+    cdef int shrink_c(self) noexcept nogil
+    cdef void multiply_out_c(self) noexcept nogil
     cdef Py_ssize_t rows_in_use(self) noexcept nogil
     cdef take(self, PrimalWeights other, values)

@@ -7,6 +7,8 @@ import numpy as np
 
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
+from structperc.core.averaging cimport (Averaging, count_visit, predicting, scale_multiplied_out, shrink,
+                                         start_averaging)
 from structperc.core.component import bound
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
@@ -18,25 +20,72 @@ cdef enum:
     LINE = 8                            # doubles of a cache line
     MOST_PLACES = 2147483647
 
-cdef double SMALLEST = 1e-100           # below, the scale is multiplied into the weights
-cdef double SMALLEST_AVERAGING = 1e-4   # the same, before scale_sum * v - u loses digits to cancellation
-
 
 cdef class Weights(Component):
-    """The weight store w: scores an example's atoms and takes additive steps.
+    """The weight store: the weight vector w, in whatever form. It scores the atoms of an example and takes additive steps.
 
-    The loop counts `n_visited` (examples visited) for averaging.
+    In Python a store overrides `scores` and `update`; `vector` where w is an array, which makes `coef_` and `explain` work; `norm` where
+    the length of a step is not that of its feature vector; `state` and `restore`, so that models are saved and partial_fit can be undone;
+    and, with averaging, `averaged`. In Cython it overrides the same methods with the ending _c where there is one.
+
+    Attributes
+    ----------
+    features : Features
+    n_visited : int
+        How many examples have been visited. The loop counts; `Engine.save` and `Engine.load` keep the number.
+    sum_of_steps : bool, default True
+        Whether w is the sum of its steps, sum_a c[a] phi(x, a), however they are averaged or decay. A store that transforms steps, such as
+        AROW by its covariance, sets False: then no kernel form of it exists, and `structperc check` compares it with none.
     """
 
-    primal = False
     options_used = ("average", "decay")
+    sum_of_steps = True
 
     def __cinit__(self, *args, **kwargs):
-        self.scale = 1.0
+        start_averaging(&self.averaging)
+
+    @property
+    def n_visited(self):
+        return self.averaging.n_visited
+
+    @n_visited.setter
+    def n_visited(self, n):
+        self.averaging.n_visited = n
+
+    # ---- the life of a fit ----
 
     def start(self, parts, context):
-        """Takes the feature map."""
+        """Takes the feature map; a subclass allocates here."""
         self.features = bound(parts.features)
+        start_averaging(&self.averaging)
+
+    def prepare(self, Rows rows):
+        """The rows as this store reads them; fit, partial_fit and predictions pass every data set through this method.
+
+        By default entries that a sparse row has for one column are added up, in a copy. Rows without such entries are not copied.
+        """
+        if rows.objects and self.features.n_blocks:
+            raise DataError(f"X is a list of objects, but {type(self.features).__name__} describes rows of numbers; pass a matrix, or weights "
+                            f"that see examples through a kernel on such objects.")
+        return rows.summed()
+
+    def begin_fit(self, rows):
+        """Announces the data that every pass of a fit will visit, before the first pass."""
+
+    def end_fit(self):
+        """The fit is over, also where it failed."""
+
+    cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
+        """Announces the visiting order from position t on: examples t, .., n - 1, or order[t], .., order[n - 1].
+
+        A store that scores many examples faster together does so here. Returns the position at which to call again; -1 on an error.
+        """
+        return n
+
+    cdef void prefetch_c(self, Example x) noexcept nogil:
+        pass
+
+    # ---- a visit ----
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         with gil:
@@ -56,34 +105,9 @@ cdef class Weights(Component):
         """phi(x, a) . phi(x, b) = shared + [a = b] own, of maps with a uniform Gram; negative on an error."""
         return self.features.constant_gram_c(x, shared)
 
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
-        return self.features.inner_c(x, a, z, b)
-
-    cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
-        """Told that the examples from t on (in file order, or order[t], ...) are visited next, up to n; until which it need not be told.
-
-        A store that scores many examples faster than one by one does that here. -1 on an error.
-        """
-        return n
-
-    cdef void prefetch_c(self, Example x) noexcept nogil:
-        pass
-
-    def begin_fit(self, rows):
-        """Told which data all passes of a fit will visit, before the first of them; None: the fit is over."""
-
-    def norm(self, Example x, c):
-        """||sum_a c[a] phi(x, a)||^2"""
-        cdef double[::1] padded = room_for(c, self.features, x)
-        cdef double total = self.norm_c(x, &padded[0])
-        self.reraise()
-        return total
-
-    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
-        """phi(x, a) . phi(z, b)"""
-        cdef double value = self.inner_c(x, a, z, b)
-        self.reraise()
-        return value
+    cdef void visited_c(self) noexcept nogil:
+        """Counts a visit, after its step if there was one."""
+        count_visit(&self.averaging)
 
     def scores(self, Example x):
         """s[a] = w . phi(x, a) for every atom of x."""
@@ -100,30 +124,55 @@ cdef class Weights(Component):
         if self.update_c(x, &padded[0]) < 0:
             self.reraise()
 
+    def norm(self, Example x, c):
+        """||sum_a c[a] phi(x, a)||^2: the length that passive-aggressive steps divide by."""
+        cdef double[::1] padded = room_for(c, self.features, x)
+        cdef double total = self.norm_c(x, &padded[0])
+        self.reraise()
+        return total
+
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        """phi(x, a) . phi(z, b)"""
+        return self.features.inner(x, a, z, b)
+
+    # ---- what was learned ----
+
+    def vector(self):
+        """The weights to predict with, an array of length n_weights; None where w is no array."""
+        return None
+
+    def assign(self, vector, n_visited):
+        """The inverse of `vector`: from now on w is this array, as if it had been that for n_visited examples."""
+        raise self.missing("assign")
+
     def averaged(self):
-        """The store to predict with: the averaged one when averaging, else this one."""
+        """The store to predict with: its mean over the visited examples when averaging, else itself."""
         return self
 
     def batch_scores(self, rows):
         """Atom scores of a whole data set, or None where examples must be scored one by one."""
         return None
 
+    # ---- keeping and taking back ----
+
     def state(self):
-        """What must be saved, a dict of arrays; `restore` takes it back."""
+        """What must be saved besides `n_visited`, a dict of arrays; `restore` takes it back."""
         raise self.missing("state")
 
     def restore(self, state):
+        """Takes back what `state` gave; `n_visited` has been restored before."""
         raise self.missing("restore")
 
     def snapshot(self, rows):
         """Something from which `revert` undoes every step on these examples."""
-        return self.state()
+        return self.n_visited, self.state()
 
     def revert(self, token):
-        self.restore(token)
+        self.n_visited, state = token
+        self.restore(state)
 
     def is_finite(self, token=None):
-        """Whether no step has overflowed since the checkpoint (or ever)."""
+        """Whether no step has overflowed since the snapshot (or ever)."""
         return True
 
     def reraise(self):
@@ -152,11 +201,10 @@ cdef class PrimalWeights(Weights):
         r(t) for the t-th example visited, at most 1; see `structperc.core.schedules.Schedule`.
     """
 
-    primal = True
     options_used = ("average", "decay", "decay_schedule")
 
     def __init__(self, average=False, double decay=0.0, decay_schedule="constant"):
-        self.average, self.decay = average, decay
+        self.averaging.average, self.averaging.decay = average, decay
         self.schedule = Schedule(decay_schedule, "decay_schedule")
 
     @property
@@ -164,7 +212,7 @@ cdef class PrimalWeights(Weights):
         return self.schedule.rule
 
     def check(self, context, parts):
-        self.schedule.check_decay(self.decay)
+        self.schedule.check_decay(self.averaging.decay)
 
     def __cinit__(self, *args, **kwargs):
         self.place = None
@@ -174,63 +222,63 @@ cdef class PrimalWeights(Weights):
 
     def allocate(self, Features features):
         """Room for the weights of this map, all 0."""
-        cdef Py_ssize_t width = features.row_width * (2 if self.average else 1), rows = features.n_weight_rows
+        cdef Py_ssize_t width = features.row_width * (2 if self.averaging.average else 1), rows = features.n_weight_rows
         cdef bint lazy = features.on_demand_rows > 0 and 2 * features.row_width > LINE and rows < MOST_PLACES    # with averages or not
         self.features = features
+        start_averaging(&self.averaging)
         rows += lazy
         space = np.zeros(rows * width + 8)              # the system gives memory where it is first used
         begin = (-space.ctypes.data % 64) // 8          # rows of 8 doubles on one cache line each
         self.buffer = space[begin:begin + rows * width]
         self.p = written_out(features, &self.buffer[0])
         self.p.pitch = width
-        self.p.average = features.row_width if self.average else 0
+        self.p.average = features.row_width if self.averaging.average else 0
         self.p.fixed = self.p.w + (1 if lazy else features.on_demand_rows) * width
         self.place, self.n_placed = None, <int> min(rows, MOST_PLACES)
         if lazy:
             self.place = np.zeros(features.on_demand_rows, dtype=np.intc)
             self.n_placed = <int> (rows - features.on_demand_rows)
             self.p.place, self.p.n_placed = &self.place[0], &self.n_placed
-        self.scale, self.scale_sum, self.n_visited = 1.0, 0.0, 0
         self._final = self._mean = self.saved = None
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t a
         if self.features.scores_c(&self.p, x, s) < 0:
             return -1
-        if self.scale != 1:
+        if self.averaging.scale != 1:
             for a in range(x.n_atoms):
-                s[a] *= self.scale
+                s[a] *= self.averaging.scale
         return 0
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
-        if self.decay != 0:
-            if self.shrink() < 0:
+        cdef Averaging *a = &self.averaging
+        if a.decay != 0:
+            if self.shrink_c() < 0:
                 return -1
-            return self.features.add_c(&self.p, x, c, 1 / self.scale, self.scale_sum / self.scale)
-        return self.features.add_c(&self.p, x, c, 1, self.scale_sum)
+            return self.features.add_c(&self.p, x, c, 1 / a.scale, a.scale_sum / a.scale)
+        return self.features.add_c(&self.p, x, c, 1, a.scale_sum)
 
-    cdef int shrink(self) noexcept nogil:
+    cdef int shrink_c(self) noexcept nogil:
         """Multiplies w by what a step leaves of it; -1 on an error."""
-        cdef Py_ssize_t row, j, width = self.features.row_width
-        cdef double *v
-        cdef double left = self.schedule.left_c(self.decay, self.n_visited + 1)
-        if left < 0:
+        cdef int status = shrink(&self.averaging, self.schedule)
+        if status < 0:
             with gil:
                 self.error = self.schedule.taken_error()
-            return -1
-        self.scale *= left
-        if self.scale >= (SMALLEST_AVERAGING if self.average else SMALLEST):
-            return 0
+        elif status > 0:
+            self.multiply_out_c()
+        return status
+
+    cdef void multiply_out_c(self) noexcept nogil:
+        """Multiplies the scale into the weights and their running sums."""
+        cdef Py_ssize_t row, j, width = self.features.row_width
+        cdef double *v
         for row in range(self.rows_in_use()):
             v = self.p.w + row * self.p.pitch
             for j in range(width):
-                if self.average:
-                    v[j + self.p.average] -= self.scale_sum * v[j]      # the running sum moves into -u
-                v[j] *= self.scale
-        if self.average:
-            self.scale_sum = 0
-        self.scale = 1
-        return 0
+                if self.averaging.average:
+                    v[j + self.p.average] -= self.averaging.scale_sum * v[j]      # the running sum moves into -u
+                v[j] *= self.averaging.scale
+        scale_multiplied_out(&self.averaging)
 
     cdef void prefetch_c(self, Example x) noexcept nogil:
         self.features.prefetch_c(&self.p, x)
@@ -252,15 +300,13 @@ cdef class PrimalWeights(Weights):
     def _values(self):
         """The weights to predict with, by rows as they are stored: the mean over the visited examples when averaging."""
         table, width = self._table(), self.features.row_width
-        if self.average and self.n_visited:
-            return (self.scale_sum * table[:, :width] - table[:, width:]) / self.n_visited
-        return table[:, :width] * self.scale if self.scale != 1 else table[:, :width]
+        return predicting(&self.averaging, table[:, :width], table[:, width:])
 
     def vector(self):
         """The weights to predict with, flat, length n_weights: the mean over the visited examples when averaging."""
-        if not self.average or not self.n_visited:
+        if not self.averaging.average or not self.averaging.n_visited:
             return self._in_order(self._values())
-        n_visited, mean = self.n_visited, self._mean            # before the values: another thread may train meanwhile
+        n_visited, mean = self.averaging.n_visited, self._mean            # before the values: another thread may train meanwhile
         if mean is None or self._mean_visited != n_visited:
             mean = self._in_order(self._values())
             mean.flags.writeable = False
@@ -274,12 +320,12 @@ cdef class PrimalWeights(Weights):
         return values[np.where(where < len(values), where, 0)].ravel()      # another thread may have placed more since
 
     def averaged(self):
-        if not self.average and self.scale == 1:
+        if not self.averaging.average and self.averaging.scale == 1:
             return self
-        n_visited, mean = self.n_visited, self._final           # as in `vector`
+        n_visited, mean = self.averaging.n_visited, self._final           # as in `vector`
         if mean is None or self._final_visited != n_visited:
             mean = self.fresh()             # of its own class, which may score in a way of its own
-            (<PrimalWeights> mean).average, (<PrimalWeights> mean).decay = False, 0
+            (<PrimalWeights> mean).averaging.average, (<PrimalWeights> mean).averaging.decay = False, 0
             (<PrimalWeights> mean).allocate(self.features)
             (<PrimalWeights> mean).take(self, self._values())
             self._final, self._final_visited = mean, n_visited
@@ -295,12 +341,34 @@ cdef class PrimalWeights(Weights):
         self.n_placed = <int> len(values)
         self._table()[:] = values
 
+    def assign(self, vector, n_visited):
+        cdef Averaging *a = &self.averaging
+        rows, width = self.features.n_weight_rows, self.features.row_width
+        values = np.asarray(vector, dtype=float)
+        if values.shape != (rows * width,):
+            raise DataError(f"assign got weights of shape {values.shape}; this feature map has ({rows * width},).")
+        values = values.reshape(rows, width)
+        if self.place is not None:
+            lazy = self.features.on_demand_rows
+            used = np.flatnonzero(values[:lazy].any(axis=1))
+            fixed = rows - lazy + 1
+            np.asarray(self.buffer)[:] = 0
+            np.asarray(self.place)[:] = 0
+            np.asarray(self.place)[used] = np.arange(fixed, fixed + len(used))
+            self.n_placed = <int> (fixed + len(used))
+            values = np.concatenate([np.zeros((1, width)), values[lazy:], values[used]])
+        table = self._table()
+        table[:, :width], table[:, width:] = values, 0
+        a.scale, a.scale_sum, a.n_visited = 1, n_visited, n_visited
+        self._final = self._mean = None
+
     def batch_scores(self, rows):
+        if rows.offsets is not None or rows.objects or rows.allowed is not None:
+            return None
         return self.features.batch_scores(self.vector(), rows)
 
     def state(self):
-        state = {"weights": np.array(self._table().ravel()), "scales": np.array([self.scale, self.scale_sum]),
-                 "n_visited": np.array(self.n_visited)}
+        state = {"weights": np.array(self._table().ravel()), "scales": np.array([self.averaging.scale, self.averaging.scale_sum])}
         if self.place is not None:
             state["place"] = np.array(self.place)
         return state
@@ -323,15 +391,14 @@ cdef class PrimalWeights(Weights):
             np.asarray(self.place)[:] = place
             self.n_placed = <int> (expected // self.p.pitch)
         np.asarray(self.buffer)[:expected] = weights
-        self.scale, self.scale_sum = (float(v) for v in state["scales"])
-        self.n_visited = int(state["n_visited"])
+        self.averaging.scale, self.averaging.scale_sum = (float(v) for v in state["scales"])
         self._final = self._mean = None
 
     def snapshot(self, rows):
         """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""
         cdef Py_ssize_t n = self.rows_in_use() * self.p.pitch
-        scalars = (self.scale, self.scale_sum, self.n_visited, self.n_placed)
-        few = rows.sparse and self.features.n_weight_rows > rows.X.nnz and self.decay == 0
+        scalars = (self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.n_placed)
+        few = rows.sparse and self.features.n_weight_rows > rows.X.nnz and self.averaging.decay == 0
         touched = self.features.touched_rows(rows) if few else None
         if touched is not None:
             where = self._where(touched)
@@ -370,5 +437,5 @@ cdef class PrimalWeights(Weights):
             memcpy(&self.buffer[0], &self.saved[0], self.rows_in_use() * self.p.pitch * sizeof(double))
         else:
             self._table()[where] = part
-        self.scale, self.scale_sum, self.n_visited = scalars[:3]
+        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited = scalars[:3]
         self._final = self._mean = None

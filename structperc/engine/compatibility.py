@@ -26,9 +26,6 @@ def check_parts(context, parts) -> None:
     check_sizes(context, parts)
     for _, part in parts.items():
         part.check(context, parts)
-    if context.objects and parts.features.n_blocks and parts.weights.primal:
-        raise DataError(f"X is a list of objects, but {type(parts.features).__name__} describes rows of numbers; pass a matrix, or weights "
-                        f"that see examples through a kernel on such objects.")
 
 
 def refuse_unused(context, parts) -> None:
@@ -105,18 +102,8 @@ def check_same(context, rows) -> None:
 
 def not_finite(rows, example) -> DataError:
     """Why the scores of this example are not finite."""
-    place = reading.locate_not_finite(rows, example)
-    if place is not None:
-        row, column, value = place
-        return DataError(f"X[{row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
-    return DataError(f"the scores of example {example} overflow although its row is finite; the weights or the features "
+    return reading.not_finite_entry(rows, example) or DataError(f"the scores of example {example} overflow although its row is finite; the weights or the features "
                      f"are too large for floating point. Scale the features, for instance to unit variance.")
-
-
-def refuse_not_finite(rows) -> None:
-    """For weights that need not notice: a kernel can make a plain number of an infinite one."""
-    if not (rows.objects or np.isfinite(rows.X.data if rows.sparse else rows.X).all()):
-        raise not_finite(rows, None)
 
 
 def refuse_scores(rows, scores, start) -> None:

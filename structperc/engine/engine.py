@@ -14,7 +14,7 @@ from structperc.core.loop import Loop, NotFinite
 from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
 from structperc.engine.builtin import BuiltinParts
-from structperc.engine.compatibility import check_parts, check_same, not_finite, overflow, refuse_not_finite, refuse_scores
+from structperc.engine.compatibility import check_parts, check_same, not_finite, overflow, refuse_scores
 from structperc.engine.context import FitContext
 from structperc.engine.model import Model, Parts, make_room, restrict
 from structperc.engine.options import OPTION_DEFAULTS, check_options, check_plugin_options, generator, plugin_defaults, same, unmoved
@@ -214,7 +214,7 @@ class Engine:
             model.context.random.bit_generator.state = random
             raise
         finally:
-            model.parts.weights.begin_fit(None)
+            model.parts.weights.end_fit()
 
     def _learn_chunk(self, X, offsets, y, allowed, sample_weight, costs):
         model = self._model
@@ -310,10 +310,7 @@ class Engine:
         check_same(model.context, rows)
         model.parts.features.check_rows(rows)
         restrict(model.parts, rows, allowed)
-        if model.parts.weights.primal:
-            return rows
-        refuse_not_finite(rows)
-        return reading.canonical(rows) if rows.sparse else rows
+        return model.parts.weights.prepare(rows)
 
     def _scored(self, rows):
         """Chunks of rows, each with the atom scores, where the weights find those of many examples at once, and its first example."""
@@ -321,7 +318,7 @@ class Engine:
         parts = model.parts
         product = not (overrides(parts.weights, "scores") and not overrides(parts.weights, "batch_scores")
                        or overrides(parts.features, "scores") and not overrides(parts.features, "batch_scores"))
-        if not product or parts.weights.primal and (rows.offsets is not None or rows.objects or rows.allowed is not None):
+        if not product:
             yield model, rows, None, 0
             return
         for start, part in reading.chunks(rows):
@@ -505,7 +502,7 @@ class Engine:
                 return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
             for part in (parts.trainer, parts.weights, parts.features, parts.outputs):
                 known = part.attributes(parts.weights)
-                if name in known:
+                if name in known and (part is not parts.features or parts.weights.vector() is not None):
                     return known[name]()
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

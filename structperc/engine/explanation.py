@@ -69,7 +69,7 @@ def explain(engine, x, against=None) -> Explanation:
     Parameters
     ----------
     engine : Engine
-        Trained, with primal weights.
+        Trained, with weights that are a vector.
     x : one row, one block of rows, a list with one object, or what else the problem's reader takes for one example
     against : output, optional
         The rival; without it the runner-up.
@@ -77,13 +77,14 @@ def explain(engine, x, against=None) -> Explanation:
     Raises
     ------
     PluginError
-        The weights are not primal, or nothing finds the runner-up.
+        The weights are no vector, or nothing finds the runner-up.
     DataError
         x is not one example, has no other structure, or `against` is none of its structures.
     """
     model = engine._ready()
     parts, context = model.parts, model.context
-    if not parts.weights.primal:
+    vector = parts.weights.vector()
+    if vector is None:
         raise PluginError(f"explain needs a weight vector, but {type(parts.weights).__name__} has none.")
     rows = parts.reader.read_one(x, context.objects, parts.features.atoms_per_example < 0)
     check_same(context, rows)
@@ -106,7 +107,7 @@ def explain(engine, x, against=None) -> Explanation:
         runner_up = gold[0]
     coefficients = parts.outputs.count(example, winner) - parts.outputs.count(example, runner_up)
     names = parts.outputs.atom_names(example)
-    w = np.asarray(parts.weights.vector())
+    w = np.asarray(vector)
     atoms, contributions = {}, []
     for a in np.flatnonzero(coefficients):
         unit = np.zeros(example.n_atoms)

@@ -117,6 +117,7 @@ def dumps(engine) -> bytes:
     header["options"]["loss"] = _sequence(loss, "loss", "the cost", arrays) if isinstance(loss, np.ndarray) else loss
     header["options"]["classes"] = _sequence(None if options["classes"] is None else context.labels, "classes", "the label", arrays)
     header["options"]["random_state"] = int(seed) if isinstance(seed, (int, np.integer)) else None
+    arrays["weights.n_visited"] = np.array(model.parts.weights.n_visited)
     for name, part in model.parts.items():
         for key, value in part.state().items():
             arrays[f"{name}.{key}"] = np.asarray(value)
@@ -229,6 +230,7 @@ def restore(engine, header, arrays, shown="the model"):
         labels = outputs.find_labels(None, _restored(saved["labels"], arrays))
         model = engine._assemble(context, reader, outputs, labels)
         check_parts(model.context, model.parts)
+        model.parts.weights.n_visited = int(arrays["weights.n_visited"])
         for name, part in model.parts.items():
             prefix = f"{name}."
             part.restore({key[len(prefix):]: array for key, array in arrays.items() if key.startswith(prefix)})

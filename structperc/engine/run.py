@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.adapters import overrides
 from structperc.core.errors import DataError
 from structperc.core.loop import NotFinite
-from structperc.engine.compatibility import attach_costs, not_finite, refuse_not_finite
+from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.reading import matrices as reading
 
 
@@ -41,12 +40,7 @@ class TrainingRun:
         self.weights, self.active = visited(context.sample_weight)
         if costs is not None or parts.loss.example_costs:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
-        if not parts.weights.primal:
-            refuse_not_finite(rows)
-        if rows.sparse and (not parts.weights.primal or overrides(parts.update, "step")
-                            or parts.update.norms and not parts.features.adds_repeated):
-            rows = reading.canonical(rows)
-        self.rows = rows
+        self.rows = parts.weights.prepare(rows)
 
     @property
     def n_examples(self):

@@ -174,7 +174,7 @@ class ThresholdEstimator(RankEstimator):
     def latent_score(self, X):
         """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
         scores = self.atom_scores(X)        # answers for what is wrong with X
-        if not self.parts_.weights.primal:
+        if self.parts_.weights.vector() is None:
             return scores[:, 0] + self.thresholds_[0]
         return reading.read(X).X @ self.coef_
 

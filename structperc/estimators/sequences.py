@@ -305,7 +305,7 @@ class SequenceTagger(LabelledEstimator):
         labels = self.classes_.tolist()
         if label not in labels:
             raise DataError(f"label={label!r} is not one of the labels {labels[:8]} that this {type(self).__name__} predicts.")
-        if not self._trained().parts_.weights.primal:
+        if self._trained().parts_.weights.vector() is None:
             raise DataError("top_features shows weights of features, but weights that are a sum of rows, compared by a kernel, have none.")
         weights, name_of = self.coef_[labels.index(label)], self._trained().feature_name
         return [(name_of(j), float(weights[j])) for j in largest(weights, n).tolist()]

@@ -170,17 +170,6 @@ def as_csr(X):
     return csr
 
 
-def canonical(rows: Rows) -> Rows:
-    """The same sparse rows with sorted indices and no duplicates, as inner products need them; the same object when they are so."""
-    if rows.X.has_canonical_format:
-        return rows
-    csr = rows.X.copy()
-    csr.sum_duplicates()
-    summed = Rows(csr, rows.offsets, rows.feature_names)
-    summed.restrict(rows.allowed)
-    return summed
-
-
 def chunks(rows):
     """The data set in pieces of moderate size, each with the number of its first example; sparse X in one piece."""
     most = CHUNK_EXAMPLES if rows.offsets is not None else max(1, CHUNK_VALUES // max(1, rows.n_features))
@@ -412,3 +401,18 @@ def locate_not_finite(rows: Rows, example=None):
                 i, j = (int(v) for v in bad[0])
                 return start + i, j, float(rows.X[start + i, j])
     return None
+
+
+def not_finite_entry(rows: Rows, example=None) -> DataError | None:
+    """The error that names the first NaN or Inf of X (of one example), or None where there is none."""
+    place = locate_not_finite(rows, example)
+    if place is None:
+        return None
+    row, column, value = place
+    return DataError(f"X[{row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
+
+
+def refuse_not_finite(rows: Rows) -> None:
+    """Refuses NaN and Inf in X: for parts that would not notice, such as kernels, which can make a plain number of an infinite one."""
+    if not (rows.objects or np.isfinite(rows.X.data if rows.sparse else rows.X).all()):
+        raise not_finite_entry(rows)

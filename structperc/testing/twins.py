@@ -70,8 +70,6 @@ class DualWeights(Weights):
 class PlainWeights(Weights):
     """w as a vector, without averaging."""
 
-    primal = True
-
     def start(self, parts, context):
         super().start(parts, context)
         self.w = np.zeros(self.features.n_weights)
@@ -195,7 +193,7 @@ def called_outputs(outputs):
 
 
 class PythonCalls:
-    """A plugin, to be named last, that has every part called from Python; the weights too when they are the primal ones.
+    """A plugin, to be named last, that has every part called from Python; the weights too when they are the library's own.
 
     `update=False` leaves the update rule alone, for trainers that make steps of their own.
     """
