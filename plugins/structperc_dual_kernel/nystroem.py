@@ -178,7 +178,7 @@ class NystroemReader(Reader):
                                feature_names=tuple(state["names"].tolist()) if "names" in state else None)
         kernel_rows = self.new_bank(seen)
         kernel_rows.start(seen)
-        kernel_rows.restore({key[5:]: value for key, value in state.items() if key.startswith("kernel_rows.")})
+        kernel_rows.restore({key.removeprefix("kernel_rows."): value for key, value in state.items() if key.startswith("kernel_rows.")})
         normalization = np.array(state["normalization"], dtype=float)
         if normalization.shape != (kernel_rows.n, kernel_rows.n) or not kernel_rows.n or not np.isfinite(normalization).all():
             raise DataError(f"the saved normalization has shape {normalization.shape}; the {kernel_rows.n} landmarks need finite numbers of shape "
