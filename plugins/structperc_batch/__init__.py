@@ -26,11 +26,11 @@ from structperc_batch.frank_wolfe import BlockFrankWolfe
 from structperc_batch.trainers import ConcaveConvexTrainer, FrankWolfeTrainer
 
 options = {
-    "trainer": Option("bcfw", ("bcfw", "cccp"), "structural SVM; or latent structural SVM, for gold outputs that leave something open"),
-    "tolerance": Option(1e-3, None, "training ends at a duality gap of this part of the objective"),
+    "tolerance": Option(1e-3, None, "training ends at a duality gap of this part of the objective", above=0, below=1),
     "warm_start": Option(False, (False, True), "fit goes on from the engine's last solution"),
 }
 
+trainers = ("bcfw", "cccp")
 problem = "multiclass"      # to check it with
 
 
@@ -41,5 +41,5 @@ def structperc_update(context):
 
 @hookimpl
 def structperc_trainer(context):
-    kind = {"bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}[context.options["trainer"]]
-    return kind(context.options["tolerance"], context.options["warm_start"])
+    kind = {"online": FrankWolfeTrainer, "bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}.get(context.trainer)
+    return None if kind is None else kind(context.options["tolerance"], context.options["warm_start"])

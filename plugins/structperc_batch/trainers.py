@@ -35,7 +35,7 @@ class BatchTrainer(Trainer):
 
     streams = False
     latent = False
-    options_used = ("epochs", "shuffle", "random_state")
+    options_used = ("trainer", "epochs", "shuffle", "random_state")
 
     def __init__(self, tolerance, warm_start):
         if not isinstance(tolerance, numbers.Real) or isinstance(tolerance, bool) or not 0 < tolerance < 1:

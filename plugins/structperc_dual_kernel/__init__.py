@@ -1,5 +1,7 @@
 """Kernels for any problem: a weight vector that is a sum of the rows it has seen, which a kernel compares."""
 
+from collections.abc import Callable
+
 from structperc_kernels.kernel_options import KERNELS, kernel_rows_for, megabytes, most_rows
 
 from structperc import Option, hookimpl
@@ -9,8 +11,8 @@ citation = COLLINS_DUFFY
 problem = "cusum"               # that `structperc check` lines it up with
 
 options = {
-    "kernel": Option("linear", help=f"{', '.join(KERNELS)}; or a callable"),
-    "gamma": Option("scale", numeric=True, help="of polynomial, rbf and laplacian: a number, scale (1 / (features * variance of X)) or "
+    "kernel": Option("linear", types=(str, Callable), help=f"{', '.join(KERNELS)}; or a callable"),
+    "gamma": Option("scale", types=(float, str), help="of polynomial, rbf and laplacian: a number, scale (1 / (features * variance of X)) or "
                                                 "auto (1 / features)"),
     "degree": Option(3, help="of the polynomial kernel"),
     "coef0": Option(0.0, help="the constant of the polynomial kernel"),
@@ -21,7 +23,7 @@ options = {
     "rows": Option("float64", ("float64", "float32"), "in what precision rows of numbers are held and compared"),
     "budget": Option(None, help="the most rows to hold; none: no bound"),
     "removal": Option("oldest", ("oldest", "random", "least"), "which row makes room for another where there is a budget"),
-    "cache_size": Option(200, help="MB that values of kernels on objects or of callables may take while a fit is under way"),
+    "cache_size": Option(200, types=(float,), help="MB that values of kernels on objects or of callables may take while a fit is under way"),
 }
 
 

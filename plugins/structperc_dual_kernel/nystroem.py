@@ -17,7 +17,7 @@ import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.engine.compatibility import check_parts, check_same
-from structperc.engine.options import OPTION_DEFAULTS, generator
+from structperc.engine.options import LEARNED_WITH, generator
 from structperc.reading import matrices as data
 from structperc.reading.readers import Reader
 from structperc_dual_kernel.weights import DualWeights
@@ -294,10 +294,10 @@ def mapped_rows(rows, landmarks, normalization) -> Rows:
 
 def engine_with(engine, reader) -> Engine:
     """An engine like this one, but with this reader in place of the plugin "dual-kernel"."""
-    kept = [(plugin, given) for plugin, given in zip(engine._plugins[2:], engine.plugins, strict=True) if plugin.plugin is not dual_kernel]
-    names = set().union(engine._plugins[1].options, *(plugin.options for plugin, _ in kept))
+    kept = [(plugin, given) for plugin, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True) if plugin.plugin is not dual_kernel]
+    names = set().union(engine.loaded_plugins[1].options, *(plugin.options for plugin, _ in kept))
     given = {name: value for name, value in engine.plugin_options.items() if name in names}
-    engine_options = {name: getattr(engine, name) for name in OPTION_DEFAULTS if name != "plugins"}
+    engine_options = {name: getattr(engine, name) for name in LEARNED_WITH}
     return Engine(engine.problem, plugins=[*(given for _, given in kept), reader], **engine_options, **given)
 
 

@@ -105,6 +105,8 @@ cdef class DualWeights(Weights):
     def decay_schedule(self):
         return self.schedule.rule
 
+    options_used = ("average", "decay", "decay_schedule")
+
     def check(self, context, parts):
         self.schedule.check_decay(self.averaging.decay)
 

@@ -21,7 +21,7 @@ citation = r"""@inproceedings{yu2009learning,
 
 options = {
     "k": Option(10, help="documents that are shown of each query"),
-    "relevant": Option(1, help="a document of this or a higher relevance is relevant"),
+    "relevant": Option(1, types=(float,), help="a document of this or a higher relevance is relevant"),
     "gains": Option((), help="what documents of relevance 0, 1, 2, ... are worth; empty: 0 or 1 by relevant, for ndcg 2^relevance - 1"),
 }
 losses = KINDS

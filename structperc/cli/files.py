@@ -104,7 +104,7 @@ def exact_rows(y):
 
 def answers(engine, table):
     """What the engine is to learn or to be measured by: what each row is given, or the marked rows of each group."""
-    learns_rows = labels_rows(engine) or any(getattr(plugin.plugin, "per_row", False) for plugin in engine._plugins)
+    learns_rows = labels_rows(engine) or any(getattr(plugin.plugin, "per_row", False) for plugin in engine.loaded_plugins)
     return table.y if table.offsets is None or learns_rows else tables.marked_rows(table.y, table.offsets)
 
 

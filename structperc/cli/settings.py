@@ -6,28 +6,13 @@ import difflib
 import json
 
 from structperc import Option
+from structperc.engine import options as engine_options
 from structperc.engine import plugins as registry
-from structperc.engine.options import OPTION_DEFAULTS, plugin_defaults
+from structperc.engine.options import plugin_defaults
 from structperc.errors import OptionError
 
-HELP = {
-    "update": "update rule: perceptron, latent, pa, pa1, pa2, or a plugin's",
-    "loss": "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
-    "margin": "passive-aggressive steps require the margin margin * loss",
-    "loss_weight": "learn from the answer that maximises score + loss_weight * loss",
-    "C": "largest step of pa1, weight of the squared slack of pa2",
-    "step_size": "size of the steps of latent",
-    "step_schedule": "how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
-    "epochs": "passes over the data, at most",
-    "average": "predict with the mean of the weights over all examples visited",
-    "decay": "each update first multiplies the weights by 1 - decay",
-    "decay_schedule": "how decay falls: constant, inverse or inverse-sqrt",
-    "shuffle": "a new random order each epoch",
-    "random_state": "seed of the shuffling; none: a new one each time",
-    "fit_intercept": "add a constant feature",
-}
-ENGINE_OPTIONS = {name: Option(OPTION_DEFAULTS[name], help=text) for name, text in HELP.items()}
 FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument"}
+ENGINE_OPTIONS = {name: option for name, option in engine_options.ENGINE_OPTIONS.items() if name not in FLAGS}
 COLUMN_FLAGS = {"template": "--template", "columns": "--columns"}
 TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list in JSON"}
@@ -87,11 +72,11 @@ def read_value(key: str, text: str, option: Option):
             return guess(text)
         if kind is bool:
             return TRUTH[text.lower()]
-        if option.numeric and not isinstance(guess(text), str):
-            return guess(text)
+        value = guess(text)
+        if option.types is not None and option.fits(value):
+            return value
         if kind in (int, float, str):
             return kind(text)
-        value = guess(text)
         if isinstance(value, str) and value.isidentifier():     # a name that stands for such a value; the plugin knows which
             return value
         if not isinstance(value, (list, dict)):

@@ -25,6 +25,7 @@ class BuiltinParts:
     name = "builtin"
     losses = tuple(LOSSES)
     updates = UPDATES
+    trainers = ("online",)
 
     @hookimpl
     def structperc_reader(self, context):
@@ -55,4 +56,4 @@ class BuiltinParts:
 
     @hookimpl
     def structperc_trainer(self, context):
-        return OnlineTrainer()
+        return OnlineTrainer() if context.trainer == "online" else None

@@ -6,14 +6,8 @@ import numpy as np
 
 from structperc.core.adapters import overrides
 from structperc.core.errors import DataError, PluginError, UnusedOption
-from structperc.engine.options import OPTION_DEFAULTS
+from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices as reading
-
-STEERS = {          # which part an option steers; others have no part in a trainer's choice
-    "trainer": ("update", "loss_weight", "epochs", "shuffle"),
-    "update": ("margin", "C", "step_size", "step_schedule"),
-    "weights": ("average", "decay", "decay_schedule"),
-}
 
 
 def check_parts(context, parts) -> None:
@@ -30,16 +24,16 @@ def check_parts(context, parts) -> None:
 
 def refuse_unused(context, parts) -> None:
     """Refuses engine options that none of the parts uses."""
-    for kind, names in STEERS.items():
-        part = parts.trainer if kind == "weights" and not parts.trainer.streams else getattr(parts, kind)
-        for name in names:
-            value, default = getattr(context, name), OPTION_DEFAULTS[name]
-            if value == default or uses(part, name) or uses(parts.trainer, name):
-                continue
-            if not parts.trainer.streams:
-                part = parts.trainer
-            culprit = f"update={context.update!r}" if part is parts.update else type(part).__name__
-            raise UnusedOption(f"{name}={value!r} has no effect with {culprit}; leave it at {default!r}.", name)
+    for name, option in ENGINE_OPTIONS.items():
+        if option.steers is None or (value := getattr(context, name)) == option.default or uses(parts.trainer, name):
+            continue
+        if not parts.trainer.streams and (option.steers == "weights" or not uses(parts.update, name)):
+            culprit = f"trainer={context.trainer!r}" if context.trainer != "online" else type(parts.trainer).__name__
+        elif uses(getattr(parts, option.steers), name):
+            continue
+        else:
+            culprit = f"update={context.update!r}" if option.steers == "update" else type(getattr(parts, option.steers)).__name__
+        raise UnusedOption(f"{name}={value!r} has no effect with {culprit}; leave it at {option.default!r}.", name)
 
 
 def uses(part, name) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 @attrs.frozen(eq=False)
 class FitContext:
-    """What every hook is told.
+    """What every hook is told. The engine's own options are attributes too: `context.update`, `context.margin`, ...
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class FitContext:
     labels : ndarray or None
         The labels in order; None while the output space is being made, and for outputs without labels.
     feature_names : tuple of str or None
-    update, loss, margin, loss_weight, C, step_size, step_schedule, epochs, average, decay, decay_schedule, shuffle, fit_intercept
+    update, loss, margin, loss_weight, C, step_size, step_schedule, epochs, average, decay, decay_schedule, shuffle, fit_intercept, trainer
         The engine's options; `loss` is the outputs' default when the user named none.
     options : mapping
         The plugins' own options, defaults filled in.
@@ -34,27 +34,22 @@ class FitContext:
         Known to `check` alone.
     """
 
-    n_features: int
-    sparse: bool
-    objects: bool
-    update: str
-    loss: Any
-    margin: float
-    loss_weight: float
-    C: float
-    step_size: float
-    step_schedule: Any
-    epochs: int
-    average: bool
-    decay: float
-    decay_schedule: Any
-    shuffle: bool
-    fit_intercept: bool
+    engine_options: Mapping[str, Any]
     options: Mapping[str, Any]
     random: np.random.Generator
+    n_features: int = 0
+    sparse: bool = False
+    objects: bool = False
     feature_names: tuple[str, ...] | None = None
     labels: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
+
+    def __getattr__(self, name):
+        options = object.__getattribute__(self, "engine_options")
+        if name in options:
+            return options[name]
+        raise AttributeError(f"a context has no {name!r}; the engine's options in it are {', '.join(options)}, those of plugins are in "
+                             f"context.options.")
 
     @property
     def n_labels(self) -> int:

@@ -17,7 +17,16 @@ from structperc.engine.builtin import BuiltinParts
 from structperc.engine.compatibility import check_parts, check_same, not_finite, overflow, refuse_scores
 from structperc.engine.context import FitContext
 from structperc.engine.model import Model, Parts, make_room, restrict
-from structperc.engine.options import OPTION_DEFAULTS, check_options, check_plugin_options, generator, plugin_defaults, same, unmoved
+from structperc.engine.options import (
+    LEARNED_WITH,
+    changed_options,
+    check_options,
+    check_plugin_options,
+    generator,
+    read_plugins,
+    told_options,
+    unmoved,
+)
 from structperc.engine.run import TrainingRun
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, visiting_order
 from structperc.reading import matrices as reading
@@ -64,6 +73,8 @@ class Engine:
         Seed of the one generator of a fit. The same int gives the same bits.
     fit_intercept : bool, default True
         Adds a constant feature without copying X (problems with thresholds have none).
+    trainer : str, default "online"
+        Who drives the examples: "online", or a plugin's.
     classes : list, optional
         The labels in order, fixed before data arrive; otherwise what y holds, and an ordered categorical keeps its order.
     plugins : sequence of names, plugin objects or components
@@ -103,22 +114,20 @@ class Engine:
 
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0, step_schedule="constant",
                  epochs=1, average=False, decay=0.0, decay_schedule="constant", shuffle=False, random_state=None, fit_intercept=True,
-                 classes=None, plugins=(), **plugin_options):
+                 trainer="online", classes=None, plugins=(), **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
         self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
         self.epochs, self.average, self.decay, self.shuffle = epochs, average, decay, shuffle
         self.random_state, self.fit_intercept, self.classes = random_state, fit_intercept, classes
-        if isinstance(plugins, str) or not hasattr(plugins, "__iter__"):
-            raise OptionError(f"plugins={plugins!r}; expected a list of names or plugin objects.")
-        self.plugins = tuple(plugins)
+        self.trainer, self.plugins = trainer, read_plugins("plugins", plugins)
         check_options(self)
-        self._plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]
-        self.plugin_options = check_plugin_options(self._plugins, plugin_options)
-        self._manager = registry.manager(self._plugins)
+        self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]
+        self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options)
+        self._manager = registry.manager(self.loaded_plugins)
         for hook in REQUIRED:
             if not getattr(self._manager.hook, hook).get_hookimpls():
-                names = ", ".join(p.name for p in self._plugins[1:])
+                names = ", ".join(p.name for p in self.loaded_plugins[1:])
                 raise PluginError(f"no part for {hook}: none of the plugins ({names}) answers it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
         self._model = self._run = None
@@ -274,23 +283,21 @@ class Engine:
 
     def _task(self, random) -> FitContext:
         """The options, before data are known."""
-        return FitContext(n_features=0, sparse=False, objects=False, update=self.update, loss=self.loss, margin=float(self.margin),
-                    loss_weight=float(self.loss_weight), C=float(self.C), step_size=float(self.step_size), step_schedule=self.step_schedule,
-                    epochs=int(self.epochs), average=bool(self.average), decay=float(self.decay), decay_schedule=self.decay_schedule,
-                    shuffle=bool(self.shuffle), fit_intercept=bool(self.fit_intercept), options=self.plugin_options, random=random)
+        return FitContext(told_options(self), self.plugin_options, random)
 
     def _assemble(self, context, reader, outputs, labels) -> Model:
-        context = attrs.evolve(context, labels=labels, loss=outputs.default_loss if context.loss is None else context.loss)
+        loss = outputs.default_loss if context.loss is None else context.loss
+        context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
         parts = Parts(reader, outputs, **{kind: self._ask(f"structperc_{kind}", context)
                                           for kind in ("features", "argmax", "loss", "update", "weights", "trainer")})
         parts.start(context)
-        options = {name: getattr(self, name) for name in OPTION_DEFAULTS if name != "plugins"}
+        options = {name: getattr(self, name) for name in LEARNED_WITH}
         return Model(context, parts, Loop(parts, context.loss_weight), options)
 
     def _ask(self, hook, context):
         component = registry.ask_hook(self._manager, hook, context)
         if component is None:
-            raise registry.unanswered(self._plugins, hook, context)
+            raise registry.unanswered(self.loaded_plugins, hook, context)
         in_use = self._model is not None and component is getattr(self._model.parts, hook.removeprefix("structperc_"))
         return component.fresh() if in_use else component
 
@@ -508,7 +515,7 @@ class Engine:
 
     def citation(self) -> str:
         """BibTeX of exactly the methods in use."""
-        entries = [p.citation for p in self._plugins[1:]]
+        entries = [p.citation for p in self.loaded_plugins[1:]]
         if self._model is not None:
             used = attrs.astuple(self._model.parts, recurse=False)
         else:
@@ -555,10 +562,7 @@ class Engine:
         return pickled(self)
 
     def __repr__(self):
-        shown = {name: getattr(self, name) for name, default in OPTION_DEFAULTS.items()
-                 if not same(getattr(self, name), default)}
-        shown.update({k: v for k, v in self.plugin_options.items() if not same(v, plugin_defaults(self._plugins)[k].default)})
-        return f"Engine({', '.join([repr(self.problem), *(f'{k}={v!r}' for k, v in shown.items())])})"
+        return f"Engine({', '.join([repr(self.problem), *(f'{name}={value!r}' for name, value in changed_options(self).items())])})"
 
 
 def weighed(context, sample_weight, rows) -> FitContext:

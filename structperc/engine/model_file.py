@@ -18,14 +18,12 @@ import numpy as np
 from structperc.core.errors import ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.engine import plugins as registry
 from structperc.engine.compatibility import check_parts
-from structperc.engine.options import OPTION_DEFAULTS
+from structperc.engine.options import ENGINE_OPTIONS
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
 FORMAT_NUMBER = 1
-PLAIN = ("update", "margin", "loss_weight", "C", "step_size", "step_schedule", "epochs", "average", "decay", "decay_schedule", "shuffle",
-         "fit_intercept")
-LATER = ("step_size", "step_schedule", "decay_schedule")        # what the first files of this format do not name
+PLAIN = tuple(name for name in ENGINE_OPTIONS if name not in ("loss", "random_state", "classes", "plugins"))
 OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
 
@@ -90,8 +88,8 @@ def dumps(engine) -> bytes:
         "format": FORMAT,
         "format_number": FORMAT_NUMBER,
         "structperc": __version__,
-        "problem": _reference(engine._plugins[1], engine.problem),
-        "plugins": [_reference(p, given) for p, given in zip(engine._plugins[2:], engine.plugins, strict=True)
+        "problem": _reference(engine.loaded_plugins[1], engine.problem),
+        "plugins": [_reference(p, given) for p, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True)
                     if isinstance(given, str) or p.hooks != OBSERVES],     # an observer leaves nothing in a model
         "options": {name: _plain(options[name], f"the option {name}") for name in PLAIN},
         "plugin_options": {name: _plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
@@ -199,7 +197,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         return name
 
     try:
-        options = {name: OPTION_DEFAULTS[name] for name in LATER} | header["options"]
+        options = {name: option.default for name, option in ENGINE_OPTIONS.items() if option.later} | header["options"]
         for name in (*PLAIN, "loss", "classes", "random_state"):
             if name not in options:
                 raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")

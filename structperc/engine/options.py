@@ -1,10 +1,11 @@
-"""The engine's own options and the plugins': their defaults, types and ranges, each refusal a sentence."""
+"""Options: the table of the engine's own, from which checks, context, model files and help follow, and those of plugins."""
 
 from __future__ import annotations
 
 import contextlib
 import difflib
 import numbers
+from collections.abc import Callable
 
 import attrs
 import numpy as np
@@ -12,11 +13,9 @@ import numpy as np
 from structperc.core.errors import OptionError
 from structperc.core.schedules import Schedule
 
-OPTION_DEFAULTS = {
-    "update": "perceptron", "loss": None, "margin": 1.0, "loss_weight": 0.0, "C": 1.0, "step_size": 1.0, "step_schedule": "constant",
-    "epochs": 1, "average": False, "decay": 0.0, "decay_schedule": "constant", "shuffle": False, "random_state": None,
-    "fit_intercept": True, "classes": None, "plugins": (),
-}
+ACCEPTED = {bool: (bool, np.bool_), int: (numbers.Integral,), float: (numbers.Real,), tuple: (tuple, list), list: (tuple, list)}
+WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", tuple: "a list", list: "a list",
+         Callable: "a function", type(None): "None"}
 
 
 @attrs.frozen
@@ -26,19 +25,162 @@ class Option:
     Parameters
     ----------
     default : object
-        Also says the type that the command line expects.
+        A truth value, number or text says the type of all values; the command line reads a text as the type of the default.
     choices : tuple, optional
         The values that are allowed.
     help : str
         One line.
-    numeric : bool
-        Whether a number may stand where the default is a text, as "scale" is; the command line then reads one as a number.
+    types : tuple of types, optional
+        The types that values may have, where the default does not tell them: `(float, str)`. A whole number is a float too.
+    low, above, below : number, optional
+        Numbers must be at least `low`, greater than `above`, smaller than `below`.
     """
 
     default: object
     choices: tuple | None = None
     help: str = ""
-    numeric: bool = False
+    types: tuple | None = None
+    low: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    @property
+    def allowed_types(self) -> tuple:
+        """The types of values; empty: any."""
+        if self.types is not None:
+            return self.types
+        return (type(self.default),) if isinstance(self.default, (bool, int, float, str)) else ()
+
+    @property
+    def expected(self) -> str:
+        """The values allowed, in words."""
+        if self.choices is not None:
+            return f"one of {', '.join(map(repr, self.choices))}"
+        bounds = [f"{word} {bound}" for word, bound in (("at least", self.low), ("greater than", self.above), ("below", self.below))
+                  if bound is not None]
+        comma = ", " if int in self.allowed_types else " "
+        words = (WORDS.get(kind, f"a {kind.__name__}") for kind in self.allowed_types)
+        return " or ".join(words) + (comma + " and ".join(bounds) if bounds else "")
+
+    def read(self, name, value):
+        """The value as parts see it: a number of the default's type, a list as a tuple where the default is one.
+
+        Raises
+        ------
+        OptionError
+            For a value of another type, of no choice, or out of range.
+        """
+        if not (self.is_choice(value) if self.choices is not None else self.fits(value)):
+            raise OptionError(f"{name}={value!r:.80}; expected {self.expected}.")
+        kind = type(self.default)
+        if isinstance(value, list) and kind is tuple or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
+            return kind(value)
+        return value
+
+    def is_choice(self, value) -> bool:
+        return any(same(value, choice) or not isinstance(value, np.ndarray) and value == choice for choice in self.choices)
+
+    def fits(self, value) -> bool:
+        """Whether a value has one of the types, and a number is in range."""
+        allowed = self.allowed_types
+        if not allowed:
+            return True
+        numeric = isinstance(value, numbers.Number)
+        truth = isinstance(value, (bool, np.bool_)) and bool not in allowed
+        if truth or not any(isinstance(value, ACCEPTED.get(kind, kind)) for kind in allowed):
+            return False
+        if not numeric or isinstance(value, (bool, np.bool_)):
+            return True
+        return bool(np.isfinite(value) and (self.low is None or value >= self.low) and (self.above is None or value > self.above)
+                    and (self.below is None or value < self.below))
+
+
+@attrs.frozen
+class EngineOption(Option):
+    """An option of the engine itself.
+
+    Parameters
+    ----------
+    steers : {"update", "weights", "trainer"}, optional
+        The kind of part that the option is for. The engine refuses a value that no part uses (`Component.options_used`).
+    told : bool
+        Whether hooks are told, as `context.NAME`.
+    later : bool
+        Whether the first model files of this format do not name it.
+    reads : function of (name, value), optional
+        Checks and converts a value in place of `read`.
+    """
+
+    steers: str | None = None
+    told: bool = True
+    later: bool = False
+    reads: Callable | None = None
+
+    def read(self, name, value):
+        return Option.read(self, name, value) if self.reads is None else self.reads(name, value)
+
+
+def read_rule(name, value):
+    if not isinstance(value, str):
+        raise OptionError(f"{name}={value!r}; expected the name of {'a trainer' if name == 'trainer' else 'an update rule'}. "
+                          f"{'A trainer' if name == 'trainer' else 'A rule'} of your own goes into plugins=[...].")
+    return value
+
+
+def read_loss(name, value):
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise OptionError(f"loss={value!r:.80}; expected a name or an (r, r) matrix of costs. "
+                          f"A loss of your own goes into plugins=[...].") from None
+
+
+def read_schedule(name, value):
+    Schedule(value, name)
+    return value
+
+
+def read_random_state(name, value):
+    if value is None or isinstance(value, (np.random.Generator, np.random.RandomState)):
+        return value
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise OptionError(f"random_state={value!r}; expected None, a whole number from 0, a numpy Generator or a RandomState.")
+
+
+def read_plugins(name, value):
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise OptionError(f"plugins={value!r}; expected a list of names or plugin objects.")
+    return tuple(value)
+
+
+ENGINE_OPTIONS: dict[str, EngineOption] = {
+    "update": EngineOption("perceptron", help="update rule: perceptron, latent, pa, pa1, pa2, or a plugin's", steers="trainer",
+                           reads=read_rule),
+    "loss": EngineOption(None, help="absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the "
+                                    "problem's own", reads=read_loss),
+    "margin": EngineOption(1.0, help="passive-aggressive steps require the margin margin * loss", above=0, steers="update"),
+    "loss_weight": EngineOption(0.0, help="learn from the answer that maximises score + loss_weight * loss", low=0, steers="trainer"),
+    "C": EngineOption(1.0, help="largest step of pa1, weight of the squared slack of pa2", above=0, steers="update"),
+    "step_size": EngineOption(1.0, help="size of the steps of latent", above=0, steers="update", later=True),
+    "step_schedule": EngineOption("constant", help="how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
+                                  steers="update", later=True, reads=read_schedule),
+    "epochs": EngineOption(1, help="passes over the data, at most", low=1, steers="trainer"),
+    "average": EngineOption(False, help="predict with the mean of the weights over all examples visited", steers="weights"),
+    "decay": EngineOption(0.0, help="each update first multiplies the weights by 1 - decay", low=0, below=1, steers="weights"),
+    "decay_schedule": EngineOption("constant", help="how decay falls: constant, inverse or inverse-sqrt", steers="weights", later=True,
+                                   reads=read_schedule),
+    "shuffle": EngineOption(False, help="a new random order each epoch", steers="trainer"),
+    "random_state": EngineOption(None, help="seed of the shuffling; none: a new one each time", told=False, reads=read_random_state),
+    "fit_intercept": EngineOption(True, help="add a constant feature"),
+    "trainer": EngineOption("online", help="who drives the examples: online, or a plugin's", steers="trainer", later=True,
+                            reads=read_rule),
+    "classes": EngineOption(None, help="the labels in order", told=False),
+    "plugins": EngineOption((), help="further plugins", told=False, reads=read_plugins),
+}
+LEARNED_WITH = tuple(name for name in ENGINE_OPTIONS if name != "plugins")      # what a model remembers of its engine
 
 
 def same(a, b):
@@ -46,36 +188,23 @@ def same(a, b):
 
 
 def check_options(engine) -> None:
-    """Types and ranges of the engine's own options."""
-    def number(name, low, strict, high=None):
-        value = getattr(engine, name)
-        fine = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(value)
-        if not fine or value < low or (strict and value == low) or (high is not None and value >= high):
-            span = f"{'greater than' if strict else 'at least'} {low}" + ("" if high is None else f" and below {high}")
-            raise OptionError(f"{name}={value!r}; expected a number {span}.")
+    """Types and ranges of the engine's own options; a matrix of costs becomes an array."""
+    for name, option in ENGINE_OPTIONS.items():
+        value = option.read(name, getattr(engine, name))
+        if name in ("loss", "plugins"):
+            setattr(engine, name, value)
 
-    number("margin", 0, True)
-    number("loss_weight", 0, False)
-    number("C", 0, True)
-    number("step_size", 0, True)
-    number("decay", 0, False, 1)
-    if not isinstance(engine.epochs, numbers.Integral) or isinstance(engine.epochs, bool) or engine.epochs < 1:
-        raise OptionError(f"epochs={engine.epochs!r}; expected a whole number, at least 1.")
-    for name in ("step_schedule", "decay_schedule"):
-        Schedule(getattr(engine, name), name)
-    for name in ("average", "shuffle", "fit_intercept"):
-        if not isinstance(getattr(engine, name), (bool, np.bool_)):
-            raise OptionError(f"{name}={getattr(engine, name)!r}; expected True or False.")
-    if not isinstance(engine.update, str):
-        raise OptionError(f"update={engine.update!r}; expected the name of an update rule. "
-                          f"A rule of your own goes into plugins=[...].")
-    if engine.loss is not None and not isinstance(engine.loss, str):
-        try:
-            engine.loss = np.array(engine.loss, dtype=float)
-        except (TypeError, ValueError):
-            raise OptionError(f"loss={engine.loss!r:.80}; expected a name or an (r, r) matrix of costs. "
-                              f"A loss of your own goes into plugins=[...].") from None
-    check_random_state(engine.random_state)
+
+def told_options(engine) -> dict:
+    """The engine's options as hooks are told them."""
+    return {name: option.read(name, getattr(engine, name)) for name, option in ENGINE_OPTIONS.items() if option.told}
+
+
+def changed_options(engine) -> dict:
+    """The options that are not at their defaults, the plugins' among them."""
+    declared = {**ENGINE_OPTIONS, **plugin_defaults(engine.loaded_plugins)}
+    given = {**{name: getattr(engine, name) for name in ENGINE_OPTIONS}, **engine.plugin_options}
+    return {name: value for name, value in given.items() if not same(value, declared[name].default)}
 
 
 def plugin_defaults(plugins) -> dict:
@@ -88,18 +217,13 @@ def plugin_defaults(plugins) -> dict:
 def check_plugin_options(plugins, given) -> dict:
     """The plugins' options with defaults; refuses what no plugin declares."""
     declared = plugin_defaults(plugins)
-    for name, value in given.items():
+    for name in given:
         if name not in declared:
-            near = difflib.get_close_matches(name, [*declared, *OPTION_DEFAULTS], 1)
+            near = difflib.get_close_matches(name, [*declared, *ENGINE_OPTIONS], 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise OptionError(f"unknown option {name!r}.{hint} The plugins {', '.join(p.name for p in plugins[1:])} "
                               f"take {', '.join(declared) or 'no options of their own'}.")
-        choices = declared[name].choices
-        if choices is not None and value not in choices:
-            raise OptionError(f"{name}={value!r}; expected one of {', '.join(map(repr, choices))}.")
-    settings = {name: given.get(name, option.default) for name, option in declared.items()}
-    return {name: tuple(value) if isinstance(value, list) and isinstance(declared[name].default, tuple) else value
-            for name, value in settings.items()}
+    return {name: option.read(name, given[name]) if name in given else option.default for name, option in declared.items()}
 
 
 def generator(random_state) -> np.random.Generator:
@@ -121,11 +245,3 @@ def unmoved(random_state):
         if state is not None:
             random_state.set_state(state)
         raise
-
-
-def check_random_state(random_state) -> None:
-    if random_state is None or isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-        return
-    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and random_state >= 0:
-        return
-    raise OptionError(f"random_state={random_state!r}; expected None, a whole number from 0, a numpy Generator or a RandomState.")

@@ -22,7 +22,7 @@ from structperc.core.outputs import Outputs
 from structperc.core.updates import Update
 from structperc.core.weights import Weights
 from structperc.engine import hookspecs
-from structperc.engine.options import OPTION_DEFAULTS, Option
+from structperc.engine.options import ENGINE_OPTIONS, Option
 from structperc.engine.trainers import Trainer
 from structperc.reading.readers import Reader
 
@@ -257,7 +257,7 @@ def check_declared(plugin) -> None:
             raise PluginError(f"{plugin.origin} has options = {plugin.options!r:.80}; expected a dict from names to structperc.Option.")
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
             raise PluginError(f"{plugin.origin} declares an option {name!r}; expected a Python name, as users write Engine(..., NAME=value).")
-        if name in OPTION_DEFAULTS or name == "problem":
+        if name in ENGINE_OPTIONS or name == "problem":
             raise PluginError(f"{plugin.origin} declares an option {name!r}, but that is an option of the engine itself, which hooks read "
                               f"as context.{name}; choose another name.")
 

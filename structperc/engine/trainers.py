@@ -60,7 +60,7 @@ class OnlineTrainer(Trainer):
     After an epoch without update no later one could change the weights.
     """
 
-    options_used = ("update", "loss_weight", "epochs", "shuffle", "random_state")
+    options_used = ("trainer", "update", "loss_weight", "epochs", "shuffle", "random_state")
 
     def train(self, run):
         context = run.context

@@ -1,6 +1,7 @@
 """The command line, through `main` and as a process."""
 
 import csv
+import inspect
 import json
 import os
 import signal
@@ -15,7 +16,6 @@ import pytest
 
 from structperc import Engine, Option
 from structperc.cli.settings import ENGINE_OPTIONS, describe_options, read_settings, read_value
-from structperc.engine.options import OPTION_DEFAULTS
 from structperc.errors import OptionError
 from structperc.metrics import measures
 
@@ -607,8 +607,9 @@ def test_version(folder, run):
 
 
 def test_options_described_are_those_of_the_engine():
-    described = {name: option.default for name, option in ENGINE_OPTIONS.items()}
-    assert described == {name: default for name, default in OPTION_DEFAULTS.items() if name not in ("classes", "plugins")}
+    parameters = inspect.signature(Engine).parameters.values()
+    declared = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in ("classes", "plugins")}
+    assert {name: option.default for name, option in ENGINE_OPTIONS.items()} == declared
     assert all(option.help for option in ENGINE_OPTIONS.values())
     assert len(describe_options(ENGINE_OPTIONS)) == len(ENGINE_OPTIONS)
 

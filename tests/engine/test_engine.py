@@ -211,7 +211,7 @@ def test_stop_is_for_observers():
 
 @pytest.mark.parametrize(("name", "value", "expected"), [
     *((name, value, "a number") for name in ("margin", "C") for value in (0, -1, np.nan, np.inf, "1", None, True, 1j, [1.0])),
-    *(("augment", value, "a number at least 0") for value in (-0.1, np.nan, "1", False)),
+    *(("loss_weight", value, "a number at least 0") for value in (-0.1, np.nan, "1", False)),
     *(("decay", value, "a number at least 0 and below 1") for value in (-0.1, 1, 1.0, 2, np.nan, None)),
     *(("epochs", value, "a whole number, at least 1") for value in (0, -1, 1.0, "3", None, True)),
     *((name, value, "True or False") for name in ("average", "shuffle", "fit_intercept") for value in (0, 1, None, "yes")),
@@ -237,7 +237,7 @@ def test_options_that_are_changed_later_are_checked_by_the_next_fit(name, value)
 
 
 @pytest.mark.parametrize(("name", "value"), [
-    ("margin", np.float32(0.5)), ("C", 3), ("augment", np.int64(1)), ("decay", 0), ("epochs", np.int8(2)), ("average", np.True_),
+    ("margin", np.float32(0.5)), ("C", 3), ("loss_weight", np.int64(1)), ("decay", 0), ("epochs", np.int8(2)), ("average", np.True_),
     ("random_state", np.random.RandomState(0)), ("loss", [[0, 1, 2, 3]] * 4), ("plugins", iter([])), ("classes", (1, 2, 3, 4))])
 def test_options_may_be_of_any_fitting_type(name, value):
     if name == "loss":

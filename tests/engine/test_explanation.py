@@ -15,7 +15,7 @@ from structperc.errors import DataError, NotFittedError, PluginError
 from structperc.testing import DualWeights
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
-INTERVALS = Path(__file__).parents[1] / "examples" / "intervals" / "structperc_intervals.py"
+INTERVALS = Path(__file__).parents[2] / "examples" / "intervals" / "structperc_intervals.py"
 
 
 def data(n=80, d=5, seed=0):

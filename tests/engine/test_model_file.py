@@ -169,7 +169,7 @@ class Subsets:
     """Choose any rows of an example."""
 
     name = "subsets"
-    options = {"above": Option(0.0)}
+    options = {"above": Option(0.0, types=(object,))}
 
     class Above(Argmax):
         def __init__(self, above):
