@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from structperc.engine import Engine, plugins
-from structperc.engine.options import OPTION_DEFAULTS, same
+from structperc.engine.options import ENGINE_OPTIONS, same
 from structperc.errors import DataError, OptionError, UnusedOption
 from structperc.estimators.parameters import Parameters, not_fitted
 from structperc.reading import matrices as reading
@@ -158,7 +158,7 @@ class EngineEstimator(Parameters):
         try:
             getattr(engine, method)(X, y, **data)
         except UnusedOption as error:
-            options = {**{name: getattr(engine, name) for name in OPTION_DEFAULTS}, **engine.plugin_options}
+            options = {**{name: getattr(engine, name) for name in ENGINE_OPTIONS}, **engine.plugin_options}
             if error.option not in options:
                 raise
             del options[error.option]
