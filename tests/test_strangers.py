@@ -17,11 +17,12 @@ from structperc.cli import new as scaffold
 from structperc.errors import DataError, OptionError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin")
+PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser")
 STRANGERS = {
     "intervals": "structperc-intervals",
     "asymmetric-loss": "structperc-asymmetric-loss",
     "cython-ranks": "structperc-cython-ranks",
+    "dependency-parser": "structperc-dependency-parser",
     "largest-rows": "structperc-largest-rows",
 }
 
@@ -129,14 +130,18 @@ class PythonLoss(Loss):
 
 random = np.random.default_rng(0)
 X, y = random.integers(-3, 4, size=(300, 4)).astype(float), random.integers(1, 6, 300)
-found = {}
+found, used = {}, {}
 for name, plugins in {"bundled": [], "cython": ["cython-ranks"], "python": [PythonArgmax(), PythonLoss()]}.items():
     engine = Engine("cusum", loss_weight=1.0, epochs=3, plugins=plugins).fit(X, y, keep_online=True)
+    used[name] = [type(engine.parts_.argmax).__name__, type(engine.parts_.loss).__name__]
     found[name] = [engine.coef_.tolist(), engine.mistakes_, engine.cumulative_loss_, engine.predict(X).tolist(),
                    engine.online_predictions_.tolist()]
-print(json.dumps(found))
+print(json.dumps([found, used]))
 """
-    found = json.loads(run(site, "-c", code))
+    found, used = json.loads(run(site, "-c", code))
+
+    assert used == {"bundled": ["PrefixArgmax", "AbsoluteLoss"], "cython": ["ScanArgmax", "DistanceLoss"],
+                    "python": ["PythonArgmax", "PythonLoss"]}
 
     assert found["cython"] == found["bundled"] == found["python"]
     assert 0 < sum(found["bundled"][1]) < 900

@@ -212,7 +212,8 @@ def test_scikit_learns_checks():
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        checks = [(name_of(check), estimator, check) for estimator, check in estimator_checks_generator(StructuredEstimator(problem="multiclass"))]
+        generated = estimator_checks_generator(StructuredEstimator(problem="multiclass"))
+        checks = [(name_of(check), estimator, check) for estimator, check in generated]
         for name, estimator, check in checks:
             if name not in EXPECTED_FAILURES:
                 check(estimator)
@@ -237,8 +238,10 @@ def test_a_grid_may_cross_a_parameter_with_a_rule_that_does_not_use_it():
 
 
 @pytest.mark.parametrize(("make", "unused", "data"), [
-    (lambda: StructuredClassifier(update="perceptron", C=0.01, margin=2.0, random_state=0), {"C", "margin"}, (np.eye(4), [0, 1, 2, 2], {})),
-    (lambda: StructuredEstimator(problem="cusum", decay_schedule="inverse", random_state=0), {"decay_schedule"}, (np.eye(4), [0, 1, 2, 2], {})),
+    (lambda: StructuredClassifier(update="perceptron", C=0.01, margin=2.0, random_state=0), {"C", "margin"},
+     (np.eye(4), [0, 1, 2, 2], {})),
+    (lambda: StructuredEstimator(problem="cusum", decay_schedule="inverse", random_state=0), {"decay_schedule"},
+     (np.eye(4), [0, 1, 2, 2], {})),
     (lambda: LatentRanker(k=1, update="perceptron", step_size=2.0, random_state=0), {"step_size"},
      (np.eye(4), [0, 1, 0, 1], {"lengths": [2, 2]})),
     (lambda: SequenceTagger(update="pa", C=0.5, n_hashed=16, min_count=2, random_state=0), {"C", "min_count"},
