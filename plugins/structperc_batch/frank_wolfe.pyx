@@ -77,7 +77,7 @@ cdef class BlockFrankWolfe(Update):
         Sums over the last pass: block gaps; C max h; a . loss; ||w(a)||^2.
     """
 
-    takes_weights = True
+    when = "always"
     options_used = ("C", "margin")
     citation = FRANK_WOLFE
 
@@ -95,7 +95,6 @@ cdef class BlockFrankWolfe(Update):
 
     def __init__(self, double C=1.0, double margin=1.0):
         self.C, self.margin = C, margin
-        self.every_trial = True
 
     def __cinit__(self, *args, **kwargs):
         self.blocks, self.n_examples = NULL, 0
@@ -157,8 +156,8 @@ cdef class BlockFrankWolfe(Update):
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Block *block = &self.blocks[trial.x.index]
-        cdef const int *gold = trial.gold_code
-        cdef Py_ssize_t m, n_gold = trial.n_gold
+        cdef const int *gold = trial.gold_code.at
+        cdef Py_ssize_t m, n_gold = trial.gold_code.n
         cdef double total = self.C * trial.weight, gold_score = 0, largest = 0, score = 0
         if self.outputs_are_partial(trial) and block.gold.n < 0 and assign(&block.gold, gold, n_gold) < 0:
             return self.no_memory()
@@ -179,7 +178,7 @@ cdef class BlockFrankWolfe(Update):
         if block.n + 1 > self.value.shape[0]:
             with gil:
                 self.value, self.before = np.zeros(2 * block.n + 2), np.zeros(2 * block.n + 2)
-        if self.score(trial, gold, n_gold, &gold_score) < 0 or self.score(trial, trial.y_code, trial.n_y, &largest) < 0:
+        if self.score(trial, gold, n_gold, &gold_score) < 0 or self.score(trial, trial.y_code.at, trial.y_code.n, &largest) < 0:
             return -1
         largest += self.margin * trial.loss - gold_score
         for m in range(block.n):
@@ -206,14 +205,14 @@ cdef class BlockFrankWolfe(Update):
         if self.count(trial, y, n) < 0:
             return -1
         total[0] = 0
-        for a in range(trial.n_atoms):
+        for a in range(trial.x.n_atoms):
             total[0] += trial.c[a] * trial.s[a]
         return 0
 
     cdef int count(self, Trial trial, const int *y, Py_ssize_t n) noexcept nogil:
         """How often each atom occurs in y, into trial.c."""
         cdef Py_ssize_t a
-        for a in range(trial.n_atoms):
+        for a in range(trial.x.n_atoms):
             trial.c[a] = 0
         return trial.outputs.count_c(trial.x, y, n, 1.0, trial.c)
 
@@ -222,7 +221,7 @@ cdef class BlockFrankWolfe(Update):
         cdef Py_ssize_t a
         if self.count(trial, y, n) < 0:
             return -1
-        for a in range(trial.n_atoms):
+        for a in range(trial.x.n_atoms):
             self.sum[a] += factor * trial.c[a]
         return 0
 
@@ -255,7 +254,7 @@ cdef class BlockFrankWolfe(Update):
 
     cdef int move(self, Trial trial, Block *block, double largest) noexcept nogil:
         """Improves the block and writes by how much w moves; 0: not at all."""
-        cdef Py_ssize_t m, found = position(block, trial.y_code, trial.n_y)
+        cdef Py_ssize_t m, found = position(block, trial.y_code.at, trial.y_code.n)
         cdef bint moved = False
         if not block.measured:
             for m in range(block.n):
@@ -263,7 +262,7 @@ cdef class BlockFrankWolfe(Update):
                     return -1
             block.measured = True
         if found < 0:
-            if append(block, trial.y_code, trial.n_y, 0, self.margin * trial.loss) < 0:
+            if append(block, trial.y_code.at, trial.y_code.n, 0, self.margin * trial.loss) < 0:
                 return self.no_memory()
             self.value[block.n - 1] = largest
             if self.measure(trial, block, block.n - 1) < 0:
@@ -271,14 +270,14 @@ cdef class BlockFrankWolfe(Update):
                 return -1
         memcpy(&self.before[0], block.alpha, block.n * sizeof(double))
         pairwise(block.alpha, &self.value[0], block.distance, block.room, block.n)
-        self.clear_sum(trial.n_atoms)
+        self.clear_sum(trial.x.n_atoms)
         for m in range(block.n):
             if block.alpha[m] != self.before[m]:
                 moved = True
                 if self.add(trial, block.codes[m].at, block.codes[m].n, self.before[m] - block.alpha[m]) < 0:
                     memcpy(block.alpha, &self.before[0], block.n * sizeof(double))
                     return -1
-        memcpy(trial.c, &self.sum[0], trial.n_atoms * sizeof(double))
+        memcpy(trial.c, &self.sum[0], trial.x.n_atoms * sizeof(double))
         for m in range(block.n - 1, -1, -1):
             if block.alpha[m] == 0:
                 remove(block, m)
@@ -294,24 +293,24 @@ cdef class BlockFrankWolfe(Update):
                 held += block.alpha[m]
             for m in range(block.n):
                 block.alpha[m] *= total / held
-                same = trial.outputs.agrees_c(trial.x, trial.given_code, trial.n_given, block.codes[m].at, block.codes[m].n)
+                same = trial.outputs.agrees_c(trial.x, trial.given_code.at, trial.given_code.n, block.codes[m].at, block.codes[m].n)
                 if same < 0:
                     return -1
                 block.loss[m] = 0
                 if not same:
-                    block.loss[m] = self.loss.value_c(trial.x, trial.given_code, trial.n_given, block.codes[m].at, block.codes[m].n)
+                    block.loss[m] = self.loss.value_c(trial.x, trial.given_code.at, trial.given_code.n, block.codes[m].at, block.codes[m].n)
                     if block.loss[m] < 0:
                         return -1
                     block.loss[m] *= self.margin
         if block.n == 1 and equal(&block.codes[0], gold, n_gold):
             return 0
-        self.clear_sum(trial.n_atoms)
+        self.clear_sum(trial.x.n_atoms)
         if self.add(trial, gold, n_gold, total) < 0:
             return -1
         for m in range(block.n):
             if self.add(trial, block.codes[m].at, block.codes[m].n, -block.alpha[m]) < 0:
                 return -1
-        memcpy(trial.c, &self.sum[0], trial.n_atoms * sizeof(double))
+        memcpy(trial.c, &self.sum[0], trial.x.n_atoms * sizeof(double))
         return 1
 
     cdef int write(self, Trial trial, Block *block, const int *gold, Py_ssize_t n_gold) noexcept nogil:
@@ -335,13 +334,13 @@ cdef class BlockFrankWolfe(Update):
         cdef double now = 0, better = 0
         free(block.found.at)
         block.found.at, block.found.n = NULL, -1
-        if equal(&block.gold, trial.gold_code, trial.n_gold):
+        if equal(&block.gold, trial.gold_code.at, trial.gold_code.n):
             return 0
-        if self.score(trial, block.gold.at, block.gold.n, &now) < 0 or self.score(trial, trial.gold_code, trial.n_gold, &better) < 0:
+        if self.score(trial, block.gold.at, block.gold.n, &now) < 0 or self.score(trial, trial.gold_code.at, trial.gold_code.n, &better) < 0:
             return -1
         if better > now:
             self.gain += total * (better - now)
-            if assign(&block.found, trial.gold_code, trial.n_gold) < 0:
+            if assign(&block.found, trial.gold_code.at, trial.gold_code.n) < 0:
                 return self.no_memory()
         return 0
 

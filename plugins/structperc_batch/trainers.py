@@ -33,7 +33,7 @@ class BatchTrainer(Trainer):
         be the same in number and order; C, margin, loss, sample weights and gold outputs may have changed.
     """
 
-    streams = False
+    online = False
     latent = False
     options_used = ("trainer", "epochs", "shuffle", "random_state")
 

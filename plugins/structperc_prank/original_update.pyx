@@ -9,8 +9,7 @@ cdef class OriginalUpdate(Update):
     It differs from the structured step exactly when a threshold below both ranks ties with f.
     """
 
-    integral = True
-    norms = False
+    threshold_order = "equal steps"
     options_used = ()
 
     def check(self, context, parts):
@@ -22,8 +21,8 @@ cdef class OriginalUpdate(Update):
         """c_k = weight * y_k where (f - b_k) y_k <= 0, with y_k = 1 for k < y and -1 for k >= y"""
         cdef Py_ssize_t k
         cdef int moved = 0
-        for k in range(trial.n_atoms):
-            if k < trial.gold_code[0] - 1:
+        for k in range(trial.x.n_atoms):
+            if k < trial.gold_code.at[0] - 1:
                 trial.c[k] = trial.weight if trial.s[k] <= 0 else 0
             else:
                 trial.c[k] = -trial.weight if trial.s[k] >= 0 else 0

@@ -374,7 +374,7 @@ cdef class PythonUpdate(Update):
     cdef Update target
 
     def __init__(self, Update target, python):
-        self.target, self.every_trial = target, target.every_trial
+        self.target = target
 
     def as_written(self):
         return self.target
@@ -389,7 +389,7 @@ cdef class PythonUpdate(Update):
                     return 0
                 fill(trial.c, c, trial.x, self.target, "step")
                 total = 0
-                for a in range(trial.n_atoms):
+                for a in range(trial.x.n_atoms):
                     total += trial.c[a]
                 if total - total != 0:
                     raise PluginError(f"{type(self.target).__name__}.step returned a coefficient that is not finite for "

@@ -50,3 +50,8 @@ class NotFittedError(StructPercError, ValueError, AttributeError):
 
 class MissingExtra(StructPercError, ImportError):
     """A library that only some functions need is not installed."""
+
+
+def add_note(error: BaseException, sentence: str) -> None:
+    """Adds a sentence below an error's message; before Python 3.11 it is kept but not shown."""
+    error.__notes__ = [*getattr(error, "__notes__", ()), sentence]

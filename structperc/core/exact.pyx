@@ -50,12 +50,12 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         Positive.
     """
 
-    keeps_order = True
+    when = "always"
+    threshold_order = "kept"
     citation = MANWANI
 
     def __init__(self, str variant="exact-pa", double margin=1.0, double C=1.0):
         PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
-        self.every_trial = True
 
     def check(self, context, parts):
         if not parts.features.uniform_gram:
@@ -63,10 +63,10 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
                               f"{type(parts.features).__name__} are not; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:
             raise PluginError(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, whichever structure "
-                              f"a search finds; leave augment out.")
+                              f"a search finds; leave loss_weight out.")
 
     cdef int step_c(self, Trial trial) noexcept nogil:
-        cdef Py_ssize_t a, n = trial.n_atoms
+        cdef Py_ssize_t a, n = trial.x.n_atoms
         cdef double *c = trial.c
         cdef double own, d, cap, root, shared = 0, moved = 0, short_by = 0
         if trial.signs_c() < 0:

@@ -14,9 +14,9 @@ from structperc.core.features cimport Features
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.structures cimport structure
-from structperc.core.updates cimport Trial, Update
+from structperc.core.updates cimport Encoded, Trial, Update
 from structperc.core.weights cimport Weights
-from structperc.core.errors import PluginError
+from structperc.core.errors import PluginError, StructPercError, add_note
 from structperc.core.structures cimport Structures
 from structperc.core.inner_products cimport SP_PREFETCH, sp_prefetch_rows
 from structperc.core.rows cimport Example, Rows
@@ -25,9 +25,28 @@ cdef enum:
     CHUNK = 8192            # examples, and
     CHUNK_ATOMS = 1 << 18   # atoms, between two looks for Ctrl-C
     AHEAD = 16              # examples whose rows are asked for early when the order is shuffled
-    FAILED = -1
-    NOT_FINITE = -2
-    TOO_MANY = -3
+
+cdef enum Stage:            # why a pass stopped: the call that failed, or what was found
+    NOT_FINITE = -1
+    TOO_MANY = -2
+    ATOMS = -3
+    LOOKING_AHEAD = -4
+    SCORING = -5
+    SEARCHING = -6
+    COMPARING = -7
+    LOSING = -8
+    AUGMENTING = -9
+    COMPLETING = -10
+    RULING = -11
+    STEPPING = -12
+
+CALLS = {       # part and method
+    ATOMS: ("features", "n_atoms"), LOOKING_AHEAD: ("weights", "look_ahead"), SCORING: ("weights", "scores"),
+    SEARCHING: ("argmax", "argmax"), COMPARING: ("outputs", "agrees"), LOSING: ("loss", "value"), AUGMENTING: ("loss", "augment"),
+    COMPLETING: ("outputs", "complete"), RULING: ("update", "step"), STEPPING: ("weights", "update"),
+}
+SEARCHES = {"none": (False, False), "plain": (True, False), "augmented": (False, True), "both": (True, True)}       # plain, augmented
+MOMENTS = ("wrong", "always")
 
 
 class NotFinite(Exception):
@@ -43,9 +62,12 @@ cdef class PassResult:
     Attributes
     ----------
     visited, mistakes, updates : int
-        Examples seen, predicted wrongly before their step, and stepped on.
+        Examples seen, answered wrongly before their step, and stepped on.
     loss : float
-        Sum of the losses of the predictions.
+        Sum of the losses of the answers.
+
+    The answer is the prediction, or in a pass whose rule asks for the augmented search alone the structure that this search finds. A pass
+    without search counts neither mistakes nor losses.
     """
 
     cdef public Py_ssize_t visited, mistakes, updates
@@ -53,11 +75,11 @@ cdef class PassResult:
 
 
 cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
-    """Atom scores of one example; NOT_FINITE when one of them is."""
+    """Atom scores of one example; NOT_FINITE when one of them is not finite."""
     cdef Py_ssize_t a, n = x.n_atoms
     cdef double total = 0, second = 0, third = 0, fourth = 0        # four sums at a time: hundreds of atoms are common
     if weights.scores_c(x, s) < 0:
-        return FAILED
+        return SCORING
     for a in range(0, n - 3, 4):
         total += s[a]
         second += s[a + 1]
@@ -69,6 +91,19 @@ cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
     return NOT_FINITE if total - total != 0 else 0
 
 
+cdef inline int judged(Outputs outputs, Loss losses, Example x, Encoded gold, const int *y, Py_ssize_t n_y, double *loss) noexcept nogil:
+    """Whether y agrees with the gold output, and its loss otherwise."""
+    cdef int same = outputs.agrees_c(x, gold.at, gold.n, y, n_y)
+    loss[0] = 0
+    if same < 0:
+        return COMPARING
+    if not same:
+        loss[0] = losses.value_c(x, gold.at, gold.n, y, n_y)
+        if loss[0] < 0:
+            return LOSING
+    return same
+
+
 cdef class Loop:
     """Drives one set of components over data sets.
 
@@ -77,7 +112,8 @@ cdef class Loop:
     parts : object with the attributes weights, outputs, features, argmax, loss and update
         Components after `start`.
     loss_weight : float
-        Weight of the loss in the search for the structure to learn from; 0: the prediction itself.
+        Weight of the loss in the search for the structure to learn from; 0: the prediction itself. Where it is positive, a rule that asks
+        for the plain search gets both: mistakes are counted by the prediction.
     """
 
     cdef Weights weights, store         # as the loop calls it, and the one that counts
@@ -89,7 +125,8 @@ cdef class Loop:
     cdef Trial trial
     cdef Example x, next_x, far_x
     cdef double loss_weight
-    cdef bint compiled
+    cdef bint compiled, acts_always, predicts, augments     # of the rule of this pass
+    cdef bint keeps                                         # whether the predictions of this pass are kept
     cdef readonly bint ready            # whether room was made for the atoms of some data set
     cdef Py_ssize_t room
     cdef double[::1] scores, augmented
@@ -104,10 +141,8 @@ cdef class Loop:
         if is_adapter(self.argmax):
             self.argmax.outputs = parts.outputs
         self.loss = bound(parts.loss)
-        self.update = bound(parts.update)
         self.weights, self.store = bound(parts.weights), parts.weights
-        self.compiled = not any(map(is_adapter, self.components()))
-        self.loss_weight = loss_weight
+        self.use(parts.update, "both" if loss_weight and parts.update.search == "plain" else parts.update.search, loss_weight)
         self.trial = Trial()
         self.x, self.next_x, self.far_x = Example(), Example(), Example()
         self.room = -1
@@ -115,6 +150,15 @@ cdef class Loop:
 
     def components(self):
         return (self.features, self.outputs, self.argmax, self.loss, self.update, self.weights, self.store.features)
+
+    def use(self, update, search, double loss_weight):
+        """Takes the rule of the passes to come, with this search in place of its own."""
+        if search not in SEARCHES or update.when not in MOMENTS or search == "none" and update.when != "always":
+            raise PluginError(f"{type(update).__name__} has when={update.when!r} and search={search!r}; expected when='wrong' or 'always', "
+                              f"and search='plain', 'augmented', 'both' or, with when='always', 'none'.")
+        self.update, self.acts_always, self.loss_weight = bound(update), update.when == "always", loss_weight
+        self.predicts, self.augments = SEARCHES[search]
+        self.compiled = not any(map(is_adapter, self.components()))
 
     def reserve(self, Py_ssize_t n_atoms):
         """Makes room for examples of up to n_atoms atoms."""
@@ -128,6 +172,16 @@ cdef class Loop:
         capacity = max(self.parts.outputs.max_code_length(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
         self.trial.bind(self.x, self.weights, self.outputs, room)
+
+    def run_with(self, update, double loss_weight, *arguments):
+        """One pass with another rule, which gets the search that it asks for; see `run`."""
+        cdef Update kept = self.update
+        before = kept, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight
+        self.use(update, update.search, loss_weight)
+        try:
+            return self.run(*arguments)
+        finally:
+            self.update, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight = before
 
     def run(self, Rows rows, Structures gold, order=None, sample_weight=None, online=None):
         """One pass.
@@ -182,6 +236,7 @@ cdef class Loop:
                 record_at = &record[0] if n else NULL
             else:
                 ragged = online
+        self.keeps = online is not None
         self.look_at(rows)
         self.weights.n_visited = self.store.n_visited
         self.ahead = start = 0
@@ -218,33 +273,43 @@ cdef class Loop:
         self.far_x.look_at(rows)
 
     def fail(self, int status, Example x, Weights store=None):
-        """Raises what stopped a pass."""
+        """Raises what stopped a pass; a note names the part and the example of an error that is not of this library."""
         scoring = () if store is None else (store, store.features)
-        errors = [part for part in (*self.components(), *scoring) if part.error is not None]
-        raised = [part.error for part in errors]
-        for part in errors:
-            part.error = None
-        if raised:
-            raise raised[0]
+        failed = [part for part in (*self.components(), *scoring) if part.error is not None]
+        if failed:
+            error = failed[0].error
+            for part in failed:
+                part.error = None
+            if isinstance(error, Exception) and not isinstance(error, StructPercError):
+                add_note(error, f"raised by {self.culprit(status, failed[0])} on example {x.index}")
+            raise error
         if status == NOT_FINITE:
             raise NotFinite(x.index)
         if status == TOO_MANY:
             raise PluginError(f"{type(self.parts.features).__name__} says now that example {x.index} has more atoms than before training.")
-        raise PluginError(f"a component failed on example {x.index} without saying why.")
+        raise PluginError(f"{self.culprit(status)} failed on example {x.index} without saying why; a method in Cython stores an exception "
+                          f"in `error` before it answers -1.")
+
+    def culprit(self, int status, part=None):
+        """The method that stopped a pass, and where another part stored the error its name too."""
+        kind, method = CALLS[status]
+        called = self.update if kind == "update" else getattr(self.parts, kind)
+        called = type(called.as_written()).__name__
+        name = called if part is None else type(part.as_written()).__name__
+        return f"{called}.{method}" if name == called else f"{name} in {called}.{method}"
 
     cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
                           int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, PassResult passed, Example x, Trial trial,
                           Weights weights) noexcept nogil:
         """Examples start..stop of the order, or fewer: where it stopped. Between two examples the weights are those of a finished step."""
         cdef double *s = &self.scores[0]
-        cdef int *y_hat = &self.predicted[0]
-        cdef int *y
-        cdef const int *gold
-        cdef const int *target
-        cdef Py_ssize_t t, i, far, n_gold, n_target, n_hat, n_y, seen = 0, n_atoms = self.features.atoms_per_example
-        cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches
-        cdef double loss
-        cdef int status, same, made
+        cdef int *y = NULL
+        cdef Encoded gold
+        cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.atoms_per_example
+        cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches, predicts = self.predicts, keeps = self.keeps
+        cdef bint augments = self.augments, acts_always = self.acts_always
+        cdef double loss = 0
+        cdef int status, same = 1, made
         x.n_atoms = n_atoms
         for t in range(start, stop):
             i = t if order == NULL else order[t]
@@ -252,7 +317,7 @@ cdef class Loop:
             if t == self.ahead:
                 self.ahead = weights.look_ahead_c(rows, order, t, n)
                 if self.ahead < 0:
-                    return FAILED
+                    return LOOKING_AHEAD
             if order != NULL and t + AHEAD < n:
                 far = order[t + AHEAD]
                 rows.load(far, self.far_x)
@@ -265,70 +330,65 @@ cdef class Loop:
             if ragged_atoms:
                 n_atoms = self.features.n_atoms_c(x)
                 if n_atoms < 0:
-                    return FAILED
+                    return ATOMS
                 if n_atoms > self.room:
                     return TOO_MANY
                 x.n_atoms = n_atoms
+            gold.at, gold.n = codes + (i if starts == NULL else starts[i]), (1 if starts == NULL else starts[i + 1] - starts[i])
 
             # s[a] = w . phi(x, a)
             status = scored(weights, x, s)
             if status < 0:
                 return status
 
-            # y_hat = argmax over Y(x)
-            n_hat = self.argmax.argmax_c(x, s, y_hat)
-            if n_hat < 0:
-                return FAILED
-            if record != NULL:
-                record[t] = y_hat[0]
-            self.n_predicted = n_hat
-            gold, n_gold = codes + (i if starts == NULL else starts[i]), (1 if starts == NULL else starts[i + 1] - starts[i])
-            same = self.outputs.agrees_c(x, gold, n_gold, y_hat, n_hat)
-            if same < 0:
-                return FAILED
-            loss = 0
-            if not same:
-                loss = self.loss.value_c(x, gold, n_gold, y_hat, n_hat)
-                if loss < 0:
-                    return FAILED
-                passed.mistakes += 1
+            # y = argmax over Y(x) of score
+            if predicts or keeps:
+                y = &self.predicted[0]
+                n_y = self.argmax.argmax_c(x, s, y)
+                if n_y < 0:
+                    return SEARCHING
+                if record != NULL:
+                    record[t] = y[0]
+                self.n_predicted = n_y
+            if predicts:
+                same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
+                if same < 0:
+                    return same
+                passed.mistakes += not same
                 passed.loss += loss
-            y, n_y = y_hat, n_hat
-            if self.loss_weight != 0:
-                # y = argmax of score + loss_weight * loss
+
+            # y = argmax over Y(x) of score + loss_weight * loss
+            if augments:
                 memcpy(&self.augmented[0], s, n_atoms * sizeof(double))
-                if self.loss.augment_c(x, gold, n_gold, self.loss_weight, &self.augmented[0]) < 0:
-                    return FAILED
+                if self.loss.augment_c(x, gold.at, gold.n, self.loss_weight, &self.augmented[0]) < 0:
+                    return AUGMENTING
                 y = &self.searched[0]
                 n_y = self.argmax.argmax_c(x, &self.augmented[0], y)
                 if n_y < 0:
-                    return FAILED
-                same = self.outputs.agrees_c(x, gold, n_gold, y, n_y)
+                    return SEARCHING
+                same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
                 if same < 0:
-                    return FAILED
-                if not same:
-                    loss = self.loss.value_c(x, gold, n_gold, y, n_y)
-                    if loss < 0:
-                        return FAILED
+                    return same
+                if not predicts:
+                    passed.mistakes += not same
+                    passed.loss += loss
 
-            if not same or self.update.every_trial:
-                target, n_target = gold, n_gold
-                if self.outputs.partial_gold:
-                    n_target = self.outputs.complete_c(x, gold, n_gold, s, &self.completed[0])
-                    if n_target < 0:
-                        return FAILED
-                    target = &self.completed[0]
-                # w += sum_a c[a] phi(x, a)
-                trial.s, trial.gold_code, trial.n_gold, trial.y_code, trial.n_y = s, target, n_target, y, n_y
-                trial.given_code, trial.n_given = gold, n_gold
-                trial.n_atoms, trial.loss = n_atoms, loss
+            # w += sum_a c[a] phi(x, a)
+            if not same or acts_always:
+                trial.s, trial.n_visited, trial.loss = s, weights.averaging.n_visited, loss
+                trial.gold_code, trial.given_code, trial.y_code.at, trial.y_code.n = gold, gold, y, n_y
                 trial.weight = 1 if sample_weight == NULL else sample_weight[i]
+                if self.outputs.partial_gold:
+                    trial.gold_code.at = &self.completed[0]
+                    trial.gold_code.n = self.outputs.complete_c(x, gold.at, gold.n, s, &self.completed[0])
+                    if trial.gold_code.n < 0:
+                        return COMPLETING
                 made = self.update.step_c(trial)
                 if made < 0:
-                    return FAILED
+                    return RULING
                 if made:
                     if weights.update_c(x, trial.c) < 0:
-                        return FAILED
+                        return STEPPING
                     passed.updates += 1
             weights.visited_c()
             passed.visited += 1
@@ -378,7 +438,7 @@ cdef class Loop:
                 with nogil:
                     stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity,
                                        &at)
-            if not compiled or stop == FAILED:      # parts keep the error, and other threads use them too: once more with the GIL
+            if not compiled or stop < 0:      # parts keep the error, and other threads use them too: once more with the GIL
                 at = before
                 stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity,
                                    &at)
@@ -404,7 +464,7 @@ cdef class Loop:
             rows.load(i, x)
             x.n_atoms = fixed if fixed >= 0 else self.features.n_atoms_c(x)
             if x.n_atoms < 0 or x.n_atoms > most:
-                return FAILED if x.n_atoms < 0 else TOO_MANY
+                return ATOMS if x.n_atoms < 0 else TOO_MANY
             if batch == NULL:
                 status = scored(weights, x, own)
                 if status < 0:
@@ -413,7 +473,7 @@ cdef class Loop:
                 s = batch + (i * pitch if begins == NULL else begins[i])
             m = self.argmax.argmax_c(x, s, &found[i if single else at[0]])
             if m < 0:
-                return FAILED
+                return SEARCHING
             if not single:
                 at[0] += m
                 ends[i + 1] = at[0]

@@ -54,9 +54,10 @@ cdef class ThresholdFeatures(Features):
         if context.decay:
             raise PluginError(f"{self.problem} with decay={context.decay}: thresholds that shrink before a step was made for them get out of "
                               f"order; leave decay out.")
-        if parts.update.keeps_order:
+        order = parts.trainer.threshold_order or parts.update.threshold_order
+        if order == "kept":
             return
-        if not parts.update.integral:
+        if order != "equal steps":
             raise PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its thresholds. "
                               f"{INSTEAD}")
         if context.sample_weight is not None:

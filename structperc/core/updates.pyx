@@ -7,7 +7,7 @@ import numbers
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.core.schedules cimport Schedule
 from structperc.core.component cimport Component
 from structperc.core.outputs cimport Outputs
@@ -32,20 +32,30 @@ CRAMMER = """@article{crammer2006online,
 }"""
 
 
-cdef class Trial(Component):
-    """What an update rule sees of one trial, and where it writes its coefficients.
+cdef class Trial:
+    """One visited example as an update rule sees it, and the place of its coefficients.
+
+    The loop fills one Trial anew for each visit. A rule in Python reads the attributes and returns its coefficients. A rule in Cython reads
+    the fields of `updates.pxd` and writes the coefficients into `c`.
 
     Attributes
     ----------
+    x : Example
+        The example: `x.index` is its number, `x.n_atoms` the number of its atoms.
     scores : ndarray of shape (n_atoms,)
-        Atom scores, without the loss.
-    gold, y : int or tuple
-        The gold structure (completed, if it was partial) and the structure that the search found.
+        Atom scores w . phi(x, a), without the loss.
+    gold : int or tuple
+        The gold structure; a partial gold output is completed by the best structure that agrees with it.
+    given_gold : int or tuple
+        The gold output as it was given, perhaps partial.
+    y : int or tuple
+        The structure found by the search that the rule asked for.
     loss : float
-        loss(gold, y).
+        loss(given_gold, y); 0 where they agree.
     weight : float
         The example's sample weight.
-    x : Example
+    n_visited : int
+        How many examples were visited before this one, over all epochs and chunks.
     """
 
     def bind(self, Example x, Weights weights, Outputs outputs, Py_ssize_t room):
@@ -56,19 +66,11 @@ cdef class Trial(Component):
 
     cdef int difference_c(self) noexcept nogil:
         """c = n_gold - n_y; -1 on an error."""
-        return self.outputs.difference_c(self.x, self.gold_code, self.n_gold, self.y_code, self.n_y, self.c)
+        return self.outputs.difference_c(self.x, self.gold_code.at, self.gold_code.n, self.y_code.at, self.y_code.n, self.c)
 
     cdef int signs_c(self) noexcept nogil:
-        """c = 1 for atoms that are surely in the right answer, -1 for those that surely are not; -1 on an error."""
-        return self.outputs.signs_c(self.x, self.given_code, self.n_given, self.c)
-
-    cdef double difference_score_c(self) noexcept nogil:
-        """w . sum_a c[a] phi(x, a)"""
-        cdef Py_ssize_t a
-        cdef double total = 0
-        for a in range(self.n_atoms):
-            total += self.c[a] * self.s[a]
-        return total
+        """c = 1 for atoms that are surely in the right answer, -1 for those that surely are not, else 0; -1 on an error."""
+        return self.outputs.signs_c(self.x, self.given_code.at, self.given_code.n, self.c)
 
     cdef double norm_c(self) noexcept nogil:
         """||sum_a c[a] phi(x, a)||^2; negative on an error."""
@@ -76,34 +78,40 @@ cdef class Trial(Component):
 
     @property
     def scores(self):
-        return np.asarray(<const double[:self.n_atoms]> self.s).copy()
+        return np.asarray(<const double[:self.x.n_atoms]> self.s).copy() if self.x.n_atoms else np.zeros(0)
 
     @property
     def gold(self):
-        return structure(self.gold_code, self.n_gold, self.outputs.width)
+        return structure(self.gold_code.at, self.gold_code.n, self.outputs.width)
+
+    @property
+    def given_gold(self):
+        return structure(self.given_code.at, self.given_code.n, -1 if self.outputs.partial_gold else self.outputs.width)
 
     @property
     def y(self):
-        return structure(self.y_code, self.n_y, self.outputs.width)
+        if self.y_code.at == NULL:
+            raise PluginError("this pass made no search, so the trial has no y; set `search` of the update rule.")
+        return structure(self.y_code.at, self.y_code.n, self.outputs.width)
 
     def difference(self):
-        """n_gold - n_y as an array over atoms."""
+        """n_gold - n_y, an array over atoms: how often each occurs in the gold structure minus how often in y."""
         if self.difference_c() < 0:
             self.outputs.raised()
-        return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
+        return np.asarray(self.coefficient_buffer)[:self.x.n_atoms].copy()
 
     def signs(self):
         """1 for atoms that are surely in the right answer, -1 for those that surely are not, else 0; an array over atoms."""
         if self.signs_c() < 0:
             self.outputs.raised()
-        return np.asarray(self.coefficient_buffer)[:self.n_atoms].copy()
+        return np.asarray(self.coefficient_buffer)[:self.x.n_atoms].copy()
 
     def norm(self, c):
-        """||sum_a c[a] phi(x, a)||^2"""
+        """||sum_a c[a] phi(x, a)||^2, the squared norm of a step with these coefficients."""
         return self.weights.norm(self.x, c)
 
     def inner(self, Py_ssize_t a, Py_ssize_t b):
-        """phi(x, a) . phi(x, b): one entry of the Gram of the atoms."""
+        """phi(x, a) . phi(x, b), one entry of the Gram matrix of the atoms."""
         return self.weights.inner(self.x, a, self.x, b)
 
 
@@ -112,24 +120,26 @@ cdef class Update(Component):
 
     Attributes
     ----------
-    integral : bool
-        Whether its coefficients are whole numbers when sample weights are.
-    weighs : bool
-        Whether it can honour sample weights other than 0 and 1.
-    keeps_order : bool
-        Whether it keeps thresholds in order that are so before.
-    every_trial : bool
-        Whether it sees right predictions too, since their margins may be short; set in the constructor.
-    norms : bool
-        Whether it asks for norms or inner products; then sparse rows must name every feature once.
+    when : {"wrong", "always"}
+        "wrong": the rule is asked where y is not the gold output. "always": it is asked at every visit, since the margin of a right answer
+        may be short.
+    search : {"plain", "augmented", "both", "none"}
+        The search whose answer is y. "plain": the maximiser of the score. "augmented": the maximiser of score + loss_weight * loss. "both":
+        the second; the first is made too and is counted as the prediction. "none": no search; for rules that act always. The engine turns
+        "plain" into "both" where its option `loss_weight` is positive. Other values are for the passes of trainers.
+    takes_weights : bool
+        Whether the rule can honour sample weights other than 0 and 1.
+    threshold_order : {"any", "equal steps", "kept"}
+        What its steps do to ordered thresholds. "any": they may disorder them. "equal steps": their coefficients are whole multiples of the
+        sample weight, so steps of one size keep the order. "kept": every step keeps the order.
     options_used : tuple of str or None
         Which of the options "margin", "C", "step_size" and "step_schedule" it depends on. None: not known.
     """
 
-    integral = False
-    keeps_order = False
+    when = "wrong"
+    search = "plain"
     takes_weights = True
-    norms = True
+    threshold_order = "any"
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         """Fills trial.c; 1: take the step, 0: leave w, -1: error."""
@@ -138,20 +148,19 @@ cdef class Update(Component):
         return -1
 
     def step(self, Trial trial):
-        """The coefficients over atoms to add, an array of length n_atoms, or None for no step."""
+        """The coefficients over atoms to add, an array of shape (n_atoms,), or None for no step."""
         cdef int made
         trial.coefficient_buffer[:] = 0
         made = self.step_c(trial)
         if made < 0:
             self.raised()
-        return np.asarray(trial.coefficient_buffer)[:trial.n_atoms].copy() if made else None
+        return np.asarray(trial.coefficient_buffer)[:trial.x.n_atoms].copy() if made else None
 
 
 cdef class PerceptronUpdate(Update):
     """w <- w + weight * (Phi(x, gold) - Phi(x, y))."""
 
-    integral = True
-    norms = False
+    threshold_order = "equal steps"
     options_used = ()
     citation = COLLINS
 
@@ -160,7 +169,7 @@ cdef class PerceptronUpdate(Update):
         if trial.difference_c() < 0:
             return -1
         if trial.weight != 1:
-            for a in range(trial.n_atoms):
+            for a in range(trial.x.n_atoms):
                 trial.c[a] *= trial.weight
         return 1
 
@@ -196,11 +205,13 @@ cdef class PassiveAggressiveUpdate(Update):
         return ("margin", "C") if self.variant > 0 else ("margin",)
 
     cdef int step_c(self, Trial trial) noexcept nogil:
-        cdef double h, norm, tau, aggressiveness
-        cdef Py_ssize_t a
+        cdef double h, norm, tau, aggressiveness, gained = 0        # w . delta
+        cdef Py_ssize_t a, n = trial.x.n_atoms
         if trial.difference_c() < 0:
             return -1
-        h = self.margin * trial.loss - trial.difference_score_c()
+        for a in range(n):
+            gained += trial.c[a] * trial.s[a]
+        h = self.margin * trial.loss - gained
         norm = trial.norm_c()
         if norm < 0:
             return -1
@@ -218,7 +229,7 @@ cdef class PassiveAggressiveUpdate(Update):
                 self.error = DataError(f"the step for example {trial.x.index} is too large for floating point: the margin is short "
                                        f"by {h} and the squared norm is {norm}; scale the features.")
             return -1
-        for a in range(trial.n_atoms):
+        for a in range(n):
             trial.c[a] *= tau
         return 1
 
@@ -240,7 +251,6 @@ cdef class LatentUpdate(Update):
         Whether the weights decay with each step.
     """
 
-    norms = False
     options_used = ("step_size", "step_schedule")
     citation = COLLINS
 
@@ -260,13 +270,13 @@ cdef class LatentUpdate(Update):
         cdef bint moves = self.decays
         if trial.difference_c() < 0:
             return -1
-        eta = self.schedule.at_c(trial.weights.averaging.n_visited + 1)
+        eta = self.schedule.at_c(trial.n_visited + 1)
         if eta < 0:
             with gil:
                 self.error = self.schedule.taken_error()
             return -1
         eta *= self.step_size * trial.weight
-        for a in range(trial.n_atoms):
+        for a in range(trial.x.n_atoms):
             moves = moves or trial.c[a] != 0
             trial.c[a] *= eta
         return moves

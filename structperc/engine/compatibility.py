@@ -27,7 +27,7 @@ def refuse_unused(context, parts) -> None:
     for name, option in ENGINE_OPTIONS.items():
         if option.steers is None or (value := getattr(context, name)) == option.default or uses(parts.trainer, name):
             continue
-        if not parts.trainer.streams and (option.steers == "weights" or not uses(parts.update, name)):
+        if not parts.trainer.online and (option.steers == "weights" or not uses(parts.update, name)):
             culprit = f"trainer={context.trainer!r}" if context.trainer != "online" else type(parts.trainer).__name__
         elif uses(getattr(parts, option.steers), name):
             continue

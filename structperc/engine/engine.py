@@ -578,6 +578,6 @@ def busy(method) -> BusyError:
 
 def refuse_chunks(model) -> None:
     """A trainer of one problem over all examples cannot go on with some of them."""
-    if not model.parts.trainer.streams:
+    if not model.parts.trainer.online:
         raise PluginError(f"partial_fit learns from chunk after chunk, but {type(model.parts.trainer).__name__} solves one problem over "
                           f"all examples; call fit with all of them.")

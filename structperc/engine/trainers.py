@@ -43,12 +43,15 @@ class Trainer(Component):
 
     Attributes
     ----------
-    streams : bool
+    online : bool
         Whether it makes online steps: then partial_fit may go on with a pass of them, and their mean means something. A trainer that
         solves one problem over all examples says False, and partial_fit is refused.
+    threshold_order : {"any", "equal steps", "kept"} or None
+        What its training does to ordered thresholds, see `Update`; None: what the update rule says.
     """
 
-    streams = True
+    online = True
+    threshold_order = None
 
     def train(self, run):
         raise NotImplementedError

@@ -289,7 +289,7 @@ def dense_equals_csr(case):
     data = case.taught
     if isinstance(data.X, list):
         return "X is a list of objects"
-    if not case.parts.trainer.streams:
+    if not case.parts.trainer.online:
         return NOT_ONLINE
     csr = csr_matrix(data.X)
     long = csr.copy()
@@ -312,7 +312,7 @@ def primal_equals_dual(case):
         return NO_VECTOR
     if not case.parts.weights.sum_of_steps:
         return TRANSFORMED
-    if not case.parts.trainer.streams:
+    if not case.parts.trainer.online:
         return NOT_ONLINE
     for average in (False, True):
         options = {"epochs": 2, "average": average, "decay": 0.0}
@@ -325,7 +325,7 @@ def compiled_equals_python(case):
     options = {"epochs": 3, "average": False, "decay": 0.0}
     compiled = case.fit(**options)
     for weights in (False, True):
-        python = case.fit(PythonCalls(weights, update=case.parts.trainer.streams), **options)
+        python = case.fit(PythonCalls(weights, update=case.parts.trainer.online), **options)
         require_same(compiled, python, case.taught, "compiled and called from Python")
         if case.parts.weights.vector() is not None:
             one, other = compiled._model.parts.weights.vector(), python._model.parts.weights.vector()
@@ -335,7 +335,7 @@ def compiled_equals_python(case):
 
 def saving_keeps_everything(case):
     """A saved and loaded engine predicts the same and goes on learning the same."""
-    engine, data = case.fit(epochs=2, average=case.parts.trainer.streams), case.taught
+    engine, data = case.fit(epochs=2, average=case.parts.trainer.online), case.taught
     given = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
@@ -372,7 +372,7 @@ def interrupting_keeps_what_was_learned(case):
             expected = case.engine(shuffle=False).partial_fit(part.X, part.y, offsets=part.offsets)
             require(close(atom_scores(engine, data), atom_scores(expected, data)),
                     f"after Ctrl-C at example {ctrl_c.at} the model is not that of the examples before.")
-        if case.parts.trainer.streams:
+        if case.parts.trainer.online:
             engine.partial_fit(data.X, data.y, offsets=data.offsets)
     return None
 
@@ -389,7 +389,7 @@ CHECKS = (
 
 def go_on(engine, data) -> None:
     """Learns on: a pass more, or for a trainer that takes no chunks a fit more."""
-    (engine.partial_fit if engine.parts_.trainer.streams else engine.fit)(data.X, data.y, offsets=data.offsets)
+    (engine.partial_fit if engine.parts_.trainer.online else engine.fit)(data.X, data.y, offsets=data.offsets)
 
 
 # ---- comparing ----

@@ -172,8 +172,8 @@ class CalledUpdate(Called, Update):
 
     def __init__(self, target):
         super().__init__(target)
-        self.integral, self.keeps_order, self.takes_weights = target.integral, target.keeps_order, target.takes_weights
-        self.every_trial = target.every_trial
+        self.when, self.search = target.when, target.search
+        self.threshold_order, self.takes_weights = target.threshold_order, target.takes_weights
 
     def step(self, trial):
         return self.target.step(trial)

@@ -258,7 +258,7 @@ def test_right_predictions_are_learned_from_until_the_margin_is_kept(problem):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("problem", ["interval-pa", "prank", "cusum", "multiclass"])
 def test_augmented_search_is_refused(problem, variant):
-    with pytest.raises(PluginError, match=f"update='{variant}' with loss_weight=0.5: .*leave augment out"):
+    with pytest.raises(PluginError, match=f"update='{variant}' with loss_weight=0.5: .*leave loss_weight out"):
         Engine(problem, update=variant, loss_weight=0.5).fit([[1.0], [2.0]], [1, 2])
 
 

@@ -38,7 +38,7 @@ class Recording(ExactUpdate):
 
     def step(self, trial):
         c = super().step(trial)
-        self.notes.append((trial.scores, trial.signs(), np.zeros(trial.n_atoms) if c is None else c, trial.weight))
+        self.notes.append((trial.scores, trial.signs(), np.zeros(trial.x.n_atoms) if c is None else c, trial.weight))
         return c
 
 
