@@ -1,8 +1,10 @@
 """Compiled parts of structperc. Everything else about the package stands in pyproject.toml."""
 
+import os
 import sys
 from pathlib import Path
 
+import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 
@@ -11,30 +13,29 @@ if sys.platform == "win32":
 else:
     # -ffp-contract=off: the same bits on machines with and without fused multiply-add.
     # Loops over a handful of atoms are slower as vector loops; the inner products say themselves what to vectorise.
-    FLAGS, VECTORS = ["-O2", "-fno-tree-vectorize", "-ffp-contract=off"], ["-O3", "-ftree-vectorize"]
+    # -g0: Python's own flags ask for -g, which takes a quarter of the time.
+    FLAGS, VECTORS = ["-O2", "-g0", "-fno-tree-vectorize", "-ffp-contract=off"], ["-O3", "-ftree-vectorize"]
 
-ROOT = Path(__file__).parent
-COMPILED = [path.relative_to(ROOT) for folder in ("structperc", "plugins") for path in sorted((ROOT / folder).rglob("*.pyx"))]
-
-
-def extension(path):
-    name = ".".join(path.with_suffix("").parts).removeprefix("plugins.")
-    headers = [str(p.relative_to(ROOT)) for p in ROOT.glob("*/**/*.h")]
-    return Extension(
-        name,
-        [str(path)],
-        include_dirs=sorted({"structperc/core", str(path.parent), "plugins/structperc_kernels"}),
-        depends=headers,
-        extra_compile_args=FLAGS + (VECTORS if path.name == "inner_products.pyx" else []),
-    )
+SHARED = "structperc.core._cyutility"       # what Cython needs for memoryviews, compiled once and not once per module
 
 
-setup(
-    packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
-    package_dir={"structperc": "structperc", **{p.parent.name: f"plugins/{p.parent.name}" for p in ROOT.glob("plugins/*/__init__.py")}},
-    package_data={"": ["py.typed", "*.pxd", "*.h"]},
-    ext_modules=cythonize(
-        [extension(path) for path in COMPILED],
+def found(pattern):
+    return sorted(path for folder in ("structperc", "plugins") for path in Path(folder).rglob(pattern))
+
+
+def extensions():
+    """Every .pyx is a module; one that needs more than FLAGS says so: `# distutils: extra_compile_args = VECTORS`."""
+    headers = found("*.h")
+    common = {"include_dirs": sorted({str(path.parent) for path in headers}), "depends": list(map(str, headers))}
+    modules = cythonize(
+        [
+            Extension(SHARED, [SHARED.replace(".", "/") + ".c"]),
+            *(Extension(".".join(path.with_suffix("").parts).removeprefix("plugins."), [str(path)], **common) for path in found("*.pyx")),
+        ],
+        build_dir=f"build/cython-{Cython.__version__}",
+        nthreads=os.cpu_count(),
+        aliases={"VECTORS": VECTORS},
+        shared_utility_qualified_name=SHARED,
         include_path=[".", "plugins"],
         language_level=3,
         compiler_directives={
@@ -44,5 +45,17 @@ setup(
             "initializedcheck": False,
             "embedsignature": True,
         },
-    ),
-)
+    )
+    for module in modules:
+        module.extra_compile_args[:0] = FLAGS       # what a module adds comes last, and so counts
+    return modules
+
+
+if __name__ == "__main__":      # the processes of cythonize may read this file again
+    setup(
+        packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
+        package_dir={"structperc": "structperc", **{path.name: str(path) for path in Path("plugins").glob("structperc_*")}},
+        package_data={"": ["py.typed", "*.pxd", "*.h"]},
+        ext_modules=extensions(),
+        options={"build_ext": {"parallel": os.cpu_count()}},
+    )

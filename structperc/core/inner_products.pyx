@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = VECTORS
 """Which instruction set the inner products use, and a Python face of each for tests. See inner.h."""
 import numpy as np
 
