@@ -315,7 +315,8 @@ cdef class Problem:
     cdef double[::1] work
 
     def __cinit__(self, *args):
-        self.s = self.work = None
+        self.s = None       # one by one: Cython before 3.3.1 chains no two types of memoryview
+        self.work = None
 
     def __init__(self, Viterbi solver, scores, Example x):
         self.solver, self.x = solver, x
