@@ -1,16 +1,17 @@
-# Every target sets up all that it needs in .venv; only Python >= 3.10, a C compiler and make must be there.
+# Every target sets up all that it needs in $(VENV); only Python >= 3.10, a C compiler and make must be there.
 
 PYTHON ?= python3
+VENV ?= .venv
 ARGS ?=
 
-BIN := .venv/bin
+BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
 listed = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
 COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench reproduce-interval reproduce-kernel reproduce-ranking lint clean
+.PHONY: help demo test bench reproduce-interval reproduce-kernel reproduce-ranking wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -20,49 +21,62 @@ help:
 	@echo "make reproduce-interval   repeat the published experiment with interval labels: tables, figures, which claims hold"
 	@echo "make reproduce-kernel     kernels on the nine sets of the published experiment: mean errors beside support vector machines"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
+	@echo "make wheel    build a wheel that needs no compiler, into dist"
+	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
 	@echo "make lint     check the style of Python and Cython"
 	@echo "make clean    remove everything that these have made"
-	@echo "Another Python: make demo PYTHON=python3.12. Another compiler: make demo CC=clang."
+	@echo "Another Python: make demo PYTHON=python3.12, kept beside the first with VENV=.venv-3.12. Another compiler: make demo CC=clang."
 
-demo: .venv/with-cli
+demo: $(VENV)/with-cli
 	$(BIN)/python examples/demo.py $(ARGS)
 
-test: .venv/with-test
+test: $(VENV)/with-test
 	$(BIN)/python -m pytest $(ARGS)
 
-bench: .venv/with-bench
+bench: $(VENV)/with-bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-reproduce-interval: .venv/with-bench
+reproduce-interval: $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_interval.py $(ARGS)
 
-reproduce-kernel: .venv/with-bench
+reproduce-kernel: $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_kernel.py $(ARGS)
 
-reproduce-ranking: .venv/with-bench
+reproduce-ranking: $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_ranking.py $(ARGS)
 
-lint: .venv/with-lint
+wheel: $(VENV)/with-wheel
+	rm -rf $(VENV)/wheel build/lib.* dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(VENV)/wheel .
+	$(BIN)/auditwheel repair --wheel-dir dist $(VENV)/wheel/*.whl
+
+# The tests run in a folder without structperc, with a compiler that does not exist.
+test-wheel: wheel
+	$(PYTHON) -m venv --clear $(VENV)/alone
+	CC=no-compiler $(VENV)/alone/bin/python -m pip install --quiet "$$(echo dist/*.whl)[test]"
+	cd $(VENV)/alone && CC=no-compiler bin/python -m pytest --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(CURDIR)/tests $(ARGS)
+
+lint: $(VENV)/with-lint
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint --max-line-length=140 structperc plugins examples
 
 clean:
-	rm -rf .venv build demo-output *.egg-info .pytest_cache .ruff_cache .hypothesis
-	rm -f $(wildcard $(patsubst %.pyx,%.c,$(filter %.pyx,$(COMPILED))) $(patsubst %.pyx,%.*.so,$(filter %.pyx,$(COMPILED))))
+	rm -rf .venv .venv-* build dist demo-output *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find structperc plugins -name '*.so' -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # structperc itself, editable, and the libraries of one extra. Compiles only what has changed: setuptools keeps what it has built where
 # build.cfg says, also from one pip to the next.
-.venv/with-%: .venv/python-$(VERSION) pyproject.toml setup.py $(COMPILED)
-	@echo "Installing structperc[$*] into .venv (compiling it for the first time takes a minute or two) ..."
-	@DIST_EXTRA_CONFIG=.venv/build.cfg $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$*]'
+$(VENV)/with-%: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED)
+	@echo "Installing structperc[$*] into $(VENV) (compiling it for the first time takes a minute or two) ..."
+	@DIST_EXTRA_CONFIG=$(VENV)/build.cfg $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$*]'
 	@touch $@
 
-.venv/with-lint: .venv/python-$(VERSION) pyproject.toml
-	@$(BIN)/python -m pip install --quiet $(call listed,lint)
+$(VENV)/with-lint $(VENV)/with-wheel: $(VENV)/with-%: $(VENV)/python-$(VERSION) pyproject.toml
+	@$(BIN)/python -m pip install --quiet $(call listed,$*)
 	@touch $@
 
-.venv/python-$(VERSION):
+$(VENV)/python-$(VERSION):
 	@test -n "$(VERSION)" || { \
 	  echo "make: '$(PYTHON)' is no Python that runs here. Install Python 3.10 or newer, or name yours: make PYTHON=/path/to/python3" >&2; \
 	  exit 1; }
@@ -77,11 +91,10 @@ clean:
 	@$(PYTHON) -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || { \
 	  echo "make: '$(PYTHON)' lacks Python.h, which compiling needs. Install its headers (Debian: apt install python3-dev)." >&2; \
 	  exit 1; }
-	@echo "Making .venv with Python $(VERSION) ..."
-	@$(PYTHON) -m venv --clear .venv || { \
+	@echo "Making $(VENV) with Python $(VERSION) ..."
+	@$(PYTHON) -m venv --clear $(VENV) || { \
 	  echo "make: '$(PYTHON)' cannot make virtual environments. Install its venv module (Debian: apt install python3-venv)." >&2; \
 	  exit 1; }
 	@$(BIN)/python -m pip install --quiet $(call listed,requires)
-	@$(BIN)/python -c 'import os; print("[build_ext]\nbuild_lib = .venv/build/lib\nbuild_temp = .venv/build/temp\nparallel =", os.cpu_count())' \
-	  > .venv/build.cfg
+	@printf '[build_ext]\nbuild_lib = $(VENV)/build/lib\nbuild_temp = $(VENV)/build/temp\n' > $(VENV)/build.cfg
 	@touch $@
