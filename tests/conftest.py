@@ -1,5 +1,9 @@
 """Settings and fixtures that tests share; hypothesis draws the same examples every time and has no clock."""
 
+import os
+import shutil
+import signal
+import sysconfig
 import textwrap
 
 import pytest
@@ -10,6 +14,15 @@ from structperc.engine import plugins as registry
 
 settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("reproducible")
+signal.signal(signal.SIGINT, signal.default_int_handler)        # a shell that runs pytest in the background has it ignored
+
+
+@pytest.fixture(scope="session")
+def compiler():
+    """Skips where what a test compiles cannot be compiled."""
+    command = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0]
+    if shutil.which(command) is None:
+        pytest.skip(f"there is no C compiler {command!r}")
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def checkout(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def site(checkout, tmp_path_factory):
+def site(compiler, checkout, tmp_path_factory):
     """A folder with all of them installed."""
     site = tmp_path_factory.mktemp("site")
     packages = [checkout / package for package in (*PACKAGES, "structperc-largest-rows")]
