@@ -48,7 +48,7 @@ reproduce-ranking: $(VENV)/with-bench
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(VENV)/wheel .
-	$(BIN)/auditwheel repair --wheel-dir dist $(VENV)/wheel/*.whl
+	PATH="$(BIN):$$PATH" auditwheel repair --wheel-dir dist $(VENV)/wheel/*.whl
 
 # The tests run in a folder without structperc, with a compiler that does not exist.
 test-wheel: wheel
