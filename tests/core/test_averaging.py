@@ -11,6 +11,8 @@ from reference.samples import real, small_sets, whole
 from structperc import Engine
 from structperc.errors import DataError
 
+pytestmark = pytest.mark.blas
+
 RULES = [(problem, rule) for problem in ("cusum", "multiclass") for rule in ("perceptron", "pa", "pa1", "pa2")] + [("prank", "perceptron")]
 
 

@@ -8,6 +8,8 @@ from reference.summation import Row, rows_of, running
 from structperc.components import Rows
 from structperc.core import inner_products
 
+pytestmark = pytest.mark.blas
+
 SETS = inner_products.instruction_sets()
 
 

@@ -15,6 +15,8 @@ from structperc.engine import answers as inference
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.testing import DualWeights
 
+pytestmark = pytest.mark.blas
+
 LABELS = ["low", "middle", "high", "top"]
 PROBLEMS = ["multiclass", "cusum", "prank"]
 

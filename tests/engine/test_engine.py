@@ -9,7 +9,8 @@ import threading
 import numpy as np
 import pytest
 from reference.layouts import LAYOUTS, stored
-from scipy.sparse import csr_matrix, random_array
+from scipy.sparse import csr_matrix
+from scipy.sparse import random as random_matrix
 from subsets import Subsets
 
 from structperc import Engine, hookimpl
@@ -554,7 +555,7 @@ def test_predicting_in_another_thread_does_not_disturb_training(plugins):
 def test_predicting_while_weights_find_their_place():
     """Averages of a chain on sparse rows, whose features get their memory one by one while they are learned."""
     rng = np.random.default_rng(5)
-    X = random_array((6000, 20_000), density=0.001, format="csr", random_state=rng)
+    X = random_matrix(6000, 20_000, density=0.001, format="csr", random_state=rng)
     y, lengths = rng.integers(1, 7, 6000), np.full(300, 20)
     options = {"average": True, "classes": [1, 2, 3, 4, 5, 6]}
     expected = Engine("sequence", **options).fit(X[:20], y[:20], lengths=lengths[:1]).partial_fit(X, y, lengths=lengths)

@@ -16,6 +16,8 @@ from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import RankingSVM
 from structperc.solvers import pairwise_hinge
 
+pytestmark = pytest.mark.blas
+
 LOSSES = ["hinge", "squared_hinge"]
 
 

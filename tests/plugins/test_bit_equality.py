@@ -12,6 +12,8 @@ from reference.samples import real, whole
 from structperc import Engine
 from structperc.components import PrefixArgmax, ThresholdArgmax
 
+pytestmark = pytest.mark.blas
+
 RULES = [(problem, rule) for problem in ("cusum", "multiclass") for rule in ("perceptron", "pa", "pa1", "pa2")] + [("prank", "perceptron")]
 
 

@@ -12,6 +12,8 @@ from structperc_kernels.strings import SubsequenceKernel
 from structperc import Engine
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
 
+pytestmark = pytest.mark.blas
+
 WORDS = ["abba", "baab", "abcab", "xyzx", "xxyz", "zyx", "yzzy", "größer", "", "a b"]
 TREES = ["(S (A a) (B b))", "(S (A a) (C c))", "(S (D d) (E e))", "(S (D d) (F ö))", "(S x)"]
 

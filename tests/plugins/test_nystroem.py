@@ -15,6 +15,8 @@ from structperc import Engine
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.estimators import CuSumRank
 
+pytestmark = pytest.mark.blas
+
 KERNELS = {"linear": {}, "polynomial": {"gamma": 0.5, "degree": 2, "coef0": 1.0}, "rbf": {"gamma": 0.5}, "laplacian": {"gamma": 0.5},
            "perceptron": {"shift": 9.0}, "stump": {"shift": 9.0}}
 WORDS = ["abba", "baab", "abcab", "xyzx", "xxyz", "zyx", "yzzy", "zzxy"]

@@ -16,6 +16,8 @@ from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows
 from structperc.components import Rows
 from structperc.errors import DataError, OptionError
 
+pytestmark = pytest.mark.blas
+
 SETS = vector_rows.instruction_sets()
 PARAMETERS = {"degree": 3, "coef0": 0.5, "shift": 40.0}
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5}
