@@ -3,11 +3,10 @@
     pip install "structperc[data]"; python examples/chunk_sentences.py
 """
 
-from structperc.reading.templates import default_template
-
 from structperc.estimators import SequenceTagger
 from structperc.files.datasets import load_conll2000
 from structperc.metrics import phrase_scores
+from structperc.plugin_tools import default_template
 
 data = load_conll2000()
 (X, y), (X_test, y_test) = (

@@ -12,6 +12,8 @@ import attrs
 from structperc.core.errors import DataError
 from structperc.files.csv_svmlight import OPENERS
 
+__all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "write_columns"]
+
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SKIPPED = ("_", "-")
 FORMATS = ("conll", "conllu")

@@ -17,6 +17,8 @@ from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.reading.matrices import runs
 
+__all__ = ["Table", "guess_format", "read_csv", "read_svmlight", "stream_svmlight", "write_predictions"]
+
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 SVMLIGHT_SUFFIXES = (".svm", ".svmlight", ".libsvm")
 FORMATS = ("csv", "svmlight")

@@ -38,6 +38,9 @@ from structperc.extras import require
 from structperc.files.conll import read_columns
 from structperc.files.csv_svmlight import read_svmlight
 
+__all__ = ["SOURCES", "Documents", "NumberTable", "Partition", "RankingFold", "TaggedSentences", "data_home", "load_conll2000",
+           "load_letor_ohsumed", "load_numbers", "load_partitions", "load_ud_english_ewt", "locate"]
+
 VARIABLE = "STRUCTPERC_DATA"
 BASE_URL = "https://raw.githubusercontent.com"      # may be set to a mirror: a server with the same paths
 TIMEOUT = 60                                        # seconds without an answer

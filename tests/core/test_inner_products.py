@@ -6,7 +6,7 @@ from reference.layouts import LAYOUTS, stored
 from reference.summation import Row, rows_of, running
 
 from structperc.components import Rows
-from structperc.core import inner_products
+from structperc.core import instruction_sets as inner_products
 
 pytestmark = pytest.mark.blas
 

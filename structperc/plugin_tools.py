@@ -1,0 +1,37 @@
+"""What plugins need beside the base classes of `structperc.components`: labels, codes, checks and the trainer's tools.
+
+Labels and gold outputs: `LabelCodes`, `find_labels`, `is_missing`, `is_nested`, `encode_nested`, `interval_labels`, `read_intervals`,
+`read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`, `refuse_not_finite`, `check_same`, `default_template`.
+Trainers: `Loop`, `bound`, `check_parts`, `check_search`, `generator`, `visiting_order`, `trained_model`, `engine_options`, and the words
+for why training ended.
+"""
+
+from structperc.core.component import bound
+from structperc.core.labels import LabelCodes, find_labels, is_missing, is_nested
+from structperc.core.loop import Loop
+from structperc.core.losses import check_costs, refuse_matrix
+from structperc.core.structures import encode_nested
+from structperc.engine.compatibility import check_parts, check_same, check_search
+from structperc.engine.options import LEARNED_WITH, generator
+from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, visiting_order
+from structperc.metrics.ranking import read_grades
+from structperc.reading.intervals import interval_labels, read_intervals
+from structperc.reading.matrices import read, refuse_not_finite
+from structperc.reading.templates import default_template
+
+__all__ = [
+    "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "LabelCodes", "Loop", "bound", "check_costs", "check_parts",
+    "check_same", "check_search", "default_template", "encode_nested", "engine_options", "find_labels", "generator", "interval_labels",
+    "is_missing", "is_nested", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite", "trained_model",
+    "visiting_order",
+]  # fmt: skip
+
+
+def trained_model(engine):
+    """The `Model` of a trained engine: its context, parts and record of training; raises `NotFittedError` without training."""
+    return engine._ready()
+
+
+def engine_options(engine) -> dict:
+    """The options that an engine was made with and that a model keeps, by name."""
+    return {name: getattr(engine, name) for name in LEARNED_WITH}

@@ -1,0 +1,159 @@
+"""The house: arrows point down, nothing goes in a circle, and plugins, examples and templates import the public list alone."""
+
+import importlib
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from layout import arrows_between, between_rooms, circles, floors, imports_of, main, room_of, sources
+
+from structperc.engine import plugins as registry
+
+ROOT = Path(__file__).parents[1]
+API = ROOT / "docs/api.md"
+MODULES = sources(ROOT)
+FILES = arrows_between(MODULES)
+
+# From the ground up; rooms on one floor do not import each other.
+FLOORS = (
+    ("structperc.core", "structperc.version"),
+    ("structperc.errors", "structperc.extras"),
+    ("structperc.reading", "structperc.solvers"),
+    ("structperc.metrics", "structperc.files"),
+    ("structperc.engine",),
+    ("structperc", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting"),
+    ("structperc.testing", "structperc.estimators"),
+    ("plugins",),
+    ("structperc.cli",),
+)
+FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def floor_of(room):
+    return FLOOR_OF["plugins" if room.startswith("structperc_") else room]
+
+
+def test_every_room_has_its_floor():
+    rooms = {room_of(module) for module in MODULES}
+
+    assert {room for room in rooms if not room.startswith("structperc_")} == set(FLOOR_OF) - {"plugins"}
+
+
+def test_no_arrow_points_up():
+    def beside(room, other):
+        return room.startswith("structperc_") and other.startswith("structperc_")       # plugins may build on plugins, not in a circle
+
+    rising = {(room, other) for room, reached in between_rooms(FILES).items() for other in reached
+              if floor_of(other) >= floor_of(room) and not beside(room, other)}
+    assert rising == set()
+
+
+def test_nothing_imports_in_a_circle():
+    assert circles(between_rooms(FILES)) == []
+    assert circles(FILES) == []
+
+
+def test_structperc_names_no_plugin():
+    assert {other for module, reached in FILES.items() for other in reached
+            if module.startswith("structperc.") and other.startswith("structperc_")} == set()
+
+
+def test_circles_and_rising_arrows_would_be_noticed():
+    house = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a", "c"}}
+
+    assert circles(house) == [{"b", "c"}] and floors(house) == {"b": 1, "c": 1, "a": 2, "d": 3}
+    assert "structperc.core.rows" in FILES["structperc.core.loop"] and "structperc.core.features" in FILES["structperc_sequence.features"]
+    assert "structperc.reading.matrices" in FILES["structperc.engine.engine"], "from structperc.reading import matrices"
+
+
+def test_the_script_prints_the_figures(capsys):
+    main(ROOT)
+    printed = capsys.readouterr().out
+
+    assert re.search(r"arrows that do not go down 0, circles of rooms 0, circles of files 0", printed)
+    assert "floor 1: structperc.core" in printed
+
+
+# ---- the public list ----
+
+
+def listed(title):
+    """The first column of the table in a section of the page."""
+    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", API.read_text(), re.MULTILINE | re.DOTALL)[1]
+    return re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE)
+
+
+PUBLIC, DECLARED = set(listed("Python")), set(listed("Cython"))
+CLIENTS = sorted(path for folder in ("examples", "structperc/cli/templates") for path in (ROOT / folder).rglob("*")
+                 if path.name.removesuffix(".txt").endswith((".py", ".pyx", ".pxd")))
+
+
+def strangers(path):
+    """What a file imports of structperc or another package of its kind beyond the public list."""
+    relative = path.relative_to(ROOT).parts
+    own = relative[1] if relative[0] == "plugins" else None
+    found = []
+    for given in imports_of(path):
+        package = given.module.split(".")[0]
+        ours = package == "structperc" or package.startswith("structperc_") and (ROOT / "plugins" / package).is_dir()
+        if package == own or not ours:
+            continue
+        allowed = DECLARED if given.compiled else PUBLIC
+        names = {f"{given.module}.{name}" for name in given.names}
+        if given.module not in allowed and not (names and names <= allowed):
+            found.append(f"{'cimport' if given.compiled else 'import'} {given.module}: {', '.join(given.names)}")
+    return found
+
+
+@pytest.mark.parametrize("path", CLIENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_plugins_examples_and_templates_import_the_public_list_alone(path):
+    assert strangers(path) == []
+
+
+def test_imports_beyond_the_list_are_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    folder = tmp_path / "plugins/structperc_mine"
+    folder.mkdir(parents=True)
+    (folder / "part.pyx").write_text("from structperc.core.loop cimport Loop\nfrom structperc.core.rows cimport Example\n"
+                                     "from structperc_mine.other import x\n"
+                                     "def f():\n    from structperc.core.labels import (\n        a,\n        b)\n")
+    (folder / "part.py").write_text("import structperc.engine.run\nfrom structperc import Engine\nfrom structperc.files import conll\n")
+
+    assert strangers(folder / "part.pyx") == ["cimport structperc.core.loop: Loop", "import structperc.core.labels: a, b"]
+    assert strangers(folder / "part.py") == ["import structperc.engine.run: "]
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_a_public_module_is_there_and_documents_its_names(name):
+    module = importlib.import_module(name)
+    names = getattr(module, "__all__", None) or [
+        key for key, value in vars(module).items() if not key.startswith("_") and getattr(value, "__module__", None) == name]
+
+    assert inspect.getdoc(module)
+    for name in names:
+        value = getattr(module, name)
+        if callable(value) and not isinstance(value, str):
+            assert inspect.getdoc(value), name
+
+
+@pytest.mark.parametrize("name", sorted(DECLARED))
+def test_a_public_declaration_is_installed_beside_its_module(name):
+    package, _, file = name.rpartition(".")
+
+    assert Path(importlib.import_module(package).__file__).parent.joinpath(f"{file}.pxd").is_file()
+
+
+def test_every_base_class_can_be_subclassed_in_python_and_in_cython():
+    from structperc import components
+
+    for kind in registry.COMPONENTS.values():
+        assert getattr(components, kind.__name__) is kind
+        assert not kind.__module__.startswith("structperc.core") or kind.__module__ in DECLARED, kind
+
+
+def test_attributes_of_plugins_are_those_of_the_page():
+    assert set(listed("Hooks and attributes of plugins")) == set(registry.ATTRIBUTES)
+    documented = re.findall(r"^    (\w+) {2,}\S", (ROOT / "structperc/engine/hookspecs.py").read_text(), re.MULTILINE)
+    assert documented == list(registry.ATTRIBUTES)
