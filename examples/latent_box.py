@@ -23,13 +23,13 @@ class Boxes(Outputs):
     def encode(self, y, rows):
         return Structures.ragged([[int(there)] for there in y])
 
-    def agrees(self, gold, y):
+    def agrees(self, gold, y, x):
         return len(y) == gold[0]
 
     def complete(self, gold, scores, x):
         return (int(np.argmax(scores)),) if gold[0] else ()
 
-    def decode(self, y):
+    def decode(self, y, x):
         return PLACES[y[0]] if y else None
 
     def enumerate(self, x):

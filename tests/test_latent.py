@@ -107,7 +107,7 @@ def test_a_step_of_nothing_is_no_step():
         def encode(self, y, rows):
             return Structures.ragged([[0]] * rows.n_examples)
 
-        def agrees(self, gold, y):
+        def agrees(self, gold, y, x):
             return False
 
         def complete(self, gold, scores, x):

@@ -103,7 +103,7 @@ class RankIntervals:
         def encode(self, y, rows):
             return Structures(np.ascontiguousarray(np.ravel(y), dtype=np.intc), np.arange(0, 2 * len(y) + 1, 2))
 
-        def agrees(self, gold, y):
+        def agrees(self, gold, y, x):
             return gold[0] <= y <= gold[1]
 
         def complete(self, gold, scores, x):

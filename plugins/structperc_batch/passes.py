@@ -57,7 +57,7 @@ class Passes:
         def check(i, y):
             x = rows.example(i)
             x.n_atoms = features.n_atoms(x)
-            outputs.check_structure(x, y[0] if outputs.width == 1 else y)
+            outputs.check_structure(x, y[0] if outputs.code_width == 1 else y)
 
         self.rule.take_over(rule.state(), check)
         self.rebuild()

@@ -7,6 +7,7 @@ from structperc.core.outputs cimport Outputs
 from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.core.structures import Structures
 from structperc.core.labels import is_nested
+from structperc.core.component import overrides
 from structperc.core.rows cimport Example
 from structperc.metrics.ranking import read_grades
 from structperc_latent_ranking.selection cimport sp_first
@@ -29,7 +30,7 @@ cdef class RankingOutputs(Outputs):
         A document of this or a higher relevance is worth 1, others 0.
     gains : sequence of float or None
         What documents of relevance 0, 1, 2, ... are worth, in place of `relevant`: numbers from 0, at most 32 different ones.
-    ordered : bool
+    order_counts : bool
         Whether also the order of a list must be right, most worth first.
     """
 
@@ -38,15 +39,15 @@ cdef class RankingOutputs(Outputs):
 
     cdef readonly Py_ssize_t k, n_levels
     cdef readonly double relevant
-    cdef readonly bint ordered
+    cdef readonly bint order_counts
     cdef readonly object worth                  # by level
     cdef object level_of                        # by relevance; None: what `relevant` says
 
     def __cinit__(self, *args, **kwargs):
         self.partial_gold = True
 
-    def __init__(self, k, relevant=1.0, gains=None, ordered=False):
-        self.k, self.relevant, self.ordered = k, relevant, ordered
+    def __init__(self, k, relevant=1.0, gains=None, order_counts=False):
+        self.k, self.relevant, self.order_counts = k, relevant, order_counts
         self.worth, self.level_of = np.array([1.0, 0.0]), None
         if gains is not None:
             gains = read_gains(gains)
@@ -84,6 +85,12 @@ cdef class RankingOutputs(Outputs):
                 raise DataError(str(error)) from None
         return gold
 
+    def check_gold(self, gold, rows, features):
+        if overrides(self, "encode"):
+            wrong = len(gold.values) != rows.n_rows or not ((0 <= gold.values) & (gold.values < self.n_levels)).all()
+            if wrong or not np.array_equal(gold.offsets, rows.offsets):
+                raise PluginError(f"{type(self).__name__}.encode must give a level from 0 to {self.n_levels - 1} for every row of X.")
+
     def check_structure(self, Example x, y):
         n, n_shown = x.n_atoms, min(self.k, x.n_atoms)
         if not isinstance(y, tuple) or len(set(y)) != n_shown or len(y) != n_shown or not all(0 <= a < n for a in y):
@@ -112,14 +119,14 @@ cdef class RankingOutputs(Outputs):
         return 0
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
-        """Whether no other list shows documents of a better level; with `ordered`, whether their levels rise, too."""
+        """Whether no other list shows documents of a better level; with `order_counts`, whether their levels rise, too."""
         cdef Py_ssize_t[MOST_LEVELS] left
         cdef Py_ssize_t i, level
         for level in range(self.n_levels):
             left[level] = 0
         for i in range(n_gold):
             left[gold[i]] += 1
-        if self.ordered:
+        if self.order_counts:
             level = 0
             for i in range(n):
                 while left[level] == 0:

@@ -7,7 +7,8 @@ from structperc.core.outputs cimport Outputs
 from structperc.core.errors import DataError, PluginError
 from structperc.core.structures import Structures, encode_nested
 from structperc.core.labels import LabelCodes, find_labels, is_missing, is_nested
-from structperc.core.rows cimport Example
+from structperc.core.component import overrides
+from structperc.core.rows cimport Example, Rows
 from structperc.metrics import token_measures
 from structperc_sequence.constraints import read_constraints
 
@@ -25,7 +26,7 @@ cdef class ChainOutputs(Outputs):
         As `read_constraints` takes them.
     """
 
-    cdef readonly Py_ssize_t size               # how many labels there are
+    cdef readonly Py_ssize_t n_tags             # how many labels there are
     cdef readonly bint has_start, has_end
     cdef readonly object labels, constraints
     cdef object forbidden, required, codes, names
@@ -37,7 +38,7 @@ cdef class ChainOutputs(Outputs):
         if classes is None:
             y = all_labels(y)
         self.labels = find_labels(y, classes, ordered=False)
-        self.size = len(self.labels)
+        self.n_tags = len(self.labels)
         self.codes = LabelCodes(self.labels)
         self.names = self.labels.tolist()
         self.constraints = read_constraints(self.names, self.forbidden, self.required)
@@ -75,6 +76,8 @@ cdef class ChainOutputs(Outputs):
 
     def check_gold(self, gold, rows, features):
         allowed = rows.allowed
+        if overrides(self, "encode"):
+            Outputs.check_gold(self, gold, rows, features)
         if not self.constraints.any and allowed is None:
             return
         for i in range(rows.n_examples):
@@ -93,37 +96,35 @@ cdef class ChainOutputs(Outputs):
 
     def check_structure(self, Example x, y):
         n = self.n_tokens(x)
-        if not isinstance(y, tuple) or len(y) != n or not all(isinstance(k, int) and 1 <= k <= self.size for k in y):
-            raise PluginError(f"{y!r} is no labelling of sentence {x.index}: expected {n} ints from 1 to {self.size}.")
+        if not isinstance(y, tuple) or len(y) != n or not all(isinstance(k, int) and 1 <= k <= self.n_tags for k in y):
+            raise PluginError(f"{y!r} is no labelling of sentence {x.index}: expected {n} ints from 1 to {self.n_tags}.")
         wrong = self.constraints.violated(y, self.names)
         if wrong is not None:
             raise PluginError(f"{y!r} breaks the constraints of sentence {x.index}: at token {wrong[0]} the label {wrong[1]}.")
 
-    def decode(self, y):
+    def decode(self, y, Example x):
         return [self.names[k - 1] for k in y]
 
-    def decode_many(self, structures):
+    def decode_many(self, structures, Rows rows, examples=None):
+        if overrides(self, "decode") or not isinstance(structures, Structures):
+            return Outputs.decode_many(self, structures, rows, examples)
         decoded = np.empty(len(structures), dtype=object)
-        if isinstance(structures, Structures):
-            flat = self.labels[structures.values - 1].tolist()
-            ends = structures.offsets.tolist()
-            for i in range(len(decoded)):
-                decoded[i] = flat[ends[i]:ends[i + 1]]
-            return decoded
-        for i, y in enumerate(structures):
-            decoded[i] = self.decode(y)
+        flat = self.labels[structures.values - 1].tolist()
+        ends = structures.offsets.tolist()
+        for i in range(len(decoded)):
+            decoded[i] = flat[ends[i]:ends[i + 1]]
         return decoded
 
     def decode_marginals(self, Example x, marginals):
         n = self.n_tokens(x)
-        return marginals[:n * self.size].reshape(n, self.size)
+        return marginals[:n * self.n_tags].reshape(n, self.n_tags)
 
     def measures(self, y_true, y_pred):
         return token_measures(y_true, y_pred)
 
     def encode_allowed(self, allowed, rows):
         sizes = rows.sizes()
-        table = np.ones((rows.n_rows, self.size), dtype=np.uint8)
+        table = np.ones((rows.n_rows, self.n_tags), dtype=np.uint8)
         if isinstance(allowed, np.ndarray) and allowed.dtype == bool:
             if allowed.shape != table.shape:
                 raise DataError(f"allowed has shape {allowed.shape}; expected {table.shape}, rows of X by labels.")
@@ -149,7 +150,7 @@ cdef class ChainOutputs(Outputs):
 
     def marked(self, labels, place):
         """A row with 1 for each of these labels."""
-        row = np.zeros(self.size, dtype=np.uint8)
+        row = np.zeros(self.n_tags, dtype=np.uint8)
         for label in [labels] if isinstance(labels, str) or not hasattr(labels, "__iter__") else labels:
             if not hashable([label]) or label not in self.codes.code_of:
                 self.codes.refuse(place, label)
@@ -157,10 +158,10 @@ cdef class ChainOutputs(Outputs):
         return row
 
     def max_code_length(self, n_atoms):
-        return max(n_atoms // self.size - self.size - self.has_start - self.has_end, 0)
+        return max(n_atoms // self.n_tags - self.n_tags - self.has_start - self.has_end, 0)
 
     def enumerate(self, Example x):
-        ways = [range(1, self.size + 1)] * self.n_tokens(x)
+        ways = [range(1, self.n_tags + 1)] * self.n_tokens(x)
         allowed = x.source.allowed
         if allowed is not None:
             ways = [[k for k in way if allowed[x.first_row + t, k - 1]] for t, way in enumerate(ways)]
@@ -174,7 +175,7 @@ cdef class ChainOutputs(Outputs):
         return found + [f"{name} -> (end)" for name in names if self.has_end]
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
-        cdef Py_ssize_t t, L = self.size
+        cdef Py_ssize_t t, L = self.n_tags
         for t in range(n):
             c[t * L + y[t] - 1] += sign
         c += n * L

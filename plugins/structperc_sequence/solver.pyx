@@ -157,7 +157,7 @@ cdef class Viterbi(Argmax):
     """
 
     heeds_allowed = True
-    cdef readonly Py_ssize_t size
+    cdef readonly Py_ssize_t n_tags
     cdef readonly bint has_start, has_end
     cdef bint constrained
     cdef const double[:, ::1] between       # 0 or -inf, to be added
@@ -168,23 +168,23 @@ cdef class Viterbi(Argmax):
         self.between = self.first = self.last = None
 
     def __init__(self, Py_ssize_t n_labels, start, end, constraints):
-        self.size, self.has_start, self.has_end = n_labels, start, end
+        self.n_tags, self.has_start, self.has_end = n_labels, start, end
         self.constrained = constraints.any
         self.between, self.first, self.last = (np.where(allowed, 0.0, -np.inf) for allowed in (
             constraints.pairs, constraints.starts, constraints.ends))
         self.largest = Largest(n_labels)
 
     def workspace_size(self, n_atoms):
-        return 2 * n_atoms + 2 * self.size      # messages; the constrained scores of tokens, transitions, starts and ends
+        return 2 * n_atoms + 2 * self.n_tags      # messages; the constrained scores of tokens, transitions, starts and ends
 
     cdef Py_ssize_t n_atoms(self, Example x) noexcept nogil:
         """How many atoms a sentence of so many tokens has."""
-        return self.size * (x.block.n_rows + self.size + self.has_start + self.has_end)
+        return self.n_tags * (x.block.n_rows + self.n_tags + self.has_start + self.has_end)
 
     cdef Chain chain(self, Example x, const double *s, double *work) noexcept nogil:
         """The chain of these atom scores; where constraints hold, its parts are copied to `work`."""
         cdef Chain chain
-        cdef Py_ssize_t t, k, L = self.size
+        cdef Py_ssize_t t, k, L = self.n_tags
         cdef const unsigned char *allowed = NULL if x.source is None else x.source.allowed_at
         chain.n_labels, chain.n_tokens = L, x.n_atoms // L - L - self.has_start - self.has_end
         chain.tokens, chain.transitions = s, s + chain.n_tokens * L
@@ -208,7 +208,7 @@ cdef class Viterbi(Argmax):
         return chain
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef Py_ssize_t L = self.size, t, m = 0, label = 0
+        cdef Py_ssize_t L = self.n_tags, t, m = 0, label = 0
         cdef double *messages = x.work
         cdef Chain chain
         cdef const double *e
@@ -261,7 +261,7 @@ cdef class Viterbi(Argmax):
     @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals
     def k_best(self, scores, Example x, k):
         cdef Problem problem = Problem(self, scores, x)
-        cdef Py_ssize_t T = problem.chain.n_tokens, L = self.size, t, i, at
+        cdef Py_ssize_t T = problem.chain.n_tokens, L = self.n_tags, t, i, at
         cdef Py_ssize_t size = self.n_wanted(k, T)
         cdef LargestFew few
         cdef const double[:, ::1] messages
@@ -286,13 +286,13 @@ cdef class Viterbi(Argmax):
 
     def n_wanted(self, k, n_tokens):
         """How many of the k best labellings there can be."""
-        most = int(self.size) ** min(int(n_tokens), 32)
-        if min(k, most) * self.size > MOST_ORIGINS:
-            raise OptionError(f"k={k} is too large; expected at most {MOST_ORIGINS // self.size} with {self.size} labels.")
+        most = int(self.n_tags) ** min(int(n_tokens), 32)
+        if min(k, most) * self.n_tags > MOST_ORIGINS:
+            raise OptionError(f"k={k} is too large; expected at most {MOST_ORIGINS // self.n_tags} with {self.n_tags} labels.")
         return min(k, most)
 
     def marginals(self, scores, Example x):
-        return Problem(self, scores, x).totals(LogSum(self.size), shares, np.add, 0.0)
+        return Problem(self, scores, x).totals(LogSum(self.n_tags), shares, np.add, 0.0)
 
     def max_marginals(self, scores, Example x):
         return Problem(self, scores, x).totals(self.largest, lambda totals, axis: totals, np.maximum, -np.inf)

@@ -9,8 +9,10 @@ Cost: 0.1 to 0.6 us per call; one adapter per component and fit.
 import numpy as np
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.math cimport INFINITY
 from libc.string cimport memcpy
-from structperc.core.component import ADAPTERS, bound, is_adapter, overrides
+from structperc.core.component cimport Component
+from structperc.core.component import ADAPTERS, bound, is_adapter, noted, overrides
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport Features, Parameter
 from structperc.core.losses cimport Loss
@@ -23,34 +25,9 @@ from structperc.core.rows cimport Example, Rows
 from libc.stdint cimport int64_t
 
 
-cdef Py_ssize_t write_structure(object answer, Outputs outputs, Example x, int *y) except -1:
-    """Checks a structure that Python code returned and writes it to y."""
-    cdef Py_ssize_t n = 0
-    if outputs.width == 1:
-        try:
-            answer = int(answer)
-        except (TypeError, ValueError):
-            raise PluginError(f"{answer!r} for example {x.index} is not a label; expected an int.") from None
-        outputs.check_structure(x, answer)
-        y[0] = answer
-        return 1
-    try:
-        answer = tuple([int(a) for a in answer])
-    except (TypeError, ValueError):
-        raise PluginError(f"{answer!r} for example {x.index} is not a structure; expected a collection of ints.") from None
-    if len(answer) > outputs.max_code_length(x.n_atoms):
-        raise PluginError(f"a structure of {len(answer)} integers for example {x.index}; "
-                          f"Outputs.max_code_length allows {outputs.max_code_length(x.n_atoms)}.")
-    outputs.check_structure(x, answer)
-    for a in answer:
-        y[n] = a
-        n += 1
-    return n
-
-
 cdef Py_ssize_t gold_width(Outputs outputs):
     """As what Python sees a gold output: a partial one is a tuple whatever its structures are."""
-    return -1 if outputs.partial_gold else outputs.width
+    return -1 if outputs.partial_gold else outputs.code_width
 
 
 cdef copied(const double *at, Py_ssize_t n):
@@ -63,9 +40,11 @@ cdef copied(const double *at, Py_ssize_t n):
     return answer
 
 
-cdef int fill(double *at, answer, Example x, component, method) except -1:
-    """Checks and copies one number per atom; a NaN or an infinite one is noticed where it matters."""
+cdef int fill(double *at, answer, Example x, component, method, bint finite=True) except -1:
+    """Checks and copies one number per atom; scores need not be finite here, since the loop looks at them."""
     cdef Py_buffer view
+    cdef Py_ssize_t a
+    cdef double total = 0
     values = np.asarray(answer, dtype=float, order="C")
     if values.shape != (x.n_atoms,):
         raise PluginError(f"{type(component).__name__}.{method} returned an array of shape {values.shape} for example "
@@ -73,7 +52,20 @@ cdef int fill(double *at, answer, Example x, component, method) except -1:
     PyObject_GetBuffer(values, &view, PyBUF_SIMPLE)
     memcpy(at, view.buf, x.n_atoms * sizeof(double))
     PyBuffer_Release(&view)
+    if finite:
+        for a in range(x.n_atoms):
+            total += at[a]
+        if total - total != 0 and not np.isfinite(values).all():
+            a = np.argmin(np.isfinite(values))
+            raise PluginError(f"{type(component).__name__}.{method} returned {values[a]} for atom {a} of example {x.index}; expected finite "
+                              f"numbers.")
     return 0
+
+
+cdef int failed(Component adapter, error, method, Example x) noexcept:
+    """Keeps the error of an author's method for whoever called the adapter."""
+    adapter.error = noted(error, adapter.as_written(), method, x)
+    return -1
 
 
 cdef class PythonFeatures(Features):
@@ -109,18 +101,16 @@ cdef class PythonFeatures(Features):
                                       f"are {self.target.n_atoms_c(x)}; override scores too.")
                 return n
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "n_atoms", x)
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         if not self.has_scores:
             return self.target.scores_c(p, x, s)
         with gil:
             try:
-                return fill(s, self.target.scores(self.flat(p, 0), x), x, self.target, "scores")
+                return fill(s, self.target.scores(self.flat(p, 0), x), x, self.target, "scores", finite=False)
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "scores", x)
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
         if not self.has_add:
@@ -133,8 +123,7 @@ cdef class PythonFeatures(Features):
                     self.target.add(self.flat(p, p.average), x, coefficients * to_u)
                 return 0
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "add", x)
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         if not self.has_norm:
@@ -143,8 +132,7 @@ cdef class PythonFeatures(Features):
             try:
                 return self.target.norm(x, copied(c, x.n_atoms))
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "norm", x)
 
     cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
         if not self.has_inner:
@@ -153,7 +141,7 @@ cdef class PythonFeatures(Features):
             try:
                 return self.target.inner(x, a, z, b)
             except BaseException as error:
-                self.error = error
+                failed(self, error, "inner", x)
                 return 0
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
@@ -170,7 +158,7 @@ cdef class PythonFeatures(Features):
                                       f"row below {x.block.n_rows} and a block below {self.n_blocks}, or None.")
                 return row * self.n_blocks + block
             except BaseException as error:
-                self.error = error
+                failed(self, error, "cell", x)
                 return -2
 
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
@@ -200,10 +188,9 @@ cdef class PythonWeights(Weights):
             return self.target.scores_c(x, s)
         with gil:
             try:
-                return fill(s, self.target.scores(x), x, self.target, "scores")
+                return fill(s, self.target.scores(x), x, self.target, "scores", finite=False)
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "scores", x)
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
         if not self.has_update:
@@ -213,8 +200,7 @@ cdef class PythonWeights(Weights):
                 self.target.update(x, copied(c, x.n_atoms))
                 return 0
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "update", x)
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         if not self.has_norm:
@@ -223,8 +209,7 @@ cdef class PythonWeights(Weights):
             try:
                 return self.target.norm(x, copied(c, x.n_atoms))
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "norm", x)
 
     cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
         cdef double own
@@ -236,8 +221,7 @@ cdef class PythonWeights(Weights):
                 own = self.target.inner(x, 0, x, 0)
                 return own - shared[0]
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "inner", x)
 
     cdef void visited_c(self) noexcept nogil:
         self.target.visited_c()
@@ -252,13 +236,14 @@ cdef class PythonWeights(Weights):
 
 cdef class PythonOutputs(Outputs):
     cdef Outputs target
-    cdef bint has_count, has_signs, has_agrees, has_complete
+    cdef bint has_count, has_signs, has_agrees, has_complete, compares_counts
 
     def __init__(self, Outputs target, python):
         self.target = target
-        self.width, self.partial_gold, self.n_labels = target.width, target.partial_gold, target.n_labels
+        self.code_width, self.partial_gold, self.n_labels = target.code_width, target.partial_gold, target.n_labels
         self.has_count, self.has_signs = "count" in python, "signs" in python
         self.has_agrees, self.has_complete = "agrees" in python, "complete" in python
+        self.compares_counts = self.has_count and not self.partial_gold and self.n_labels == 0
 
     def as_written(self):
         return self.target
@@ -268,11 +253,11 @@ cdef class PythonOutputs(Outputs):
             return self.target.count_c(x, y, n, sign, c)
         with gil:
             try:
-                counts = np.asarray(self.target.count(x, structure(y, n, self.width)), dtype=float)
-                return fill(c, copied(c, x.n_atoms) + sign * counts, x, self.target, "count")
+                kept = copied(c, x.n_atoms)
+                fill(c, self.target.count(x, structure(y, n, self.code_width)), x, self.target, "count")
+                return fill(c, kept + sign * copied(c, x.n_atoms), x, self.target, "count")
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "count", x)
 
     cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil:
         if not self.has_signs:
@@ -282,18 +267,16 @@ cdef class PythonOutputs(Outputs):
             try:
                 return fill(c, self.target.signs(x, structure(gold, n_gold, gold_width(self))), x, self.target, "signs")
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "signs", x)
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         if not self.has_agrees:
-            return self.target.agrees_c(x, gold, n_gold, y, n)
+            return Outputs.agrees_c(self, x, gold, n_gold, y, n) if self.compares_counts else self.target.agrees_c(x, gold, n_gold, y, n)
         with gil:
             try:
-                return bool(self.target.agrees(structure(gold, n_gold, gold_width(self)), structure(y, n, self.width)))
+                return bool(self.target.agrees(structure(gold, n_gold, gold_width(self)), structure(y, n, self.code_width), x))
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "agrees", x)
 
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
         self.target.add_costs_c(costs, scale, s)
@@ -303,40 +286,57 @@ cdef class PythonOutputs(Outputs):
             return self.target.complete_c(x, gold, n_gold, s, y)
         with gil:
             try:
-                answer = self.target.complete(structure(gold, n_gold, gold_width(self)), copied(s, x.n_atoms), x)
-                return write_structure(answer, self.target, x, y)
+                return self.target.write(self.target.complete(structure(gold, n_gold, gold_width(self)), copied(s, x.n_atoms), x), x, y)
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "complete", x)
 
 
 cdef class PythonArgmax(Argmax):
     cdef Argmax target
-    cdef public Outputs outputs
+    cdef bint has_argmax, has_augmented
 
     def __init__(self, Argmax target, python):
-        self.target = target
+        if target.outputs is None:
+            raise PluginError(f"{type(target).__name__} does not know the outputs yet; a start of its own begins with "
+                              f"super().start(parts, context).")
+        self.target, self.outputs, self.code_width = target, target.outputs, target.code_width
+        self.has_argmax, self.has_augmented = "argmax" in python, "argmax_augmented" in python
 
     def as_written(self):
         return self.target
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
+        if not self.has_argmax:
+            return self.target.argmax_c(x, s, y)
         with gil:
             try:
-                return write_structure(self.target.argmax(copied(s, x.n_atoms), x), self.outputs, x, y)
+                return self.outputs.write(self.target.argmax(copied(s, x.n_atoms), x), x, y)
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "argmax", x)
+
+    cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                       int *y) noexcept nogil:
+        if not self.has_augmented:      # the additive search asks a replaced argmax too
+            return Argmax.argmax_augmented_c(self, x, s, gold, n_gold, loss, scale, y)
+        with gil:
+            try:
+                answer = self.target.argmax_augmented(copied(s, x.n_atoms), x, structure(gold, n_gold, gold_width(self.outputs)),
+                                                      loss.as_written(), scale)
+                return self.outputs.write(answer, x, y)
+            except BaseException as error:
+                return failed(self, error, "argmax_augmented", x)
 
 
 cdef class PythonLoss(Loss):
     cdef Loss target
-    cdef Py_ssize_t width, gold_width
+    cdef Py_ssize_t code_width, gold_width
     cdef bint has_value, has_augment
 
     def __init__(self, Loss target, python):
-        self.target, self.outputs, self.costs = target, target.outputs, target.costs
-        self.width, self.gold_width = target.outputs.width, gold_width(target.outputs)
+        target.started()
+        self.target, self.outputs, self._outputs, self.costs = target, target.outputs, target._outputs, target.costs
+        self.code_width, self.gold_width = target.outputs.code_width, gold_width(target.outputs)
+        self.over_atoms = target.over_atoms
         self.has_value, self.has_augment = "value" in python, "augment" in python
 
     def as_written(self):
@@ -348,14 +348,13 @@ cdef class PythonLoss(Loss):
             return self.target.value_c(x, gold, n_gold, y, n)
         with gil:
             try:
-                value = self.target.value(structure(gold, n_gold, self.gold_width), structure(y, n, self.width), x)
-                if not value >= 0:
+                value = self.target.value(structure(gold, n_gold, self.gold_width), structure(y, n, self.code_width), x)
+                if not 0 <= value < INFINITY:
                     raise PluginError(f"{type(self.target).__name__}.value returned {value} for example {x.index}; "
                                       f"a loss is never negative or NaN.")
                 return value
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "value", x)
 
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
         if not self.has_augment:    # a changed value on label outputs changes what follows from it
@@ -366,8 +365,7 @@ cdef class PythonLoss(Loss):
                 return fill(s, self.target.augment(structure(gold, n_gold, self.gold_width), copied(s, x.n_atoms), scale, x), x,
                             self.target, "augment")
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "augment", x)
 
 
 cdef class PythonUpdate(Update):
@@ -380,31 +378,22 @@ cdef class PythonUpdate(Update):
         return self.target
 
     cdef int step_c(self, Trial trial) noexcept nogil:
-        cdef Py_ssize_t a
-        cdef double total
         with gil:
             try:
                 c = self.target.step(trial)
                 if c is None:
                     return 0
                 fill(trial.c, c, trial.x, self.target, "step")
-                total = 0
-                for a in range(trial.x.n_atoms):
-                    total += trial.c[a]
-                if total - total != 0:
-                    raise PluginError(f"{type(self.target).__name__}.step returned a coefficient that is not finite for "
-                                      f"example {trial.x.index}.")
                 return 1
             except BaseException as error:
-                self.error = error
-                return -1
+                return failed(self, error, "step", trial.x)
 
 
 ADAPTERS += (
     (Features, PythonFeatures, ("n_atoms", "scores", "add", "norm", "inner", "cell")),
     (Weights, PythonWeights, ("scores", "update", "norm", "inner")),
     (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),
-    (Argmax, PythonArgmax, ("argmax",)),
+    (Argmax, PythonArgmax, ("argmax", "argmax_augmented")),
     (Loss, PythonLoss, ("value", "augment")),
     (Update, PythonUpdate, ("step",)),
 )

@@ -1,11 +1,18 @@
 from structperc.core.component cimport Component
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 
 
 cdef class Argmax(Component):
-    cdef public Py_ssize_t width                # of the structures it returns, as Outputs.width
+    cdef readonly Outputs outputs               # as its author wrote it; after start
+    cdef Py_ssize_t code_width                  # of the structures it returns, as Outputs.code_width
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil
+    cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                       int *y) noexcept nogil
+    cdef Py_ssize_t best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                 int *y) except -1
 
 
 cdef class LabelArgmax(Argmax):

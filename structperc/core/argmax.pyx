@@ -1,7 +1,13 @@
 """Solvers over label outputs, O(r) each; r = 2..50 takes 2..30 ns."""
 import numpy as np
 
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
 from structperc.core.component cimport Component
+from structperc.core.component import bound, overrides, raise_stored
+from structperc.core.errors import PluginError
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
 
@@ -11,9 +17,11 @@ cdef class Argmax(Component):
 
     Attributes
     ----------
+    outputs : Outputs
+        The output space; known after `start`.
     exact : bool
-        Whether what it finds is always a maximiser. An approximate solver is allowed, and `Engine` says so.
-    restricts : bool
+        Whether what it finds is always a maximiser. An approximate solver is allowed, and `Engine` says so; it may set `x.bound`.
+    heeds_allowed : bool
         Whether it heeds which labels each row may have (`Rows.restrict`, the users' `allowed`).
     """
 
@@ -21,20 +29,68 @@ cdef class Argmax(Component):
     heeds_allowed = False
 
     def __cinit__(self, *args, **kwargs):
-        self.width = -1
+        self.code_width = -1
 
     def start(self, parts, context):
-        """Takes the width of structures from the outputs."""
-        self.width = parts.outputs.width
+        """Takes the output space; called once per fit."""
+        self.outputs = parts.outputs
+        self.code_width = self.outputs.code_width
 
     def workspace_size(self, n_atoms):
         """How many doubles `argmax_c` needs at x.work for an example of so many atoms."""
         return 0
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
+        """Writes the structure of largest score to y; returns its length, or -1 after storing an error."""
         with gil:
             self.error = self.missing("argmax")
         return -1
+
+    cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                       int *y) noexcept nogil:
+        """The same for the largest score + scale * loss(gold, y). s is a copy of the scores, to be overwritten at will."""
+        if loss.over_atoms:
+            if loss.augment_c(x, gold, n_gold, scale, s) < 0:
+                return -1
+            return self.argmax_c(x, s, y)
+        with gil:
+            try:
+                return self.best_of_list(x, s, gold, n_gold, loss, scale, y)
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef Py_ssize_t best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                 int *y) except -1:
+        """The search with a loss that no sum over atoms is: down the list of the k best, as far as the bound on the loss may still win.
+
+        Of equal sums the one earlier in the list.
+        """
+        cdef double value, total, best = -INFINITY, largest = loss.as_written().largest
+        cdef Py_ssize_t k = 2, n, n_best = -1
+        cdef int[::1] codes = np.empty(self.most_integers(x.n_atoms), dtype=np.intc)
+        solver = self.as_written()
+        ranked = []
+        scores = np.array(<const double[:x.n_atoms]> s) if x.n_atoms else np.zeros(0)
+        if not solver.searches_with(loss.as_written()):
+            raise self.missing("argmax_augmented")
+        while True:
+            ranked = solver.k_best(scores.copy(), x, k)
+            for found, score in ranked:
+                n = self.outputs.write(found, x, &codes[0])
+                value = loss.value_c(x, gold, n_gold, &codes[0], n)
+                if value < 0:
+                    raise_stored(loss, loss._outputs)
+                if not value <= largest * (1 + 1e-9):
+                    raise PluginError(f"{type(loss.as_written()).__name__} is {value} for example {x.index}, but says that its largest value "
+                                      f"is {largest}; correct `largest`.")
+                total = score + scale * value
+                if total > best:
+                    best, n_best = total, n
+                    memcpy(y, &codes[0], n * sizeof(int))
+            if len(ranked) < k or ranked[k - 1][1] + scale * largest <= best:
+                return n_best
+            k *= 2
 
     def argmax(self, const double[::1] scores, Example x):
         """The structure of largest score: one label (int) or a tuple of integers.
@@ -42,16 +98,60 @@ cdef class Argmax(Component):
         Parameters
         ----------
         scores : array of shape (x.n_atoms,)
-            Atom scores; with loss-augmented search the loss is already in them.
+            Atom scores; with loss-augmented search the loss may already be in them. A copy, to be changed at will.
         x : Example
         """
-        cdef int[::1] y = np.empty(max(scores.shape[0], self.width, 1), dtype=np.intc)
+        cdef int[::1] y = np.empty(self.most_integers(scores.shape[0]), dtype=np.intc)
         cdef Py_ssize_t n
         x.provide(self.workspace_size(scores.shape[0]))
         n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
         if n < 0:
             self.raised()
-        return structure(&y[0], n, self.width)
+        return structure(&y[0], n, self.code_width)
+
+    def argmax_augmented(self, scores, Example x, gold, Loss loss, double scale):
+        """The structure of largest score + scale * loss.value(gold, y, x): one label (int) or a tuple of integers.
+
+        As it stands, a loss that is written over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. Another one
+        with a bound (`Loss.largest`) is searched with by `k_best`, if there is one: down the list of the best structures, until the bound
+        says that no later one can win; that is exact. A solver that sees what the loss is made of overrides this method.
+
+        Parameters
+        ----------
+        scores : array of shape (x.n_atoms,)
+            Atom scores without the loss. A copy, to be changed at will.
+        x : Example
+        gold : int or tuple
+            The gold output as `Outputs.encode` encodes it.
+        loss : Loss
+            Its methods `value(gold, y, x)` and `augment(gold, scores, scale, x)`.
+        scale : float
+        """
+        cdef double[::1] s = np.array(scores, dtype=float)
+        cdef int[::1] y = np.empty(self.most_integers(s.shape[0]), dtype=np.intc)
+        cdef int[::1] codes = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef Loss called = bound(loss)
+        cdef Argmax solver = bound(self) if overrides(self, "argmax") else self
+        cdef Py_ssize_t n
+        x.provide(self.workspace_size(s.shape[0]))
+        if solver is self:
+            n = self.argmax_augmented_c(x, &s[0] if s.shape[0] else NULL, &codes[0] if codes.shape[0] else NULL, codes.shape[0], called,
+                                        scale, &y[0])
+        else:
+            n = Argmax.argmax_augmented_c(solver, x, &s[0] if s.shape[0] else NULL, &codes[0] if codes.shape[0] else NULL,
+                                          codes.shape[0], called, scale, &y[0])
+        if n < 0:
+            raise_stored(solver, called)
+        return structure(&y[0], n, self.code_width)
+
+    def most_integers(self, n_atoms):
+        """The most integers of a structure over so many atoms."""
+        return max(n_atoms if self.outputs is None else self.outputs.max_code_length(n_atoms), self.code_width, 1)
+
+    def searches_with(self, Loss loss):
+        """Whether `argmax_augmented` can search with this loss."""
+        return (loss.over_atoms or overrides(self, "argmax_augmented") or <void *> self.argmax_augmented_c != <void *> PLAIN.argmax_augmented_c
+                or loss.largest < INFINITY and type(self).k_best is not Argmax.k_best)
 
     def k_best(self, scores, Example x, k):
         """The k structures of largest score, best first, as a list of (structure, score); fewer where Y(x) has fewer.
@@ -69,12 +169,15 @@ cdef class Argmax(Component):
         return None
 
 
+cdef Argmax PLAIN = Argmax()        # whose methods a subclass replaces
+
+
 cdef class LabelArgmax(Argmax):
     """Base of the solvers over n_labels labels."""
 
     def __init__(self, Py_ssize_t n_labels):
         self.n_labels = n_labels
-        self.width = 1
+        self.code_width = 1
 
 
 cdef class PrefixArgmax(LabelArgmax):

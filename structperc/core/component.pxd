@@ -4,3 +4,4 @@
 cdef class Component:
     cdef public object error
     cdef tuple _arguments
+    cdef object _adapter                # see bound

@@ -1,5 +1,5 @@
 """The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
-from structperc.core.errors import PluginError
+from structperc.core.errors import PluginError, StructPercError, add_note
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
 ADAPTERS = []           # (base class, adapter, methods) of each kind of part, entered by structperc.core.adapters
@@ -15,12 +15,18 @@ def overrides(component, name):
     return False
 
 
-def bound(component):
-    """The part as compiled code can call it: itself, or an adapter where Python overrides a method that the loop calls."""
+def bound(Component component):
+    """The part as compiled code can call it: itself, or its one adapter where Python overrides a method that the loop calls."""
     for base, adapter, methods in ADAPTERS:
         if isinstance(component, base):
             python = frozenset(name for name in methods if overrides(component, name))
-            return adapter(component, python) if python else component
+            if not python:
+                return component
+            if component._adapter is None:
+                component._adapter = adapter(component, python)
+            else:
+                component._adapter.__init__(component, python)      # the part may have been started since
+            return component._adapter
     raise TypeError(f"{type(component).__name__} is not a component.")
 
 
@@ -34,6 +40,32 @@ def remake(kind, args, kwargs, attributes):
     if attributes:
         component.__dict__.update(attributes)
     return component
+
+
+def take_error(*parts):
+    """The first error that a method ending in _c has stored in one of these parts, or None; forgets all of them."""
+    parts = [found for part in parts for found in (part, part.as_written())]
+    errors = [part.error for part in parts if part.error is not None]
+    for part in parts:
+        part.error = None
+    return errors[0] if errors else None
+
+
+def raise_stored(*parts):
+    """Raises the error that a method ending in _c has stored in one of these parts before it answered -1."""
+    error = take_error(*parts)
+    if error is not None:
+        raise error
+    names = ", ".join(dict.fromkeys(type(part.as_written()).__name__ for part in parts))
+    raise PluginError(f"a compiled method answered that it failed, but stored no exception in `error` before; look at the methods ending "
+                      f"in _c of {names}.")
+
+
+def noted(error, component, method, example=None):
+    """The error of an author's code, with a note that names component, method and example; sentences of this library name them already."""
+    if isinstance(error, Exception) and not isinstance(error, StructPercError):
+        add_note(error, f"in {type(component).__name__}.{method}" + ("" if example is None else f", example {example.index}"))
+    return error
 
 
 cdef class Component:
@@ -99,8 +131,7 @@ cdef class Component:
 
     def raised(self):
         """Raises the error that a compiled method has stored, and forgets it."""
-        error, self.error = self.error, None
-        raise error or PluginError(f"{type(self.as_written()).__name__} failed without saying why.")
+        raise_stored(self)
 
     def missing(self, method):
         """The error of a component that lacks one of its methods."""

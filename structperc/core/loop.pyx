@@ -8,7 +8,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
-from structperc.core.adapters import bound, is_adapter
+from structperc.core.component import bound, is_adapter, take_error
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport Features
 from structperc.core.losses cimport Loss
@@ -42,7 +42,7 @@ cdef enum Stage:            # why a pass stopped: the call that failed, or what 
 
 CALLS = {       # part and method
     ATOMS: ("features", "n_atoms"), LOOKING_AHEAD: ("weights", "look_ahead"), SCORING: ("weights", "scores"),
-    SEARCHING: ("argmax", "argmax"), COMPARING: ("outputs", "agrees"), LOSING: ("loss", "value"), AUGMENTING: ("loss", "augment"),
+    SEARCHING: ("argmax", "argmax"), COMPARING: ("outputs", "agrees"), LOSING: ("loss", "value"), AUGMENTING: ("argmax", "argmax_augmented"),
     COMPLETING: ("outputs", "complete"), RULING: ("update", "step"), STEPPING: ("weights", "update"),
 }
 SEARCHES = {"none": (False, False), "plain": (True, False), "augmented": (False, True), "both": (True, True)}       # plain, augmented
@@ -138,8 +138,7 @@ cdef class Loop:
         self.features = bound(parts.features)
         self.outputs = bound(parts.outputs)
         self.argmax = bound(parts.argmax)
-        if is_adapter(self.argmax):
-            self.argmax.outputs = parts.outputs
+        parts.loss.started()
         self.loss = bound(parts.loss)
         self.weights, self.store = bound(parts.weights), parts.weights
         self.use(parts.update, "both" if loss_weight and parts.update.search == "plain" else parts.update.search, loss_weight)
@@ -231,7 +230,7 @@ cdef class Loop:
             starts_at = &starts[0]
         ragged = None
         if online is not None:
-            if self.outputs.width == 1:
+            if self.outputs.code_width == 1:
                 record = np.zeros(n, dtype=np.intc)
                 record_at = &record[0] if n else NULL
             else:
@@ -253,7 +252,7 @@ cdef class Loop:
                 if stop < 0:
                     self.fail(<int> stop, self.x)
                 if ragged is not None:
-                    ragged.append(structure(&self.predicted[0], self.n_predicted, self.outputs.width))
+                    ragged.append(structure(&self.predicted[0], self.n_predicted, self.outputs.code_width))
                 start = stop
                 PyErr_CheckSignals()
         except BaseException as error:
@@ -275,13 +274,10 @@ cdef class Loop:
     def fail(self, int status, Example x, Weights store=None):
         """Raises what stopped a pass; a note names the part and the example of an error that is not of this library."""
         scoring = () if store is None else (store, store.features)
-        failed = [part for part in (*self.components(), *scoring) if part.error is not None]
-        if failed:
-            error = failed[0].error
-            for part in failed:
-                part.error = None
-            if isinstance(error, Exception) and not isinstance(error, StructPercError):
-                add_note(error, f"raised by {self.culprit(status, failed[0])} on example {x.index}")
+        error = take_error(*self.components(), *scoring)
+        if error is not None:
+            if isinstance(error, Exception) and not isinstance(error, StructPercError) and not getattr(error, "__notes__", ()):
+                add_note(error, f"in {self.culprit(status)}, example {x.index}")
             raise error
         if status == NOT_FINITE:
             raise NotFinite(x.index)
@@ -290,13 +286,11 @@ cdef class Loop:
         raise PluginError(f"{self.culprit(status)} failed on example {x.index} without saying why; a method in Cython stores an exception "
                           f"in `error` before it answers -1.")
 
-    def culprit(self, int status, part=None):
-        """The method that stopped a pass, and where another part stored the error its name too."""
+    def culprit(self, int status):
+        """The method that stopped a pass."""
         kind, method = CALLS[status]
         called = self.update if kind == "update" else getattr(self.parts, kind)
-        called = type(called.as_written()).__name__
-        name = called if part is None else type(part.as_written()).__name__
-        return f"{called}.{method}" if name == called else f"{name} in {called}.{method}"
+        return f"{type(called.as_written()).__name__}.{method}"
 
     cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
                           int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, PassResult passed, Example x, Trial trial,
@@ -360,12 +354,10 @@ cdef class Loop:
             # y = argmax over Y(x) of score + loss_weight * loss
             if augments:
                 memcpy(&self.augmented[0], s, n_atoms * sizeof(double))
-                if self.loss.augment_c(x, gold.at, gold.n, self.loss_weight, &self.augmented[0]) < 0:
-                    return AUGMENTING
                 y = &self.searched[0]
-                n_y = self.argmax.argmax_c(x, &self.augmented[0], y)
+                n_y = self.argmax.argmax_augmented_c(x, &self.augmented[0], gold.at, gold.n, self.loss, self.loss_weight, y)
                 if n_y < 0:
-                    return SEARCHING
+                    return AUGMENTING
                 same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
                 if same < 0:
                     return same
@@ -416,8 +408,8 @@ cdef class Loop:
         cdef const double[::1] flat
         cdef const int64_t[::1] begins
         cdef const int64_t *begins_at = NULL
-        cdef int[::1] found = np.zeros(n if self.outputs.width == 1 else capacity, dtype=np.intc)
-        cdef int64_t[::1] ends = np.zeros(1 if self.outputs.width == 1 else n + 1, dtype=np.int64)
+        cdef int[::1] found = np.zeros(n if self.outputs.code_width == 1 else capacity, dtype=np.intc)
+        cdef int64_t[::1] ends = np.zeros(1 if self.outputs.code_width == 1 else n + 1, dtype=np.int64)
         cdef const double *batch_at = NULL
         cdef Py_ssize_t pitch = 0
         cdef bint compiled = not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
@@ -431,7 +423,7 @@ cdef class Loop:
         x.look_at(rows)
         x.provide(self.parts.argmax.workspace_size(max(most, 1)))
         while start < n:
-            if self.outputs.width != 1 and found.shape[0] < at + capacity:
+            if self.outputs.code_width != 1 and found.shape[0] < at + capacity:
                 found = np.resize(found, 2 * (at + capacity))
             before = at
             if compiled:
@@ -446,7 +438,7 @@ cdef class Loop:
                 self.fail(<int> stop, x, weights)
             start = stop
             PyErr_CheckSignals()
-        if self.outputs.width == 1:
+        if self.outputs.code_width == 1:
             return np.asarray(found)
         return Structures(np.asarray(found)[:at], np.asarray(ends))
 
@@ -455,7 +447,7 @@ cdef class Loop:
                            Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
         """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
         cdef Py_ssize_t i, m, seen = 0, fixed = self.features.atoms_per_example
-        cdef bint single = self.outputs.width == 1
+        cdef bint single = self.outputs.code_width == 1
         cdef const double *s = own
         cdef int status
         for i in range(start, min(start + CHUNK, n)):

@@ -1,37 +1,47 @@
-"""Losses. On label outputs each is additive over atoms (differences of neighbouring costs); O(1) per value."""
+"""Losses. On label outputs each is additive over atoms (differences of neighbouring costs), O(1) per value; on structures O(atoms)."""
 import numpy as np
 
+from libc.math cimport fabs
 from libc.stdlib cimport abs
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example
-from structperc.core.component import bound
 from structperc.core.component cimport Component
+from structperc.core.component import bound, overrides, raise_stored
 from structperc.core.outputs cimport Outputs
 
 
 cdef class Loss(Component):
     """The loss: its value, and how it is added to the atom scores for loss-augmented search.
 
-    A subclass gives `value`. On label outputs any loss is additive, so `augment` follows from it; on other outputs a
-    subclass that can be optimised overrides `augment` too, else its loss is only measured.
+    A subclass gives `value`. On label outputs any loss is additive over atoms, so `augment` follows from it. On other outputs a loss is
+    searched with in one of three ways: by its own `augment`; by a bound, `largest`, where the solver lists its `k_best`; or by a solver
+    that overrides `argmax_augmented`. Else it is only measured.
 
     Attributes
     ----------
+    outputs : Outputs
+        The output space; known after `start`.
+    largest : float
+        No value is larger. Infinity: not known.
     example_costs : bool
         Whether it needs costs of each example: `set_costs(costs, gold, n_examples)` then receives `fit(..., costs=)`.
     """
 
+    largest = float("inf")
     example_costs = False
 
     def start(self, parts, context):
-        """Takes the output space."""
-        self.outputs = bound(parts.outputs)
+        """Takes the output space; called once per fit."""
+        self.outputs = parts.outputs
+        self._outputs = bound(self.outputs)
         self.costs = np.zeros(max(self.outputs.n_labels, 1))
+        own_value = self.outputs.n_labels == 0 and overrides(self, "value")
+        self.over_atoms = overrides(self, "augment") or self.decomposable and not own_value
 
     @property
     def decomposable(self):
-        """Whether loss-augmented search optimises this loss."""
-        return self.outputs is not None and self.outputs.n_labels > 0
+        """Whether a compiled `augment_c` writes this loss over atoms."""
+        return self.outputs is not None and self.outputs.n_labels > 0 or <void *> self.augment_c != <void *> PLAIN.augment_c
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         """The loss, >= 0; negative after storing an error."""
@@ -52,12 +62,13 @@ cdef class Loss(Component):
             if value < 0:
                 return -1
             self.costs[y - 1] = value
-        self.outputs.add_costs_c(&self.costs[0], scale, s)
+        self._outputs.add_costs_c(&self.costs[0], scale, s)
         return 0
 
     def started(self):
         if self.outputs is None:
-            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(parts, context) first.")
+            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(parts, context) first, and a start "
+                              f"of its own begins with super().start(parts, context).")
 
     def value(self, gold, y, Example x=None):
         """The loss of predicting y where gold is right; both as `Outputs` encodes them (labels: ints 1..r)."""
@@ -67,7 +78,7 @@ cdef class Loss(Component):
         cdef double value = self.value_c(x, &a[0] if a.shape[0] else NULL, a.shape[0],
                                          &b[0] if b.shape[0] else NULL, b.shape[0])
         if value < 0:
-            self.raised()
+            raise_stored(self, self._outputs)
         return value
 
     def augment(self, gold, scores, double scale, Example x=None):
@@ -75,16 +86,22 @@ cdef class Loss(Component):
         self.started()
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef double[::1] s = np.array(scores, dtype=float)
-        if self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0]) < 0:
-            self.raised()
+        if self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0] if s.shape[0] else NULL) < 0:
+            raise_stored(self, self._outputs)
         return np.asarray(s)
+
+
+cdef Loss PLAIN = Loss()            # whose methods a subclass replaces
 
 
 cdef class ZeroOneLoss(Loss):
     """1 for a wrong prediction, 0 for a right one."""
 
+    largest = 1.0
+
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
-        return 0 if self.outputs.agrees_c(x, gold, n_gold, y, n) else 1
+        cdef int same = self._outputs.agrees_c(x, gold, n_gold, y, n)
+        return -1 if same < 0 else 1 - same
 
 
 cdef class AbsoluteLoss(Loss):
@@ -110,38 +127,43 @@ cdef class SquaredLoss(Loss):
 
 
 cdef class HammingLoss(Loss):
-    """How many atoms belong to one of the two structures but not to the other; for structures of distinct atoms."""
+    """How many atoms belong to one of the two structures but not to the other: sum_a |n_gold[a] - n_y[a]|. O(atoms)."""
 
     def start(self, parts, context):
-        outputs = parts.outputs
         Loss.start(self, parts, context)
-        if outputs.n_labels:
+        if self.outputs.n_labels:
             raise PluginError("loss='hamming' compares sets of atoms, but the outputs of this problem are single labels; "
                               "use 'zero-one' for classes or 'absolute' for ranks.")
-        if outputs.partial_gold:
-            raise PluginError(f"loss='hamming' compares two sets of atoms, but a gold output of {type(outputs).__name__} may leave some "
-                              f"open; use 'zero-one', or a loss of the plugin that makes these outputs.")
-
-    @property
-    def decomposable(self):
-        return True
+        if self.outputs.partial_gold:
+            raise PluginError(f"loss='hamming' compares two sets of atoms, but a gold output of {type(self.outputs).__name__} may leave "
+                              f"some open; use 'zero-one', or a loss of the plugin that makes these outputs.")
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t i, j, common = 0
-        for i in range(n):
-            for j in range(n_gold):
-                if y[i] == gold[j]:
-                    common += 1
-                    break
-        return n + n_gold - 2 * common
+        cdef Py_ssize_t a
+        cdef double total = 0
+        cdef double *c = self._outputs.difference_of(x, gold, n_gold, y, n)
+        if c == NULL:
+            return -1
+        for a in range(x.n_atoms):
+            total += fabs(c[a])
+        return total
 
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
         """An atom outside gold costs 1, one inside saves 1 (of the constant |gold|)."""
         cdef Py_ssize_t a
+        cdef double *c = self._outputs.difference_of(x, gold, n_gold, NULL, 0)
+        if c == NULL:
+            return -1
         for a in range(x.n_atoms):
+            if c[a] != 0 and c[a] != 1:
+                with gil:
+                    self.error = PluginError(f"search with loss='hamming' needs structures of distinct atoms, but {type(self.outputs).__name__} "
+                                             f"counts atom {a} of the gold output of example {x.index} {c[a]:g} times; use a loss of "
+                                             f"your own with augment.")
+                return -1
             s[a] += scale
-        for a in range(n_gold):
-            s[gold[a]] -= 2 * scale
+            if c[a] == 1:
+                s[a] -= 2 * scale
         return 0
 
 

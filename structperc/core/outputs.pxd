@@ -3,14 +3,17 @@ from structperc.core.rows cimport Example
 
 
 cdef class Outputs(Component):
-    cdef public Py_ssize_t width                # integers per structure, or -1 when they differ
-    cdef public bint partial_gold                    # gold structures are restrictions that complete_c completes
+    cdef public Py_ssize_t code_width           # integers per structure, or -1 when they differ
+    cdef public bint partial_gold               # gold structures are restrictions that complete_c completes
     cdef readonly Py_ssize_t n_labels           # outputs of one label: how many labels; else 0
+    cdef object _features
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil
     cdef int difference_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n, double *c) noexcept nogil
     cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1
+    cdef double *difference_of(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil
     cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil
 

@@ -4,11 +4,15 @@ Typical sizes: r = 2..50 labels. Counting and adding costs are O(r).
 """
 import numpy as np
 
+from operator import index
+
+from libc.string cimport memcmp
 from structperc.core.component cimport Component
+from structperc.core.component import bound, noted, overrides
 from structperc.core.errors import DataError, PluginError
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport structure
 from structperc.core.structures import Structures, encode_few
 
@@ -21,18 +25,36 @@ cdef class Outputs(Component):
 
     As it stands, a structure is a collection of distinct atoms, given and returned as a tuple of atom numbers (from 0).
 
+    An encoding of one's own overrides `count`, or `count_c`: two structures are the same where they count every atom equally often, and
+    losses see no more of them than these counts. `encode`, `decode` and `check_structure` then go with it; a structure of more
+    integers than atoms needs `max_code_length`.
+
     Attributes
     ----------
-    width : int
-        Integers per structure, or -1 when they differ.
+    code_width : int
+        Integers per structure; -1: they differ.
+    partial_gold : bool
+        Whether a gold output may leave something open; then `agrees` and `complete` say what fits it.
     default_loss : str
         The loss when the user names none.
+    ordered : bool
+        Whether the labels have an order.
+    order_counts : bool
+        Whether the order within a structure matters to its loss.
+    per_row : bool
+        Whether users give y by an entry for each row of X, of examples that have several rows.
     """
 
     default_loss = "hamming"
+    ordered = False
+    order_counts = False
+    per_row = False
 
     def __cinit__(self, *args, **kwargs):
-        self.width = -1
+        self.code_width = -1
+
+    def start(self, parts, context):
+        self._features = parts.features
 
     def find_labels(self, y, classes):
         """The labels that outputs are made of, in order, or None where there are none; y is what the user passed."""
@@ -69,7 +91,7 @@ cdef class Outputs(Component):
         atoms = (y,) if isinstance(y, int) else y
         for a in atoms:
             if not 0 <= a < x.n_atoms:
-                raise PluginError(f"atom {a} in the structure {y!r} of example {x.index}, which has atoms 0..{x.n_atoms - 1}.")
+                raise no_atom(a, y, x)
         if len(set(atoms)) < len(atoms):
             raise PluginError(f"the structure {y!r} of example {x.index} names an atom twice.")
 
@@ -80,15 +102,58 @@ cdef class Outputs(Component):
                               f"override encode_answers(answers, rows).")
         return self.encode(answers, rows)
 
-    def decode(self, y):
-        """What the user sees of an encoded structure (an int or a tuple)."""
+    def as_structure(self, answer, Example x):
+        """What a solver in Python answered as an int or a tuple of ints; refuses numbers that are not whole."""
+        if self.code_width == 1:
+            try:
+                return index(answer)
+            except TypeError:
+                raise PluginError(f"{answer!r} for example {x.index} is not a label; expected an int.") from None
+        try:
+            return tuple(map(index, answer.tolist() if isinstance(answer, np.ndarray) else answer))
+        except TypeError:
+            raise PluginError(f"{answer!r} for example {x.index} is not a structure; expected a collection of ints.") from None
+
+    cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1:
+        """Checks a structure that Python code returned and writes it to y, which has room for `max_code_length` integers."""
+        cdef Py_ssize_t n = 0
+        answer = self.as_structure(answer, x)
+        if self.code_width != 1 and len(answer) > self.max_code_length(x.n_atoms):
+            raise PluginError(f"a structure of {len(answer)} integers for example {x.index}; "
+                              f"Outputs.max_code_length allows {self.max_code_length(x.n_atoms)}.")
+        self.check_structure(x, answer)
+        if self.code_width == 1:
+            y[0] = answer
+            return 1
+        for a in answer:
+            y[n] = a
+            n += 1
+        return n
+
+    def decode(self, y, Example x):
+        """What the user sees of an encoded structure (an int or a tuple) of the example x."""
         return y
 
-    def decode_many(self, structures):
-        """Decodes a `Structures` or list of structures into what `predict` returns."""
+    def decode_many(self, structures, Rows rows, examples=None):
+        """Decodes a `Structures` or list of structures into what `predict` returns.
+
+        `examples` are the numbers of the examples in `rows` that the structures are of; without it, all in order.
+        """
+        cdef Example x = Example()
+        x.look_at(rows)
         decoded = np.empty(len(structures), dtype=object)
+        if type(self).decode is Outputs.decode:
+            for i in range(len(structures)):
+                decoded[i] = structures[i]
+            return decoded
         for i in range(len(structures)):
-            decoded[i] = self.decode(structures[i])
+            rows.load(i if examples is None else examples[i], x)
+            if self._features is not None:
+                x.n_atoms = self._features.n_atoms(x)
+            try:
+                decoded[i] = self.decode(structures[i], x)
+            except Exception as error:
+                raise noted(error, self, "decode", x)
         return decoded
 
     def decode_marginals(self, Example x, marginals):
@@ -105,7 +170,7 @@ cdef class Outputs(Component):
 
     def max_code_length(self, n_atoms):
         """The most integers that a structure over n_atoms atoms can take."""
-        return self.width if self.width >= 0 else n_atoms
+        return self.code_width if self.code_width >= 0 else n_atoms
 
     def enumerate(self, Example x):
         """All structures of Y(x), for tests, `explain` and small problems; None when it does not say."""
@@ -118,6 +183,10 @@ cdef class Outputs(Component):
         """c[a] += sign * (how often atom a occurs in y)."""
         cdef Py_ssize_t i
         for i in range(n):
+            if y[i] < 0 or y[i] >= x.n_atoms:
+                with gil:
+                    self.error = no_atom(y[i], structure(y, n, self.code_width), x)
+                return -1
             c[y[i]] += sign
         return 0
 
@@ -146,22 +215,30 @@ cdef class Outputs(Component):
         return 0
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
-        """Whether a prediction is right: here, the same integers in any order."""
-        cdef Py_ssize_t i, j
-        if n != n_gold:
-            return 0
-        for i in range(n):
-            if y[i] != gold[i]:
-                break
-        else:
+        """Whether a prediction is right: 1 where it counts every atom as often as gold does, else 0; -1 after storing an error."""
+        cdef Py_ssize_t a
+        cdef double *c
+        if n == n_gold and (n == 0 or memcmp(y, gold, n * sizeof(int)) == 0):
             return 1
-        for i in range(n):
-            for j in range(n):
-                if y[i] == gold[j]:
-                    break
-            else:
+        c = self.difference_of(x, gold, n_gold, y, n)
+        if c == NULL:
+            return -1
+        for a in range(x.n_atoms):
+            if c[a] != 0:
                 return 0
         return 1
+
+    cdef double *difference_of(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        """n_gold - n_y in the scratch space of x; NULL after storing an error."""
+        cdef double *c = NULL if x is None else x.zeros()
+        if c == NULL:
+            with gil:
+                self.error = MemoryError() if x is not None else PluginError(
+                    f"{type(self.as_written()).__name__} compares structures by their atoms, for which it needs the example; pass x.")
+            return NULL
+        if self.count_c(x, gold, n_gold, 1.0, c) < 0 or self.count_c(x, y, n, -1.0, c) < 0:
+            return NULL
+        return c
 
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
         """Outputs of one label: adds scale * costs[label - 1] to each label's score, up to a constant, over atoms."""
@@ -189,7 +266,24 @@ cdef class Outputs(Component):
         cdef Py_ssize_t n = self.complete_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], pointer(scores), &y[0])
         if n < 0:
             self.raised()
-        return structure(&y[0], n, self.width)
+        return structure(&y[0], n, self.code_width)
+
+    def agrees(self, gold, y, Example x):
+        """Whether predicting y is right where `gold` is the gold output: whether both count every atom equally often."""
+        cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
+        cdef const int *gold_at = &a[0] if a.shape[0] else NULL
+        cdef const int *y_at = &b[0] if b.shape[0] else NULL
+        cdef Outputs counting = self
+        cdef int same
+        if overrides(self, "count") and not self.partial_gold and self.n_labels == 0:
+            counting = bound(self)
+            same = Outputs.agrees_c(counting, x, gold_at, a.shape[0], y_at, b.shape[0])
+        else:
+            same = self.agrees_c(x, gold_at, a.shape[0], y_at, b.shape[0])
+        if same < 0:
+            counting.raised()
+        return bool(same)
 
     def count(self, Example x, y):
         """How often each atom occurs in y, array of length n_atoms."""
@@ -201,6 +295,11 @@ cdef class Outputs(Component):
         return np.asarray(c)[:x.n_atoms]
 
 
+cdef no_atom(a, y, Example x):
+    known = f"the atoms 0..{x.n_atoms - 1}" if x.n_atoms else "no atoms"
+    return PluginError(f"atom {a} in the structure {y!r} of example {x.index}, which has {known}.")
+
+
 cdef class LabelOutputs(Outputs):
     """One of r labels, encoded 1..r. Subclasses say which atoms a label consists of.
 
@@ -210,11 +309,10 @@ cdef class LabelOutputs(Outputs):
         Whether the order of the labels means something; then labels that have no natural order need `classes`.
     """
 
-    ordered = False
     default_loss = "zero-one"
 
     def __cinit__(self, *args, **kwargs):
-        self.width = 1
+        self.code_width = 1
 
     def __init__(self):
         self.labels = None
@@ -243,18 +341,21 @@ cdef class LabelOutputs(Outputs):
         return Structures(self._codes.encode(answers, rows.n_examples))
 
     def check_gold(self, gold, rows, features):
-        """Nothing is left to check: `encode` knows every label."""
+        """Nothing is left to check where `encode` knows every label."""
+        if overrides(self, "encode") and len(gold.values) and not 1 <= gold.values.min() <= gold.values.max() <= self.n_labels:
+            raise PluginError(f"{type(self).__name__}.encode returned the codes {gold.values.min()}..{gold.values.max()}; expected ints from 1 "
+                              f"to {self.n_labels}, the numbers of the labels.")
 
     def check_structure(self, Example x, y):
         if not isinstance(y, int) or not 1 <= y <= self.n_labels:
             raise PluginError(f"{y!r} is not a label of example {x.index}: expected an int from 1 to {self.n_labels}.")
 
-    def decode(self, y):
+    def decode(self, y, Example x):
         return self.labels[y - 1]
 
-    def decode_many(self, structures):
-        if type(self).decode is not LabelOutputs.decode:
-            return np.array([self.decode(y) for y in np.asarray(structures).tolist()])
+    def decode_many(self, structures, Rows rows, examples=None):
+        if overrides(self, "decode"):
+            return np.array(Outputs.decode_many(self, np.asarray(structures).tolist(), rows, examples).tolist())
         return self.labels[np.asarray(structures, dtype=np.intp) - 1]
 
     def enumerate(self, Example x):

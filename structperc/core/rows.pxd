@@ -11,8 +11,11 @@ cdef class Example:
     cdef readonly Rows source
     cdef double *work                   # scratch for the solver: Argmax.workspace_size(n_atoms) doubles, of whoever owns this Example
     cdef double[::1] _work
+    cdef public double bound            # by how much another structure may beat what the solver found; 0: by nothing
+    cdef double[::1] _counts
 
     cdef int provide(self, Py_ssize_t n) except -1
+    cdef double *zeros(self) noexcept nogil
     cdef inline void look_at(self, Rows source):
         """Makes this the window through which the examples of `source` are seen; None lets go of them."""
         self.source = source

@@ -8,6 +8,7 @@ from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_STRIDES, Py
                              PyObject_GetBuffer)
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memset
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                       SP_CSR_F32_I64, SP_OBJECTS)
 
@@ -28,10 +29,13 @@ cdef class Example:
     object : object
         The example itself, when X is a list of objects.
     n_rows, n_features, n_atoms : int
+    bound : float
+        By how much the score of another structure may exceed that of the one found last; 0 where the solver is exact. A solver that may
+        miss the best structure sets it in each search, to infinity where it does not know.
     """
 
     def __cinit__(self, *args, **kwargs):
-        self._work = None
+        self._work = self._counts = None
 
     def __init__(self, Rows source=None, Py_ssize_t index=0):
         if source is not None:
@@ -46,6 +50,17 @@ cdef class Example:
             self._work = np.empty(max(n, 1))
             self.work = &self._work[0]
         return 0
+
+    cdef double *zeros(self) noexcept nogil:
+        """n_atoms zeros for counts over atoms, until the next call; NULL where memory is short. Allocates only for more atoms than before."""
+        if self._counts is None or self._counts.shape[0] < self.n_atoms:
+            with gil:
+                try:
+                    self._counts = np.empty(max(self.n_atoms, 1))
+                except MemoryError:
+                    return NULL
+        memset(&self._counts[0], 0, self.n_atoms * sizeof(double))
+        return &self._counts[0]
 
     @property
     def n_rows(self):

@@ -82,17 +82,17 @@ cdef class Trial:
 
     @property
     def gold(self):
-        return structure(self.gold_code.at, self.gold_code.n, self.outputs.width)
+        return structure(self.gold_code.at, self.gold_code.n, self.outputs.code_width)
 
     @property
     def given_gold(self):
-        return structure(self.given_code.at, self.given_code.n, -1 if self.outputs.partial_gold else self.outputs.width)
+        return structure(self.given_code.at, self.given_code.n, -1 if self.outputs.partial_gold else self.outputs.code_width)
 
     @property
     def y(self):
         if self.y_code.at == NULL:
             raise PluginError("this pass made no search, so the trial has no y; set `search` of the update rule.")
-        return structure(self.y_code.at, self.y_code.n, self.outputs.width)
+        return structure(self.y_code.at, self.y_code.n, self.outputs.code_width)
 
     def difference(self):
         """n_gold - n_y, an array over atoms: how often each occurs in the gold structure minus how often in y."""

@@ -28,7 +28,7 @@ def k_best(parts, scores, x, k) -> list:
     """
     ranked = parts.argmax.k_best(scores, x, k)
     if ranked is not None:
-        return [(plain(parts, y), float(score)) for y, score in ranked]
+        return [(parts.outputs.as_structure(y, x), float(score)) for y, score in ranked]
     winner = best(parts, scores, x)
     structures, counts = listed(parts, x, "the k best structures")
     totals = counts @ scores
@@ -43,12 +43,7 @@ def k_best(parts, scores, x, k) -> list:
 
 def best(parts, scores, x):
     """The structure of largest score, an int or a tuple of ints."""
-    return plain(parts, parts.argmax.argmax(scores, x))
-
-
-def plain(parts, y):
-    """A structure as the loop sees it, also where a solver in Python answers with arrays."""
-    return int(y) if parts.outputs.width == 1 else tuple(int(a) for a in y)
+    return parts.outputs.as_structure(parts.argmax.argmax(scores.copy(), x), x)
 
 
 def marginals(parts, scores, x) -> np.ndarray:

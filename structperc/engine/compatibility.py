@@ -43,10 +43,11 @@ def uses(part, name) -> bool:
 
 def check_search(parts, wanted) -> None:
     """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that."""
-    own_value, own_augment = overrides(parts.loss, "value"), overrides(parts.loss, "augment")
-    if not (own_augment or parts.loss.decomposable and (parts.outputs.n_labels > 0 or not own_value)):
-        raise PluginError(f"{wanted}: {type(parts.loss).__name__} cannot be written over atoms, so this argmax cannot "
-                          f"search with it. It can only be measured (loss_weight=0), or needs an argmax of its own.")
+    if not parts.argmax.searches_with(parts.loss):
+        loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
+        raise PluginError(f"{wanted}: {loss} is not written over atoms, so {argmax} cannot search with it. Measure it only (loss_weight=0), or "
+                          f"give {loss} a method `augment`, or a bound `largest` if {argmax} has a method `k_best`, or give {argmax} a "
+                          f"method `argmax_augmented` of its own.")
 
 
 def check_sizes(context, parts) -> None:

@@ -354,14 +354,14 @@ class Engine:
         """
         rows = self._read(X, offsets, lengths, groups, allowed)
         if k is not None:
-            return self._listed(self._k_best(rows, k), lambda x, ranked: [self.parts_.outputs.decode(y) for y, _ in ranked])
+            return self._listed(self._k_best(rows, k), lambda x, ranked: [self.parts_.outputs.decode(y, x) for y, _ in ranked])
         found = []
         for model, part, scores, start in self._scored(rows):
             try:
                 answers = model.loop.predict(part, scores, model.parts.weights.averaged())
             except NotFinite as error:
                 raise not_finite(rows, start + error.index) from None
-            found.append(model.parts.outputs.decode_many(answers))
+            found.append(model.parts.outputs.decode_many(answers, part))
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
@@ -490,10 +490,7 @@ class Engine:
         model = self._ready()
         if model.online is None:
             raise AttributeError("online_predictions_ is kept only by fit(..., keep_online=True).")
-        if model.parts.outputs.width == 1:
-            codes = np.concatenate(model.online) if model.online else np.zeros(0, dtype=np.intc)
-            return model.parts.outputs.decode_many(codes)
-        return model.parts.outputs.decode_many(model.online)
+        return np.concatenate(model.online) if model.online else np.empty(0, dtype=object)
 
     def __getattr__(self, name):
         """Fitted attributes that the parts document, such as coef_ and thresholds_."""

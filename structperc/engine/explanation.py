@@ -120,5 +120,5 @@ def explain(engine, x, against=None) -> Explanation:
             name = "(constant)" if feature < 0 else model.feature_name(int(feature))
             contributions.append(Contribution(names[a], name, float(terms[where[features == feature]].sum())))
     contributions.sort(key=lambda c: -abs(c.value))
-    decode = parts.outputs.decode
-    return Explanation(decode(winner), decode(runner_up), float(coefficients @ scores), atoms, contributions)
+    shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
+    return Explanation(*shown, float(coefficients @ scores), atoms, contributions)

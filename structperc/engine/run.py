@@ -48,12 +48,13 @@ class TrainingRun:
 
     def run(self, order=None):
         """One pass; records what happened, also when it is cut short."""
+        found = None if self.online is None else []
         try:
-            passed = self.look(order, self.online)
+            passed = self.look(order, found)
         except KeyboardInterrupt as error:
-            self._record(error.progress)
+            self._record(error.progress, order, found)
             raise
-        self._record(passed)
+        self._record(passed, order, found)
         return passed
 
     def look(self, order=None, online=None):
@@ -63,8 +64,13 @@ class TrainingRun:
         except NotFinite as error:
             raise not_finite(self.rows, error.index) from None
 
-    def _record(self, passed):
+    def _record(self, passed, order, found):
         model = self.model
+        if found:
+            outputs = model.parts.outputs
+            structures = found[0] if outputs.code_width == 1 else found
+            visits = range(passed.visited) if order is None else order[:passed.visited]
+            self.online.append(outputs.decode_many(structures, self.rows, visits))
         if self.observers is None:
             model.mistakes[-1] += passed.mistakes
         else:

@@ -47,7 +47,10 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
         pairs, where = np.unique(np.stack([gold.values, answers.values]), axis=1, return_inverse=True)
         values = np.array([loss.value(int(a), int(b)) for a, b in pairs.T])
         return values[where.reshape(-1)]
-    return np.array([loss.value(gold[i], answers[i], rows.example(i)) for i in range(rows.n_examples)])
+    examples = [rows.example(i) for i in range(rows.n_examples)]
+    for x in examples:
+        x.n_atoms = parts.features.n_atoms(x)
+    return np.array([loss.value(gold[x.index], answers[x.index], x) for x in examples])
 
 
 def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> dict[str, float]:

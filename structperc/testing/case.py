@@ -96,8 +96,7 @@ class Case:
     def answer(self, scores, x):
         """What the argmax finds, checked as the loop would check it."""
         outputs = self.parts.outputs
-        y = self.parts.argmax.argmax(scores, x)
-        y = int(y) if outputs.width == 1 else tuple(int(a) for a in y)
+        y = outputs.as_structure(self.parts.argmax.argmax(scores, x), x)
         outputs.check_structure(x, y)
         return y
 
@@ -137,7 +136,7 @@ class Case:
 
     def teach(self, data, answers) -> Data:
         """The examples with these structures as gold outputs."""
-        y = self.parts.outputs.decode_many(answers)
+        y = self.parts.outputs.decode_many(answers, data.rows)
         return attrs.evolve(data, y=y if self.observe is None else self.observe(self.random, y))
 
     @cached_property

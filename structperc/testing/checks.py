@@ -96,7 +96,7 @@ def loss_is_zero_at_gold(case):
 def augmented_argmax_maximises(case):
     """The argmax over scores with the loss in them maximises score + loss."""
     loss, argmax = case.parts.loss, case.parts.argmax
-    if not (loss.decomposable or overrides(loss, "augment")):
+    if not argmax.searches_with(loss):
         return f"{named(loss)} is only measured"
     if not argmax.exact:
         return f"{named(argmax)} declares itself approximate"
@@ -109,11 +109,12 @@ def augmented_argmax_maximises(case):
             s, scale = case.random.normal(size=x.n_atoms), float(case.random.uniform(0.5, 2))
             losses = np.array([case.loss.value(gold, y, x) for y in structures])
             wanted = counts @ s + scale * losses
-            augmented = np.asarray(case.loss.augment(gold, s.copy(), scale, x))
-            chosen = (counts == case.parts.outputs.count(x, case.answer(augmented, x))).all(axis=1)
+            found = case.parts.outputs.as_structure(argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
+            chosen = (counts == case.parts.outputs.count(x, found)).all(axis=1)
+            where = f"{named(loss)}.augment: with the loss from" if loss.over_atoms else f"{named(argmax)}.argmax_augmented with the loss from"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
-                    f"{named(loss)}.augment: with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds "
-                    f"{case.answer(augmented, x)}, but {structures[int(np.argmax(wanted))]} has the largest score + loss.")
+                    f"{where} {gold} in the atom scores of example {x.index} {named(argmax)} finds {found}, but "
+                    f"{structures[int(np.argmax(wanted))]} has the largest score + loss.")
     return None
 
 
@@ -165,7 +166,7 @@ def inputs_are_untouched(case):
         y = case.answer(s, x)
         for gold in case.golds(x)[:1]:
             case.loss.value(gold, y, x)
-            if case.parts.loss.decomposable or overrides(case.parts.loss, "augment"):
+            if case.parts.loss.over_atoms:
                 case.loss.augment(gold, s, 1.0, x)
         case.features.scores(w, x)
         case.features.add(w.copy(), x, c)
@@ -201,7 +202,7 @@ def predictions_follow_from_scores(case):
     scores = list(engine.atom_scores(data.X, offsets=data.offsets))
     for x in case.examples:
         one = data.take([x.index])
-        decoded = listed([case.parts.outputs.decode(case.answer(np.array(scores[x.index], dtype=float), x))])
+        decoded = listed([case.parts.outputs.decode(case.answer(np.array(scores[x.index], dtype=float), x), x)])
         require(answers[x.index:x.index + 1] == decoded == predictions(engine, one),
                 f"example {x.index} is predicted as {answers[x.index]} among the others and as {predictions(engine, one)[0]} alone, "
                 f"and the argmax of its atom scores is {decoded[0]}.")

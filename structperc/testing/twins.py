@@ -152,13 +152,32 @@ class CalledArgmax(Called, Argmax):
     def argmax(self, scores, x):
         return self.target.argmax(scores, x)
 
+    def argmax_augmented(self, scores, x, gold, loss, scale):
+        return self.target.argmax_augmented(scores, x, gold, loss, scale)
+
+    def searches_with(self, loss):
+        return self.target.searches_with(loss)
+
+    def k_best(self, scores, x, k):
+        return self.target.k_best(scores, x, k)
+
+    def marginals(self, scores, x):
+        return self.target.marginals(scores, x)
+
+    def max_marginals(self, scores, x):
+        return self.target.max_marginals(scores, x)
+
 
 class CalledLoss(Called, Loss):
     """A loss that the loop calls through Python."""
 
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.over_atoms = self.target.over_atoms
+
     @property
-    def decomposable(self):
-        return self.target.decomposable
+    def largest(self):
+        return self.target.largest
 
     def value(self, gold, y, x=None):
         return self.target.value(gold, y, x)
@@ -188,7 +207,7 @@ def called_outputs(outputs):
             return kind.count(self, x, y)
 
     called = remake(CalledOutputs, arguments, options, attributes)
-    called.width, called.partial_gold = outputs.width, outputs.partial_gold
+    called.code_width, called.partial_gold = outputs.code_width, outputs.partial_gold
     return called
 
 

@@ -283,7 +283,7 @@ def test_feature_maps_and_outputs_of_ones_own_are_explained_in_their_terms():
             return np.asarray(indices) % 5
 
     class Described(RankOutputs):
-        def decode(self, y):
+        def decode(self, y, x):
             return f"rank {self.labels[y - 1]}"
 
         def atom_names(self, x):

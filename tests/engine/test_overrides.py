@@ -352,12 +352,12 @@ def test_replacing_the_whole_weight_store(training_set, register, average):
 
 
 class Described(RankOutputs):
-    def decode(self, y):
+    def decode(self, y, x):
         return f"rank {y}"
 
 
 class Lenient(RankOutputs):
-    def agrees(self, gold, y):
+    def agrees(self, gold, y, x):
         return abs(gold - y) <= 1
 
 

@@ -127,7 +127,7 @@ def test_losses_of_the_order(small, grades):
     grades, x = grades[:len(scores)], query(len(scores))
     shown = rankings.top(scores, k)
     worth, relevance = [2**g - 1 for g in grades], [int(g >= 1) for g in grades]
-    graded, binary = RankingOutputs(k, gains=[0, 1, 3], ordered=True), RankingOutputs(k, ordered=True)
+    graded, binary = RankingOutputs(k, gains=[0, 1, 3], order_counts=True), RankingOutputs(k, order_counts=True)
     found = started("ndcg", k, graded).value(levels(graded, grades), shown, x)
     assert found == pytest.approx(1 - rankings.ndcg(worth, shown, k) if any(worth) else 0, abs=1e-12)
     found = started("average-precision", k, binary).value(levels(binary, grades), shown, x)

@@ -26,7 +26,7 @@ def outputs_of(T, *, labels=LABELS, forbidden=(), required=()):
     outputs.find_labels(None, labels)
     x = Rows(np.zeros((T, 1)), np.array([0, T])).example(0)
     x.n_atoms = len(labels) * (T + len(labels))
-    return {tuple(outputs.decode(y)) for y in outputs.enumerate(x)}
+    return {tuple(outputs.decode(y, x)) for y in outputs.enumerate(x)}
 
 
 def keep_to(pairs, T, labels=LABELS):
