@@ -151,7 +151,7 @@ cdef class HammingLoss(Loss):
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
         """An atom outside gold costs 1, one inside saves 1 (of the constant |gold|)."""
         cdef Py_ssize_t a
-        cdef double *c = self._outputs.difference_of(x, gold, n_gold, NULL, 0)
+        cdef double *c = self._outputs.counts_of(x, gold, n_gold)
         if c == NULL:
             return -1
         for a in range(x.n_atoms):

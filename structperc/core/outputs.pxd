@@ -13,6 +13,7 @@ cdef class Outputs(Component):
     cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1
+    cdef double *counts_of(self, Example x, const int *y, Py_ssize_t n) noexcept nogil
     cdef double *difference_of(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil
     cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil

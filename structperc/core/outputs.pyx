@@ -228,17 +228,20 @@ cdef class Outputs(Component):
                 return 0
         return 1
 
-    cdef double *difference_of(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
-        """n_gold - n_y in the scratch space of x; NULL after storing an error."""
+    cdef double *counts_of(self, Example x, const int *y, Py_ssize_t n) noexcept nogil:
+        """n_y in the scratch space of x; NULL after storing an error."""
         cdef double *c = NULL if x is None else x.zeros()
         if c == NULL:
             with gil:
                 self.error = MemoryError() if x is not None else PluginError(
                     f"{type(self.as_written()).__name__} compares structures by their atoms, for which it needs the example; pass x.")
             return NULL
-        if self.count_c(x, gold, n_gold, 1.0, c) < 0 or self.count_c(x, y, n, -1.0, c) < 0:
-            return NULL
-        return c
+        return NULL if self.count_c(x, y, n, 1.0, c) < 0 else c
+
+    cdef double *difference_of(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        """n_gold - n_y in the scratch space of x; NULL after storing an error."""
+        cdef double *c = self.counts_of(x, gold, n_gold)
+        return NULL if c == NULL or self.count_c(x, y, n, -1.0, c) < 0 else c
 
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
         """Outputs of one label: adds scale * costs[label - 1] to each label's score, up to a constant, over atoms."""

@@ -45,9 +45,9 @@ def check_search(parts, wanted) -> None:
     """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that."""
     if not parts.argmax.searches_with(parts.loss):
         loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
-        raise PluginError(f"{wanted}: {loss} is not written over atoms, so {argmax} cannot search with it. Measure it only (loss_weight=0), or "
-                          f"give {loss} a method `augment`, or a bound `largest` if {argmax} has a method `k_best`, or give {argmax} a "
-                          f"method `argmax_augmented` of its own.")
+        raise PluginError(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be measured "
+                          f"(loss_weight=0), unless {loss} has a method `augment`, or a bound `largest` where {argmax} has a method "
+                          f"`k_best`, or {argmax} has a method `argmax_augmented` of its own.")
 
 
 def check_sizes(context, parts) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, PluginError
 from structperc.core.loop import NotFinite
 from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.reading import matrices as reading
@@ -36,6 +36,8 @@ class TrainingRun:
         self.model, self.context, self.online, self.before, self.observers = model, context, online, before, observers
         parts = model.parts
         self.gold = parts.outputs.encode(y, rows)
+        if len(self.gold) != rows.n_examples:
+            raise PluginError(f"{type(parts.outputs).__name__}.encode made {len(self.gold)} gold outputs for {rows.n_examples} examples.")
         parts.outputs.check_gold(self.gold, rows, parts.features)
         self.weights, self.active = visited(context.sample_weight)
         if costs is not None or parts.loss.example_costs:
