@@ -392,7 +392,7 @@ REFUSED = [
     (dict(loss="average-precision", loss_weight=1.0), {}, PluginError, "only be measured"),
     (dict(loss="hamming"), {}, PluginError, "loss='hamming' compares two sets of atoms"),
     (dict(step_size=2.0), {}, OptionError, "step_size=2.0 has no effect with update='perceptron'"),
-    (dict(update="pa", step_schedule="inverse"), {}, OptionError, "step_schedule=inverse has no effect"),
+    (dict(update="pa", step_schedule="inverse"), {}, OptionError, "step_schedule='inverse' has no effect"),
     (dict(update="latent", step_size=0), {}, OptionError, "step_size=0; expected a number greater than 0"),
     (dict(update="latent", step_size=True), {}, OptionError, "step_size=True"),
     (dict(update="latent", step_schedule="linear"), {}, OptionError, "step_schedule='linear'; expected 'constant', 'inverse'"),
