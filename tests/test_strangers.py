@@ -43,6 +43,8 @@ def checkout(tmp_path_factory):
     for package in PACKAGES:
         shutil.copytree(EXAMPLES / package, folder / package, ignore=shutil.ignore_patterns("build", "*.egg-info", "*.c", "*.so"))
     scaffold.new("largest-rows", folder)
+    for kind in scaffold.KINDS:
+        scaffold.new(f"new-{kind}", folder, kind)
     return folder
 
 
@@ -50,7 +52,8 @@ def checkout(tmp_path_factory):
 def site(compiler, checkout, tmp_path_factory):
     """A folder with all of them installed."""
     site = tmp_path_factory.mktemp("site")
-    packages = [checkout / package for package in (*PACKAGES, "structperc-largest-rows")]
+    generated = ["structperc-largest-rows", *(f"structperc-new-{kind}" for kind in scaffold.KINDS)]
+    packages = [checkout / package for package in (*PACKAGES, *generated)]
     run(site, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
         "--target", site, *packages, folder=checkout)
     return site
@@ -107,8 +110,9 @@ def test_an_asymmetric_loss_changes_what_cusum_predicts(site, checkout):
     assert too_high["asymmetric"] <= too_high["absolute"] - 5
 
 
-def test_a_generated_plugin_passes_its_own_test(site, checkout):
-    printed = run(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder=checkout / "structperc-largest-rows")
+@pytest.mark.parametrize("kind", scaffold.KINDS)
+def test_a_generated_plugin_passes_its_own_test(site, checkout, kind):
+    printed = run(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder=checkout / f"structperc-new-{kind}")
 
     assert "2 passed" in printed
 
@@ -182,6 +186,24 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 
     with pytest.raises(OptionError, match="structperc-rows' cannot be written: "):
         scaffold.new("rows", tmp_path / "file")
+
+
+def test_a_kind_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="kind='solver'; expected one of problem, loss, update, weights, features, reader, cython"):
+        scaffold.new("rows", tmp_path, "solver")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", scaffold.KINDS)
+def test_a_new_plugin_says_what_it_is(tmp_path, kind):
+    path = scaffold.new("two-words", tmp_path, kind)
+
+    source = "structperc_two_words.pyx" if kind == "cython" else "structperc_two_words.py"
+    names = {"README.md", "pyproject.toml", source, "test_structperc_two_words.py"} | ({"setup.py"} if kind == "cython" else set())
+    assert {file.name for file in path.iterdir()} == names
+    assert all("@" not in file.read_text().replace("@hookimpl", "") for file in path.iterdir())
+    assert (path / source).read_text().startswith('"""two-words: ')
+    assert "structperc check two-words" in (path / "README.md").read_text()
 
 
 def test_a_new_plugin_has_everything_a_package_needs(tmp_path):

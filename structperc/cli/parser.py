@@ -7,6 +7,7 @@ import argparse
 from structperc import __version__
 from structperc.cli import plugins as about_plugins
 from structperc.cli import training, using
+from structperc.cli.new import KINDS
 from structperc.cli.settings import ENGINE_OPTIONS, describe_options, flags_of
 from structperc.engine import plugins as registry
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
@@ -114,6 +115,7 @@ NEW = """\
 examples:
   structperc new ranked-pairs
   structperc new ranked-pairs ~/code
+  structperc new careful-loss --kind loss
 
 Then install the package with pip and run its test, or: structperc check ranked-pairs
 """
@@ -207,6 +209,7 @@ def build() -> Parser:
     new = command("new", about_plugins.new, "write a plugin package to start from", NEW)
     new.add_argument("name", metavar="NAME", help="of the plugin")
     new.add_argument("folder", metavar="FOLDER", nargs="?", default=".", help="where its folder is made; here")
+    new.add_argument("--kind", choices=KINDS, default="problem", help="what it holds: a problem, a part of one, or a compiled solver")
 
     check = command("check", about_plugins.check, "run the battery of checks on a plugin", CHECK)
     check.add_argument("name", metavar="NAME", help="of an installed plugin")

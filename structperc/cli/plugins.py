@@ -52,8 +52,9 @@ def as_record(plugin) -> dict:
 def new(arguments) -> int:
     from structperc.cli import new as scaffold
 
-    path = scaffold.new(arguments.name, arguments.folder)
-    print(f"{path} is a plugin package that works; next\n  pip install -e {shlex.quote(str(path))}\n  structperc check {arguments.name}")
+    path = scaffold.new(arguments.name, arguments.folder, arguments.kind)
+    install = "pip install --no-build-isolation" if arguments.kind == "cython" else "pip install -e"
+    print(f"{path} is a plugin package that works; next\n  {install} {shlex.quote(str(path))}\n  structperc check {arguments.name}")
     return 0
 
 
