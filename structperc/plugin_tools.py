@@ -2,28 +2,28 @@
 
 Labels and gold outputs: `LabelCodes`, `find_labels`, `is_missing`, `is_nested`, `encode_nested`, `interval_labels`, `read_intervals`,
 `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`, `refuse_not_finite`, `check_same`, `default_template`.
-Trainers: `Loop`, `bound`, `check_parts`, `check_search`, `generator`, `visiting_order`, `trained_model`, `engine_options`, and the words
-for why training ended.
+Trainers: `bound`, `check_parts`, `check_search`, `generator`, `trained_model`, `engine_options`, and the words for why training ended.
+BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
+from structperc.core.citations import COLLINS, YU_JOACHIMS
 from structperc.core.component import bound
 from structperc.core.labels import LabelCodes, find_labels, is_missing, is_nested
-from structperc.core.loop import Loop
 from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.structures import encode_nested
 from structperc.engine.compatibility import check_parts, check_same, check_search
 from structperc.engine.options import LEARNED_WITH, generator
-from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, visiting_order
+from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS
 from structperc.metrics.ranking import read_grades
 from structperc.reading.intervals import interval_labels, read_intervals
 from structperc.reading.matrices import read, refuse_not_finite
 from structperc.reading.templates import default_template
 
 __all__ = [
-    "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "LabelCodes", "Loop", "bound", "check_costs", "check_parts",
-    "check_same", "check_search", "default_template", "encode_nested", "engine_options", "find_labels", "generator", "interval_labels",
-    "is_missing", "is_nested", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite", "trained_model",
-    "visiting_order",
+    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "YU_JOACHIMS", "LabelCodes", "bound", "check_costs",
+    "check_parts", "check_same", "check_search", "default_template", "encode_nested", "engine_options", "find_labels", "generator",
+    "interval_labels", "is_missing", "is_nested", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
+    "trained_model",
 ]  # fmt: skip
 
 

@@ -246,7 +246,7 @@ class Unlisted(RankOutputs):
 class OwnTrainer(Trainer):
     def train(self, run):
         run.run()
-        run.status = "max_epochs"
+        return "max_epochs"
 
 
 @pytest.mark.parametrize(
@@ -518,9 +518,9 @@ class Forgetful(PrimalWeights):
 class Swallowing(OnlineTrainer):
     def train(self, run):
         try:
-            super().train(run)
+            return super().train(run)
         except KeyboardInterrupt:
-            run.status = "max_epochs"
+            return "max_epochs"
 
 
 def averaging(kind):

@@ -1,6 +1,6 @@
 """Batch training: structural SVM and latent structural SVM with a certified duality gap, for any problem with an exact argmax.
 
-    Engine("multiclass", plugins=["batch"], C=0.1, epochs=1000)                         min 1/2 ||w||^2 + C sum of structured hinges
+    Engine("multiclass", plugins=["batch"], trainer="bcfw", C=0.1, epochs=1000)         min 1/2 ||w||^2 + C sum of structured hinges
     Engine("latent-ranking", plugins=["batch"], trainer="cccp", C=0.1, epochs=1000)     the same around completions of gold outputs
 
 C, margin, loss, sample weights, shuffle and random_state are the engine's; epochs is the most passes that are made. All weights are
@@ -13,15 +13,15 @@ Examples
 --------
 >>> from structperc import Engine
 >>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], ["low", "low", "middle", "high"]
->>> engine = Engine("cusum", plugins=["batch"], C=10, epochs=1000, classes=["low", "middle", "high"]).fit(X, y)
+>>> engine = Engine("cusum", plugins=["batch"], trainer="bcfw", C=10, epochs=1000, classes=["low", "middle", "high"]).fit(X, y)
 >>> engine.status_, bool(engine.gap_ <= 1e-3 * engine.objective_)
 ('converged', True)
 >>> engine.predict([[-3.0], [3.0]]).tolist()
 ['low', 'high']
 """
 
-from structperc import hookimpl
-from structperc.engine.options import Option
+from structperc import Option, hookimpl
+from structperc.errors import UnusedOption
 from structperc_batch.frank_wolfe import BlockFrankWolfe
 from structperc_batch.trainers import ConcaveConvexTrainer, FrankWolfeTrainer
 
@@ -30,16 +30,23 @@ options = {
     "warm_start": Option(False, (False, True), "fit goes on from the engine's last solution"),
 }
 
-trainers = ("bcfw", "cccp")
+TRAINERS = {"bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}
+trainers = tuple(TRAINERS)
 problem = "multiclass"      # to check it with
+check_options = {"trainer": "bcfw"}
 
 
 @hookimpl
 def structperc_update(context):
-    return BlockFrankWolfe(context.C, context.margin)
+    return BlockFrankWolfe(context.C, context.margin) if context.trainer in TRAINERS else None
 
 
 @hookimpl
 def structperc_trainer(context):
-    kind = {"online": FrankWolfeTrainer, "bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}.get(context.trainer)
-    return None if kind is None else kind(context.options["tolerance"], context.options["warm_start"])
+    if context.trainer in TRAINERS:
+        return TRAINERS[context.trainer](context.options["tolerance"], context.options["warm_start"])
+    for name, option in options.items():
+        if context.options[name] != option.default:
+            raise UnusedOption(f"{name}={context.options[name]!r} has no effect with trainer={context.trainer!r}; use trainer='bcfw' or "
+                               f"'cccp', or leave it at {option.default!r}.", name)
+    return None

@@ -1,108 +1,91 @@
 """The passes over the data of one batch training, all through the online loop."""
 
-import time
+from __future__ import annotations
 
-import attrs
-from structperc.core.adapters import bound
-from structperc.core.loop import Loop
+from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Certificate
+from structperc_batch.block_passes import Complete, Rebuild, WriteVectors
+from structperc_batch.frank_wolfe import Measure
 
-from structperc.engine.trainers import EpochRecord, visiting_order
-
-EVERY = 10          # epochs, at most, between two certificates
-SLOW = 0.5          # an epoch that leaves more than this of the gap is followed by sweeps over all structures that were found
-PART = 0.05         # of the gap, which sweeps may leave over these structures
+SLOW_EPOCH_SHARE = 0.5      # an epoch that leaves more than this share of the gap is followed by sweeps
 
 
-@attrs.frozen
-class Certificate:
-    """P(w) and D(a), whose difference bounds how far P(w) is above the optimum."""
-
-    objective: float
-    dual: float
-
-    @property
-    def gap(self) -> float:
-        return self.objective - self.dual
-
-
-class Passes:
-    """Drives the `BlockFrankWolfe` rule of a run; the loss is always in the search.
+class Passes(BlockAscent):
+    """Improves the blocks of the run's `BlockFrankWolfe` rule, and measures the weights.
 
     Parameters
     ----------
     run : TrainingRun
+    found : Measurements
     """
 
-    def __init__(self, run):
-        self.run, self.context, self.parts = run, run.context, run.model.parts
-        self.rule, self.epoch, self.estimate = self.parts.update, 0, float("inf")
-        run.model.loop = Loop(self.parts, self.context.margin)
-        run.model.loop.reserve(self.parts.features.max_atoms(run.rows))
-        self.rule.begin(run.n_examples, bound(self.parts.loss))
+    def __init__(self, run, found):
+        super().__init__(found, run.context.epochs)
+        self.run, self.rule, self.dual, self.estimate = run, run.model.parts.update, run.model.parts.update.dual, float("inf")
+        self.dual.begin(run.n_examples)
 
     @property
-    def left(self) -> bool:
-        """Whether there is an epoch left."""
-        return self.epoch < self.context.epochs
+    def weights(self):
+        return self.run.model.parts.weights
 
     @property
-    def due(self) -> bool:
-        """Whether a certificate is due whatever the steps looked like."""
-        return self.epoch % EVERY == 0 or not self.left or self.run.stop_requested
+    def stop_requested(self) -> bool:
+        return self.run.stop_requested
 
-    def take_over(self, rule):
+    def take_over(self, dual):
         """Goes on from the dual solution of another training."""
-        rows, outputs, features = self.run.rows, self.parts.outputs, self.parts.features
+        parts, rows = self.run.model.parts, self.run.rows
 
         def check(i, y):
             x = rows.example(i)
-            x.n_atoms = features.n_atoms(x)
-            outputs.check_structure(x, y[0] if outputs.code_width == 1 else y)
+            x.n_atoms = parts.features.n_atoms(x)
+            parts.outputs.check_structure(x, y[0] if parts.outputs.code_width == 1 else y)
 
-        self.rule.take_over(rule.state(), check)
+        self.dual.take_over(dual.state(), check)
         self.rebuild()
-        self.rule.adopted()
+        self.dual.taken_over()
 
-    def step(self) -> float:
-        """One epoch; returns the sum of the gaps that the blocks had before their steps, which is about the gap at its beginning."""
-        begin, before = time.perf_counter(), self.estimate
-        self.epoch += 1
-        self.rule.mode = "step"
-        passed = self.run.run(visiting_order(self.context, self.run.active, self.run.n_examples))
+    def epoch(self) -> float:
+        """Steps on every block; returns the sum of the gaps that they had before, about the gap at the epoch's beginning."""
+        run, before = self.run, self.estimate
+        run.begin_epoch()
+        self.rule.estimate = 0.0
+        passed = run.run(run.order(), self.rule, self.rule.dual.margin)
         self.estimate = self.rule.estimate
-        if self.estimate > SLOW * before:
-            self.sweep()
-        self.run.epoch_end(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
-                                           time.perf_counter() - begin))
+        if self.estimate > SLOW_EPOCH_SHARE * before:
+            self.sweep(SWEEP_GAP_SHARE * self.estimate)
+        run.end_epoch(passed)
         return self.estimate
 
-    def sweep(self):
+    def sweep(self, enough):
         """Improves all blocks together over the structures that they hold, where these are few."""
-        weights = self.parts.weights
-        if weights.vector() is None or not self.rule.prepare(weights.features):
+        w = self.weights.vector()
+        if w is None:
             return
-        self.look("write")
-        replaced = self.rule.exchange(self.rule.sweep(weights.vector(), PART * self.estimate))
+        vectors = WriteVectors(self.dual, self.weights.features)
+        if not vectors.fits:
+            return
+        self.visit(vectors)
+        replaced = vectors.exchange(vectors.sweep(w, enough))
         try:
             self.rebuild()
         except BaseException:
-            self.rule.exchange(replaced)
+            vectors.exchange(replaced)
             raise
 
-    def certify(self) -> Certificate:
-        """P and D at the weights that the dual solution stands for, written down anew."""
+    def measure(self) -> Certificate:
+        """P and D at the weights w(a), which are written anew before."""
         self.rebuild()
-        self.look("measure")
-        square = self.rule.square / 2
-        return Certificate(square + self.rule.hinge, self.rule.losses - square)
+        sums = self.visit(Measure(self.dual))
+        objective = sums.square / 2 + sums.hinge
+        return Certificate(objective, max(objective - (sums.losses - sums.square / 2), 0.0))
 
     def rebuild(self):
-        weights = self.parts.weights
+        weights, run = self.weights, self.run
         kept, n_visited = weights.state(), weights.n_visited
         try:
-            weights.start(self.parts, self.context)
-            weights.begin_fit(self.run.rows)
-            self.look("rebuild")
+            weights.start(run.model.parts, run.context)
+            weights.begin_fit(run.rows)
+            self.visit(Rebuild(self.dual))
         except BaseException:
             weights.n_visited = n_visited
             weights.restore(kept)
@@ -110,20 +93,20 @@ class Passes:
 
     def complete(self) -> float:
         """Completes the gold outputs; returns by how much C times the sum of the completions' scores grew."""
-        self.look("complete")
-        gain = self.rule.gain
-        self.rule.adopt()
-        return gain
+        completed = self.visit(Complete(self.dual))
+        self.dual.adopt_completions()
+        return completed.gain
 
-    def look(self, mode):
-        self.rule.mode = mode
-        self.run.look(self.run.active)
+    def visit(self, rule):
+        """Makes one pass over the examples with this rule, in file order, and returns the rule."""
+        self.run.pass_without_record(self.run.active, rule, self.dual.margin)
+        return rule
 
     def keep(self):
-        """What `give_back` returns to."""
-        return self.rule.state(), self.parts.weights.n_visited, self.parts.weights.state()
+        """The state that `give_back` returns to."""
+        return self.dual.state(), self.weights.n_visited, self.weights.state()
 
     def give_back(self, kept):
-        dual, self.parts.weights.n_visited, weights = kept
-        self.rule.restore(dual)
-        self.parts.weights.restore(weights)
+        dual, self.weights.n_visited, weights = kept
+        self.dual.restore(dual)
+        self.weights.restore(weights)

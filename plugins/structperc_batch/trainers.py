@@ -1,28 +1,22 @@
 """Trainers that solve one problem over all examples: block-coordinate Frank-Wolfe, and the concave-convex procedure around it."""
 
-import numbers
+from __future__ import annotations
 
 import attrs
 import numpy as np
 
-from structperc.engine.compatibility import check_search
-from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, Trainer
-from structperc.errors import DataError, OptionError, PluginError
+from structperc.components import Trainer
+from structperc.errors import DataError, PluginError
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search
+from structperc.solvers.certificates import Certificate, Measurements
 from structperc_batch.frank_wolfe import BlockFrankWolfe
-from structperc_batch.passes import Certificate, Passes
-
-LATENT = """@inproceedings{yu2009learning,
-  author = {Chun-Nam John Yu and Thorsten Joachims},
-  title = {Learning Structural {SVMs} with Latent Variables},
-  booktitle = {Proceedings of ICML},
-  pages = {1169--1176},
-  year = {2009}
-}"""
-FINER = 100.0
+from structperc_batch.passes import Passes
 
 
-class BatchTrainer(Trainer):
-    """What both trainers share: when they refuse, when they stop, and what they show.
+class FrankWolfeTrainer(Trainer):
+    """Structural SVM with margin rescaling: min 1/2 ||w||^2 + C sum_i max over y of loss_i(y) + w . (Phi(x_i, y) - Phi(x_i, gold_i)).
+
+    All weights are regularised, intercepts too. Ends at a gap of `tolerance` times the objective, or after `epochs` passes.
 
     Parameters
     ----------
@@ -34,17 +28,15 @@ class BatchTrainer(Trainer):
     """
 
     online = False
+    threshold_order = "any"
     latent = False
     options_used = ("trainer", "epochs", "shuffle", "random_state")
 
     def __init__(self, tolerance, warm_start):
-        if not isinstance(tolerance, numbers.Real) or isinstance(tolerance, bool) or not 0 < tolerance < 1:
-            raise OptionError(f"tolerance={tolerance!r}; expected a number between 0 and 1, the part of the objective that the gap may be.")
-        self.tolerance, self.warm_start = float(tolerance), bool(warm_start)
+        self.tolerance, self.warm_start = tolerance, warm_start
 
     def start(self, parts, context):
-        self.certificate = None
-        self.objectives, self.gaps = [], []
+        self.found = Measurements(self.tolerance)
 
     def check(self, context, parts):
         if not isinstance(parts.update, BlockFrankWolfe):
@@ -62,97 +54,50 @@ class BatchTrainer(Trainer):
             raise PluginError(f"gold outputs of {outputs} leave nothing open, so there is nothing to complete; use trainer='bcfw'.")
 
     def train(self, run):
-        passes = Passes(run)
+        passes = Passes(run, self.found)
         before = run.before
         if self.warm_start and before is not None and isinstance(before.parts.update, BlockFrankWolfe):
-            passes.take_over(before.parts.update)
+            passes.take_over(before.parts.update.dual)
         self.solve(passes)
-
-    def improve(self, passes, goal=np.inf):
-        """Epochs until the gap is small, an observer says stop, or none are left; sets the certificate of where they end.
-
-        `goal`: an objective that shall not be exceeded; for its sake the gap may get `FINER` times as small.
-        """
-        self.certify(passes)
-        while not self.reached(goal) and passes.left and not passes.run.stop_requested:
-            enough = self.certificate.objective * self.tolerance
-            if self.close:
-                enough /= FINER
-            self.epochs_until(passes, enough)
-
-    def epochs_until(self, passes, enough):
-        """Epochs until one looks as if the gap were this small, or a certificate is due; sets it."""
-        self.certificate = None                         # the weights move
-        while passes.step() > enough and not passes.due:
-            pass
-        self.certify(passes)
-
-    def reached(self, goal):
-        found = self.certificate
-        return self.close and (found.objective <= goal or found.gap * FINER <= self.tolerance * found.objective)
-
-    def certify(self, passes):
-        self.certificate = passes.certify()
-        self.measured(self.certificate)
-
-    def measured(self, certificate):
-        self.gaps.append(certificate.gap)
-
-    @property
-    def close(self):
-        return self.certificate is not None and self.certificate.gap <= self.tolerance * self.certificate.objective
-
-    def status(self, passes):
-        if self.close:
+        if self.found.close:
             return CONVERGED
-        return EARLY_STOPPED if passes.run.stop_requested else MAX_EPOCHS
+        return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
+
+    def solve(self, passes):
+        passes.improve()
 
     def attributes(self, weights):
         """What the engine shows.
 
         objective_ : float
-            P(w), see `structperc_batch.frank_wolfe`; NaN after an interruption, since nothing was measured there.
+            P(w), see `structperc_batch.dual_blocks`; NaN after an interruption, since nothing was measured there.
         gap_ : float
             P(w) is larger than the optimum by no more than this; inf after an interruption.
         objectives_, gaps_ : ndarray
-            What was measured on the way.
+            The objectives and gaps measured on the way.
         """
-        known = self.certificate or Certificate(np.nan, -np.inf)
         return {
-            "objective_": lambda: known.objective,
-            "gap_": lambda: known.gap if self.certificate else np.inf,
-            "objectives_": lambda: np.array(self.objectives),
-            "gaps_": lambda: np.array(self.gaps),
+            "objective_": lambda: self.found.objective,
+            "gap_": lambda: self.found.gap,
+            "objectives_": lambda: np.array(self.found.objectives),
+            "gaps_": lambda: np.array(self.found.gaps),
         }
 
     def state(self):
-        return {"objectives": np.array(self.objectives), "gaps": np.array(self.gaps),
-                "certificate": np.array(attrs.astuple(self.certificate) if self.certificate else ())}
+        known = self.found.certificate
+        return {"objectives": np.array(self.found.objectives), "gaps": np.array(self.found.gaps),
+                "certificate": np.array(attrs.astuple(known) if known else ())}
 
     def restore(self, state):
-        self.objectives, self.gaps = (np.asarray(state[name], dtype=float).tolist() for name in ("objectives", "gaps"))
+        found = self.found
+        found.objectives, found.gaps = (np.asarray(state[name], dtype=float).tolist() for name in ("objectives", "gaps"))
         known = np.asarray(state["certificate"], dtype=float).tolist()
         if len(known) not in (0, 2):
             raise DataError(f"the saved certificate has {len(known)} numbers; expected 2.")
-        self.certificate = Certificate(*known) if known else None
+        found.certificate = Certificate(*known) if known else None
 
 
-class FrankWolfeTrainer(BatchTrainer):
-    """Structural SVM with margin rescaling: min 1/2 ||w||^2 + C sum_i max over y of loss_i(y) + w . (Phi(x_i, y) - Phi(x_i, gold_i)).
-
-    All weights are regularised, intercepts too. Ends at a gap of `tolerance` times the objective, or after `epochs` passes.
-    """
-
-    def measured(self, certificate):
-        super().measured(certificate)
-        self.objectives.append(certificate.objective)
-
-    def solve(self, passes):
-        self.improve(passes)
-        passes.run.status = self.status(passes)
-
-
-class ConcaveConvexTrainer(BatchTrainer):
+class ConcaveConvexTrainer(FrankWolfeTrainer):
     """Latent structural SVM: completes the gold outputs with the weights at hand, solves the convex problem, and repeats.
 
         J(w) = 1/2 ||w||^2 + C sum_i (max over y of loss_i(y) + w . Phi(x_i, y)  -  max over y that agree with gold_i of w . Phi(x_i, y))
@@ -161,24 +106,42 @@ class ConcaveConvexTrainer(BatchTrainer):
     J falls by less than `tolerance` times itself, or after `epochs` passes in all. `gap_` and `objective_` are those of the last convex
     problem. The first completion is that of zero weights (or of a warm start): its ties are the problem's own. Structures that agree with
     the gold output must cost nothing, as everywhere in the engine.
+
+    Parameters
+    ----------
+    tolerance, warm_start
+        As of `FrankWolfeTrainer`.
     """
 
-    citation = LATENT
+    citation = YU_JOACHIMS
     latent = True
 
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.rounds = []            # J after each
+
     def solve(self, passes):
-        begin = passes.certify()
+        begin = passes.measure()
         kept = passes.keep()
-        self.objectives.append(begin.objective - passes.complete())
+        self.rounds.append(begin.objective - passes.complete())
         while True:
-            self.improve(passes, self.objectives[-1])
-            if self.certificate.objective > self.objectives[-1]:
-                self.certificate = Certificate(self.objectives[-1], self.certificate.dual)      # at the weights of the last round
-                self.gaps.append(self.certificate.gap)
+            passes.improve(self.rounds[-1])
+            certificate = self.found.certificate
+            if certificate.objective > self.rounds[-1]:
+                self.found.take(Certificate(self.rounds[-1], self.rounds[-1] - certificate.dual))       # at the weights of the last round
                 break
             kept = passes.keep()
-            self.objectives.append(self.certificate.objective - passes.complete())
-            if not self.close or self.objectives[-2] - self.objectives[-1] <= self.tolerance * self.objectives[-1]:
+            self.rounds.append(certificate.objective - passes.complete())
+            if not self.found.close or self.rounds[-2] - self.rounds[-1] <= self.tolerance * self.rounds[-1]:
                 break
         passes.give_back(kept)
-        passes.run.status = self.status(passes)
+
+    def attributes(self, weights):
+        return super().attributes(weights) | {"objectives_": lambda: np.array(self.rounds)}
+
+    def state(self):
+        return super().state() | {"rounds": np.array(self.rounds)}
+
+    def restore(self, state):
+        super().restore(state)
+        self.rounds = np.asarray(state["rounds"], dtype=float).tolist()

@@ -7,17 +7,12 @@ from structperc.core.features import RowFeatures
 
 from structperc import Option, hookimpl
 from structperc.errors import OptionError, UnusedOption
+from structperc.plugin_tools import YU_JOACHIMS
 from structperc_latent_ranking.losses import KINDS, RankingLoss
 from structperc_latent_ranking.outputs import RankingOutputs, need_queries
 from structperc_latent_ranking.solver import TopDocuments
 
-citation = r"""@inproceedings{yu2009learning,
-  author = {Chun-Nam John Yu and Thorsten Joachims},
-  title = {Learning Structural {SVMs} with Latent Variables},
-  booktitle = {Proceedings of the 26th International Conference on Machine Learning},
-  pages = {1169--1176},
-  year = {2009}
-}"""
+citation = YU_JOACHIMS
 
 options = {
     "k": Option(10, help="documents that are shown of each query"),

@@ -1,9 +1,9 @@
 """Sequence labelling: a label for every token of a sentence, by the tokens' features and the pairs of neighbouring labels."""
 
 import numpy as np
-from structperc.core.updates import COLLINS
 
 from structperc import Option, hookimpl
+from structperc.plugin_tools import COLLINS
 from structperc.reading.named import NamedReader
 from structperc_sequence.constraints import SCHEMES, read_constraints
 from structperc_sequence.features import ChainFeatures

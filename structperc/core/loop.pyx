@@ -156,7 +156,7 @@ cdef class Loop:
             raise PluginError(f"{type(update).__name__} has when={update.when!r} and search={search!r}; expected when='wrong' or 'always', "
                               f"and search='plain', 'augmented', 'both' or, with when='always', 'none'.")
         self.update, self.acts_always, self.loss_weight = bound(update), update.when == "always", loss_weight
-        self.predicts, self.augments = SEARCHES[search]
+        self.predicts, self.augments = SEARCHES["plain" if search == "both" and loss_weight == 0 else search]
         self.compiled = not any(map(is_adapter, self.components()))
 
     def reserve(self, Py_ssize_t n_atoms):

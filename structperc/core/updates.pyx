@@ -7,6 +7,7 @@ import numbers
 
 import numpy as np
 
+from structperc.core.citations import COLLINS
 from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.core.schedules cimport Schedule
 from structperc.core.component cimport Component
@@ -15,13 +16,6 @@ from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
 from structperc.core.weights cimport Weights
 
-COLLINS = """@inproceedings{collins2002discriminative,
-  author = {Michael Collins},
-  title = {Discriminative Training Methods for Hidden {Markov} Models: Theory and Experiments with Perceptron Algorithms},
-  booktitle = {Proceedings of EMNLP},
-  pages = {1--8},
-  year = {2002}
-}"""
 CRAMMER = """@article{crammer2006online,
   author = {Koby Crammer and Ofer Dekel and Joseph Keshet and Shai Shalev-Shwartz and Yoram Singer},
   title = {Online Passive-Aggressive Algorithms},

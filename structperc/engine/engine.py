@@ -28,7 +28,7 @@ from structperc.engine.options import (
     unmoved,
 )
 from structperc.engine.run import TrainingRun
-from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, visiting_order
+from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.reading import matrices as reading
 
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
@@ -211,10 +211,13 @@ class Engine:
         before, self._model, self._run = self._model, model, run
         try:
             model.parts.weights.begin_fit(run.rows)
-            model.parts.trainer.train(run)
+            status = model.parts.trainer.train(run)
+            if not isinstance(status, str):
+                raise PluginError(f"{type(model.parts.trainer).__name__}.train returned {status!r}; expected a word for status_, such as "
+                                  f"'converged'.")
             if not model.parts.weights.is_finite():
                 raise overflow()
-            model.status = run.status
+            model.status = status
         except KeyboardInterrupt:
             model.status = INTERRUPTED
             raise
@@ -246,7 +249,7 @@ class Engine:
         record = model.mistakes, model.loss, model.weighted
         model.mistakes = list(model.mistakes) if model.streaming else [*model.mistakes, 0]
         try:
-            passed = run.run(visiting_order(model.context, run.active, run.n_examples))
+            passed = run.run(run.order())
             if passed.updates and not weights.is_finite(token):
                 raise overflow()
         except KeyboardInterrupt:

@@ -1,17 +1,20 @@
-"""One training run: the data, what to visit and what to record."""
+"""One training run: the data of a fit or of a chunk, the passes over them and their record."""
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 
 from structperc.core.errors import DataError, PluginError
 from structperc.core.loop import NotFinite
+from structperc.core.shuffle import shuffled
 from structperc.engine.compatibility import attach_costs, not_finite
-from structperc.reading import matrices as reading
+from structperc.engine.trainers import EpochRecord
 
 
 class TrainingRun:
-    """One training run: the data, what to visit and what to record. Trainers drive it.
+    """The data of one fit, and the passes that a trainer makes over them.
 
     Parameters
     ----------
@@ -24,12 +27,26 @@ class TrainingRun:
     online : list, optional
         Receives the predictions made before each step.
     before : Model, optional
-        What the engine's last training made.
+        The result of the engine's last training.
     observers : function of an `EpochRecord`, optional
         Called at the end of each epoch. Without it the run is one chunk of a stream, whose mistakes are one entry of the record.
+
+    Attributes
+    ----------
+    rows : Rows
+        The examples as the weights see them.
+    gold : Structures
+    weights : float64 array or None
+        Sample weights; None: all are 1.
+    active : int64 array or None
+        The examples with a weight, in file order; None: all.
+    epoch : int
+        The number of the epoch under way, from 1; 0 before the first.
+    stop_requested : bool
+        Whether an observer asked to end after this epoch.
     """
 
-    status = None
+    epoch = 0
     stop_requested = False
 
     def __init__(self, model, context, rows, y, costs=None, *, online=None, before=None, observers=None):
@@ -48,21 +65,52 @@ class TrainingRun:
     def n_examples(self):
         return self.rows.n_examples
 
-    def run(self, order=None):
-        """One pass; records what happened, also when it is cut short."""
+    def order(self):
+        """The examples in the order of the next epoch, an int64 array; None: all in file order. Shuffles anew each time."""
+        if not self.context.shuffle:
+            return self.active
+        return shuffled(self.n_examples if self.active is None else self.active, self.context.random)
+
+    def begin_epoch(self) -> None:
+        """Counts an epoch and starts its clock."""
+        self.epoch += 1
+        self._began = time.perf_counter()
+
+    def end_epoch(self, passed) -> None:
+        """Tells all observers of the epoch, whose pass this was."""
+        self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
+                                   time.perf_counter() - self._began))
+
+    def run(self, order=None, rule=None, loss_weight=0.0):
+        """One pass; its mistakes and losses are recorded, also when it is cut short.
+
+        Parameters
+        ----------
+        order : int64 array, optional
+            The examples to visit; without it all in file order.
+        rule : Update, optional
+            Takes the place of the model's own rule in this pass. The pass makes the search that the rule asks for.
+        loss_weight : float
+            That of an augmented search for `rule`.
+
+        Returns
+        -------
+        structperc.core.loop.PassResult
+        """
         found = None if self.online is None else []
         try:
-            passed = self.look(order, found)
+            passed = self.pass_without_record(order, rule, loss_weight, found)
         except KeyboardInterrupt as error:
             self._record(error.progress, order, found)
             raise
         self._record(passed, order, found)
         return passed
 
-    def look(self, order=None, online=None):
-        """One pass of which nothing is recorded."""
+    def pass_without_record(self, order=None, rule=None, loss_weight=0.0, online=None):
+        """One pass that the engine's record does not show; parameters as of `run`."""
+        loop, data = self.model.loop, (self.rows, self.gold, order, self.weights, online)
         try:
-            return self.model.loop.run(self.rows, self.gold, order, self.weights, online)
+            return loop.run(*data) if rule is None else loop.run_with(rule, loss_weight, *data)
         except NotFinite as error:
             raise not_finite(self.rows, error.index) from None
 
@@ -79,10 +127,6 @@ class TrainingRun:
             model.mistakes.append(passed.mistakes)
         model.loss += passed.loss
         model.weighted |= self.context.sample_weight is not None
-
-    def epoch_end(self, record):
-        """Tells all observers."""
-        self.observers(record)
 
 
 def visited(sample_weight):

@@ -1,13 +1,12 @@
-"""Who drives the examples: the online trainer, one pass after another through the compiled loop."""
+"""Trainers: who drives the passes over the examples. The online trainer makes one epoch after another."""
 
 from __future__ import annotations
 
-import time
-
 import attrs
+import numpy as np
 
 from structperc.core.component import Component
-from structperc.core.shuffle import shuffled
+from structperc.core.errors import PluginError
 
 CONVERGED = "converged"
 MAX_EPOCHS = "max_epochs"
@@ -17,15 +16,16 @@ INTERRUPTED = "interrupted"
 
 @attrs.frozen
 class EpochRecord:
-    """What observers are told at the end of an epoch.
+    """One epoch, as observers are told of it at its end.
 
     Attributes
     ----------
     epoch, epochs : int
-        Its number from 1, and how many were asked for.
+        The number of the epoch from 1, and the most epochs that were asked for.
     examples, mistakes, updates : int
+        Examples visited, answered wrongly and stepped on, as `structperc.core.loop.PassResult` counts them.
     loss : float
-        Sum of the losses of the online predictions of this epoch.
+        Sum of the losses of the answers of this epoch.
     seconds : float
     """
 
@@ -39,12 +39,15 @@ class EpochRecord:
 
 
 class Trainer(Component):
-    """Base of trainers: `train` drives a `TrainingRun` until its `status` is set.
+    """Base of trainers, which drive the passes over the examples of a fit.
+
+    A plugin answers `structperc_trainer` with a trainer for the names that it lists in its attribute `trainers`; users choose one by
+    `Engine(..., trainer="NAME")`.
 
     Attributes
     ----------
     online : bool
-        Whether it makes online steps: then partial_fit may go on with a pass of them, and their mean means something. A trainer that
+        Whether it makes online steps. Then partial_fit may go on with a pass of them, and their mean has a meaning. A trainer that
         solves one problem over all examples says False, and partial_fit is refused.
     threshold_order : {"any", "equal steps", "kept"} or None
         What its training does to ordered thresholds, see `Update`; None: what the update rule says.
@@ -54,36 +57,51 @@ class Trainer(Component):
     threshold_order = None
 
     def train(self, run):
-        raise NotImplementedError
+        """Trains, by passes of the `TrainingRun`.
+
+        Returns
+        -------
+        str
+            Why training ended, shown as `status_`: "converged", "max_epochs", "early_stopped", or a word of one's own.
+        """
+        raise self.missing("train")
 
 
 class OnlineTrainer(Trainer):
     """Passes over the examples, in file order or shuffled anew each epoch, until an epoch brings no update.
 
     After an epoch without update no later one could change the weights.
+
+    Attributes
+    ----------
+    epoch : int
+        Epochs made.
     """
 
     options_used = ("trainer", "update", "loss_weight", "epochs", "shuffle", "random_state")
 
+    def start(self, parts, context):
+        self.epoch = 0
+
+    def check(self, context, parts):
+        if parts.update.search not in ("plain", "both"):
+            raise PluginError(f"{type(parts.update).__name__} asks for search={parts.update.search!r}, but online training counts mistakes "
+                              f"by the plain search; set search = 'plain', or 'both' for the augmented one beside it.")
+
     def train(self, run):
-        context = run.context
-        for epoch in range(1, context.epochs + 1):
-            begin = time.perf_counter()
-            passed = run.run(visiting_order(context, run.active, run.n_examples))
-            record = EpochRecord(epoch, context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
-                                 time.perf_counter() - begin)
-            run.epoch_end(record)
+        while run.epoch < run.context.epochs:
+            run.begin_epoch()
+            passed = run.run(run.order())
+            self.epoch = run.epoch
+            run.end_epoch(passed)
             if passed.updates == 0:
-                run.status = CONVERGED
-                return
+                return CONVERGED
             if run.stop_requested:
-                run.status = EARLY_STOPPED
-                return
-        run.status = MAX_EPOCHS
+                return EARLY_STOPPED
+        return MAX_EPOCHS
 
+    def state(self):
+        return {"epoch": np.array(self.epoch)}
 
-def visiting_order(context, active, n_examples):
-    """Examples in the order of this epoch, or None for all in file order; examples without weight are left out."""
-    if not context.shuffle:
-        return active
-    return shuffled(n_examples if active is None else active, context.random)
+    def restore(self, state):
+        self.epoch = int(state["epoch"])

@@ -29,6 +29,8 @@ PARAMETERS = """
         Visit the examples in a new random order each epoch.
     random_state : None, int, numpy Generator or RandomState, default None
         Seed of the shuffling.
+    trainer : str, default "online"
+        The trainer: "online", or one of a plugin, as "bcfw" of the plugin "batch".
     kernel : None, str or callable, default None
         None: weights for the features. A kernel: weights that are a sum of the rows seen, which it compares (the plugin "dual-kernel"):
         "linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers; "precomputed", where X holds kernel
@@ -98,6 +100,7 @@ class EngineEstimator(Parameters):
     decay: float = 0.0
     shuffle: bool = True
     random_state: object = None
+    trainer: str = "online"
     kernel: object = None
     gamma: object = "scale"
     degree: int = 3

@@ -153,7 +153,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     def said(name):
         return next((found for found in (getattr(plugin, name) for plugin in reversed(loaded)) if found), None)
 
-    options = {"random_state": random_state, **(said("check_options") or {}), **options}
+    options = {"random_state": random_state, **{k: v for plugin in loaded for k, v in (plugin.check_options or {}).items()}, **options}
     random, sample = np.random.default_rng(random_state), said("sample")
     if sample is not None:
         return Case(problem, plugins, options, random, read_sample(sample(random, EXAMPLES), loaded[0].origin), said("observe"))

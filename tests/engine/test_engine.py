@@ -757,7 +757,7 @@ def test_trainers_of_ones_own_see_all_that_they_need():
     class Backwards(OnlineTrainer):
         def train(self, run):
             run.run(np.arange(run.n_examples, dtype=np.int64)[::-1].copy())
-            run.status = "max_epochs"
+            return "max_epochs"
 
     X, y = data()
     engine = Engine("cusum", plugins=[Backwards()]).fit(X, y)

@@ -424,7 +424,7 @@ def test_replacing_only_the_trainer(training_set, register):
         def train(self, run):
             run.run()
             run.run()
-            run.status = "max_epochs"
+            return "max_epochs"
 
     replaced, before = trained(training_set, register(Twice()), epochs=7), trained(training_set, epochs=2)
 

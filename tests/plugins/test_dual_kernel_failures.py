@@ -284,7 +284,7 @@ class Wandering(Trainer):
             weights.scores(z)
             weights.update(z, [0.0, 0.5, 0.0])
             weights.scores(x)
-        OnlineTrainer().train(run)
+        return OnlineTrainer().train(run)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", Failing()])

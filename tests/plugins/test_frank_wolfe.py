@@ -82,12 +82,9 @@ def test_vectors_that_would_take_much_memory_are_not_swept():
     assert can_sweep(1000, 1000) and not can_sweep(10**5, 1000)
 
 
-def test_a_rule_shows_its_mode_and_refuses_a_solution_of_other_examples():
-    rule, other = BlockFrankWolfe(), BlockFrankWolfe()
-    rule.mode = "measure"
+def test_a_damaged_solution_is_refused():
+    rule = BlockFrankWolfe()
 
-    assert rule.mode == "measure" and rule.state() == {}
-    with pytest.raises(KeyError):
-        rule.mode = "climb"
+    assert rule.state() == {}
     with pytest.raises(DataError, match="damaged"):
-        other.restore({"counts": [1], "alpha": [], "loss": [], "sizes": [], "structures": [], "gold_sizes": [-1], "golds": []})
+        rule.restore({"counts": [1], "alpha": [], "loss": [], "sizes": [], "structures": [], "gold_sizes": [-1], "golds": []})
