@@ -77,7 +77,7 @@ def contenders(chosen):
     """Name: which function above, with which options."""
     found = {}
     for update, order, rows in itertools.product(UPDATES, ORDERS, ROWS):
-        options = {"update": update, "shuffle": ORDERS[order], "rows": rows} | chosen.get(update, {})
+        options = {"update": update, "shuffle": ORDERS[order], "dtype": rows} | chosen.get(update, {})
         found[f"structperc {update}, {order}, {rows}"] = (structperc, options)
     for C in dict.fromkeys((1.0, chosen["svm"]["C"])):
         found[f"{RIVALS[0]}, C = {C:g}"] = (scikit_learn, {"C": C})

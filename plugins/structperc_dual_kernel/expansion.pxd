@@ -25,7 +25,7 @@ cdef class ExplicitPart:
 cdef class Expansion(Weights):
     cdef readonly KernelRows kernel_rows
     cdef readonly object coefficients           # (kernel_rows.n, n_blocks)
-    cdef readonly ExplicitPart own
+    cdef readonly ExplicitPart explicit
 
 
 cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize_t first, Py_ssize_t last, const double *c, Py_ssize_t n_blocks,

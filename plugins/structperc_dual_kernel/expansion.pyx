@@ -16,7 +16,7 @@ from structperc.core.features cimport Features, written_out
 from structperc.core.weights cimport Weights
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
-from structperc_kernels.vector_rows cimport best_tiles, sp_tiles
+from structperc_kernels.instruction_sets cimport best_tiles, sp_tiles
 
 cdef enum:
     CHUNK = 256                 # rows that are prepared at a time
@@ -41,7 +41,7 @@ cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize
             values[i] = NAN
         if kernel_rows.tile_c(q, group, slots, n, values) < 0:
             return -1
-        TILES.sums(values, n, rows, n_blocks, r)
+        TILES.add_weighted(values, n, rows, n_blocks, r)
         first += n
     return 0
 
@@ -154,7 +154,7 @@ cdef class Expansion(Weights):
     def __init__(self, Features features, KernelRows kernel_rows, coefficients, own):
         self.features, self.kernel_rows = features, kernel_rows
         self.coefficients = np.ascontiguousarray(coefficients, dtype=float)
-        self.own = ExplicitPart(features.explicit_part(), own)
+        self.explicit = ExplicitPart(features.explicit_part(), own)
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t a
@@ -172,7 +172,7 @@ cdef class Expansion(Weights):
 
     def from_rows(self, Example x, const double[:, ::1] sums):
         """Atom scores of x from the sums of its rows, (n_rows, n_blocks)."""
-        cdef ExplicitPart own = ExplicitPart(self.own.described, self.own.vector)      # with a blank example of this thread's own
+        cdef ExplicitPart own = ExplicitPart(self.explicit.described, self.explicit.vector)      # with a blank example of this thread's own
         cdef double[::1] s = np.zeros(max(x.n_atoms, self.features.room, 1))
         if own.scores_c(x, &s[0]) < 0:
             own.features.reraise()
@@ -191,7 +191,7 @@ cdef class Expansion(Weights):
             self.kernel_rows.prepare(q, rows, which)
             with nogil:
                 while status == 0 and first < self.kernel_rows.n:
-                    last = min(first + self.kernel_rows.stretch, self.kernel_rows.n)
+                    last = min(first + self.kernel_rows.rows_per_tile, self.kernel_rows.n)
                     for group in range(r.shape[0]):
                         status |= add_slots(self.kernel_rows, q, group, first, last, &c[0, 0], n_blocks, &r[group, 0, 0])
                     first = last
@@ -202,7 +202,7 @@ cdef class Expansion(Weights):
     def batch_scores(self, Rows rows):
         """Atom scores of a whole data set: (n_examples, n_atoms), or the flat scores and where each example's begin."""
         cdef Example x = Example()
-        cdef ExplicitPart own = ExplicitPart(self.own.described, self.own.vector)
+        cdef ExplicitPart own = ExplicitPart(self.explicit.described, self.explicit.vector)
         cdef Py_ssize_t i, n = rows.n_examples, fixed = self.features.atoms_per_example
         cdef int64_t[::1] starts = np.zeros(n + 1, dtype=np.int64)
         cdef const double[:, ::1] sums = np.ascontiguousarray(self.all_rows(rows))

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from structperc.core.rows import Rows
 from structperc.core.weights import PrimalWeights
-from structperc_kernels.kernel_options import kernel_rows_for
+from structperc_kernels import KERNEL_OPTIONS, kernel_rows_for
 
 import structperc_dual_kernel as dual_kernel
 from structperc import Engine
@@ -30,8 +30,8 @@ WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
   year = {2001}
 }"""
 
-KERNEL_OPTIONS = ("gamma", "degree", "coef0", "shift", "kernel_decay", "length", "normalise", "rows")
-DEFAULTS = {name: option.default for name, option in dual_kernel.options.items()}
+OPTIONS = tuple(name for name in KERNEL_OPTIONS if name != "kernel")
+DEFAULTS = {name: KERNEL_OPTIONS[name].default for name in OPTIONS}
 SMALLEST = 1e-12        # of the eigenvalues that are divided by, as in scikit-learn's Nystroem
 CHUNK = 4096            # rows that are mapped at a time
 
@@ -51,7 +51,7 @@ class NystroemReader(Reader):
     random_state : None, int, numpy Generator or RandomState, default 0
         Of the drawing.
     **options
-        gamma, degree, coef0, shift, kernel_decay, length, normalise and rows, as the plugin has them.
+        gamma, degree, coef0, offset, kernel_decay, length, normalise and dtype, as the plugin has them.
 
     Attributes
     ----------
@@ -85,21 +85,21 @@ class NystroemReader(Reader):
     citation = WILLIAMS_SEEGER
 
     def __init__(self, kernel="rbf", n_components=300, random_state=0, **options):
-        unknown = next((name for name in options if name not in KERNEL_OPTIONS), None)
+        unknown = next((name for name in options if name not in OPTIONS), None)
         if unknown is not None:
-            raise OptionError(f"NystroemReader got the unknown option {unknown!r}; expected one of {', '.join(KERNEL_OPTIONS)}.")
+            raise OptionError(f"NystroemReader got the unknown option {unknown!r}; expected one of {', '.join(OPTIONS)}.")
         if isinstance(kernel, str) and kernel == "precomputed":
             raise OptionError("kernel='precomputed': landmarks are rows to compare others with, but there are none; name a kernel.")
         if not isinstance(n_components, numbers.Integral) or isinstance(n_components, bool) or n_components < 1:
             raise OptionError(f"n_components={n_components!r}; expected a whole number, at least 1.")
         self.n_components, self.random_state = int(n_components), random_state
-        self.options = {**{name: DEFAULTS[name] for name in KERNEL_OPTIONS}, **options, "kernel": kernel}
-        self.new_bank(SimpleNamespace(sparse=False, objects=False))
+        self.options = {**DEFAULTS, **options, "kernel": kernel}
+        self.kernel_rows_like(SimpleNamespace(sparse=False, objects=False))
         self.forget()
 
-    def new_bank(self, like):
-        """An empty kernel_rows for data like these."""
-        return kernel_rows_for(SimpleNamespace(sparse=like.sparse, objects=like.objects, options=self.options), DEFAULTS)
+    def kernel_rows_like(self, like):
+        """Empty kernel rows for data like these."""
+        return kernel_rows_for(SimpleNamespace(sparse=like.sparse, objects=like.objects, options=self.options))
 
     def __repr__(self):
         changed = "".join(f", {name}={value!r}" for name, value in self.options.items() if name != "kernel" and value != DEFAULTS[name])
@@ -117,9 +117,9 @@ class NystroemReader(Reader):
     def learn(self, X, offsets=None) -> Rows:
         """The mapped rows of the first data, some of which become the landmarks; a failure changes nothing."""
         rows = self.checked(data.read(X, offsets))
-        kernel_rows = self.new_bank(rows)
+        kernel_rows = self.kernel_rows_like(rows)
         kernel_rows.start(rows)
-        kernel_rows.look_at(rows)
+        kernel_rows.settle_parameters(rows)
         for row in drawn(rows.n_rows, self.n_components, self.random_state):
             kernel_rows.append(rows, row)
         landmarks = kernel_rows.select(range(kernel_rows.n))          # which learns no more symbols
@@ -176,7 +176,7 @@ class NystroemReader(Reader):
         n_features, sparse, objects = (int(value) for value in state["seen"])
         seen = SimpleNamespace(n_features=n_features, sparse=bool(sparse), objects=bool(objects),
                                feature_names=tuple(state["names"].tolist()) if "names" in state else None)
-        kernel_rows = self.new_bank(seen)
+        kernel_rows = self.kernel_rows_like(seen)
         kernel_rows.start(seen)
         kernel_rows.restore({key.removeprefix("kernel_rows."): value for key, value in state.items() if key.startswith("kernel_rows.")})
         normalization = np.array(state["normalization"], dtype=float)
@@ -238,8 +238,8 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
         raise DataError("the weights hold no row with a coefficient, so there is nothing to take over.")
     given = engine.plugin_options
     reader = NystroemReader(given["kernel"], len(slots) if n_components is None else n_components, random_state,
-                            **{name: given[name] for name in KERNEL_OPTIONS})
-    held = weights.held.kernel_rows.select(slots)
+                            **{name: given[name] for name in OPTIONS})
+    held = weights.support.kernel_rows.select(slots)
     chosen = drawn(len(slots), reader.n_components, random_state)
     landmarks = held.select(chosen)
     between = landmarks.values(as_rows(held.support()))
@@ -255,7 +255,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     check_parts(made.context, made.parts)
     if type(made.parts.weights) is not PrimalWeights:
         raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.parts.weights).__name__}.")
-    write(made.parts.weights, written(made.parts.features, inverse @ between.T @ coefficients[slots], weights.own, own), weights.n_visited)
+    made.parts.weights.assign(written(made.parts.features, inverse @ between.T @ coefficients[slots], weights.explicit, own), weights.n_visited)
     for name, part in made.parts.items():
         if name not in ("reader", "weights"):
             part.restore(getattr(model.parts, name).state())
@@ -284,11 +284,12 @@ def roots(values):
 
 
 def mapped_rows(rows, landmarks, normalization) -> Rows:
-    """Each row's kernel values with the landmarks, normalised."""
+    """Each row's kernel values with the landmarks, normalised: the same bits for a row alone as among others."""
+    columns = np.ascontiguousarray(normalization.T)
     mapped = np.empty((rows.n_rows, landmarks.n))
     for start in range(0, rows.n_rows, CHUNK):
         which = np.arange(start, min(start + CHUNK, rows.n_rows))
-        mapped[which] = landmarks.values(rows, which) @ normalization
+        mapped[which] = Rows(np.ascontiguousarray(landmarks.values(rows, which))).products(columns)
     return Rows(mapped, rows.offsets)
 
 
@@ -339,14 +340,3 @@ def example(features, X):
     x = Rows(X, np.array([0, len(X)], dtype=np.int64)).example(0)
     x.n_atoms = features.n_atoms(x)
     return x
-
-
-def write(weights, vector, n_visited) -> None:
-    """Gives a primal store this vector, as if it had been there for so many visits."""
-    state = weights.state()
-    rows, width = weights.features.n_weight_rows, weights.features.row_width
-    if "place" in state or state["weights"].size % (rows * width):
-        raise PluginError(f"to_primal writes to weights that stand in order, but {type(weights.features).__name__} places them otherwise.")
-    table = state["weights"].reshape(rows, -1)
-    table[:, :width] = vector.reshape(rows, width)
-    weights.restore({"weights": table.ravel(), "scales": np.array([1.0, n_visited]), "n_visited": np.array(n_visited)})

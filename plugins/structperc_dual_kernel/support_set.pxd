@@ -1,4 +1,4 @@
-# The rows that training holds, with their coefficients.
+# The support rows, with their coefficients.
 from libc.stdint cimport int64_t
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.kernel_rows cimport KernelRows
@@ -14,15 +14,15 @@ cdef class SupportSet:
     cdef dict slot_of                           # of each row's key
     cdef list keys
     cdef Py_ssize_t n_joined
-    # since the checkpoint
+    # since the snapshot
     cdef dict journal                           # what slots had before they changed; None: nobody will ask
-    cdef dict left                              # banks with the rows that were given up
-    cdef Py_ssize_t before                      # how many were held
+    cdef dict evicted                              # the evicted rows, by slot
+    cdef Py_ssize_t n_before                      # how many were held
 
     cdef int reserve(self, Py_ssize_t n) except -1
     cdef int remember(self, Py_ssize_t slot) except -1
     cdef int measure(self, Py_ssize_t slot, Example x, Py_ssize_t row) except -1
     cdef Py_ssize_t find(self, key) except -2
-    cdef Py_ssize_t victim(self, random) except -1
-    cdef int vacate(self, Py_ssize_t slot) except -1
+    cdef Py_ssize_t choose_eviction(self, random) except -1
+    cdef int evict(self, Py_ssize_t slot) except -1
     cdef Py_ssize_t join(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number, key) except -1

@@ -1,4 +1,4 @@
-"""The rows that training holds, with their coefficients: merged where they repeat, removed where there is a budget, taken back on demand.
+"""The support rows, with their coefficients: merged where they repeat, evicted where there is a budget, taken back on demand.
 
 Typical sizes: 10^2..10^5 rows, 1..30 blocks. Cost: a lookup for each step; a removal looks at all rows held.
 """
@@ -46,7 +46,7 @@ cdef class SupportSet:
 
     def __init__(self, KernelRows kernel_rows, Py_ssize_t n_blocks, Py_ssize_t budget=0, removal="oldest"):
         self.kernel_rows, self.n_blocks, self.budget, self.removal = kernel_rows, n_blocks, budget, removal
-        self.slot_of, self.keys, self.journal, self.left = {}, [], None, None
+        self.slot_of, self.keys, self.journal, self.evicted = {}, [], None, None
         self.v, self.u = np.zeros((0, n_blocks)), np.zeros((0, n_blocks))
         self.number, self.joined = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self.square = np.zeros(0)
@@ -66,8 +66,8 @@ cdef class SupportSet:
         """The slot of an equal row, or -1."""
         return self.slot_of.get(key, -1)
 
-    cdef Py_ssize_t victim(self, random) except -1:
-        """Which slot to give up; of several that are least, the first one."""
+    cdef Py_ssize_t choose_eviction(self, random) except -1:
+        """The slot whose row makes room for another; of several that are least, the first."""
         cdef Py_ssize_t n = self.kernel_rows.n, slot, block, found = 0
         cdef double least = INFINITY, size
         cdef bint oldest = self.removal == "oldest"
@@ -87,21 +87,21 @@ cdef class SupportSet:
 
     cdef int remember(self, Py_ssize_t slot) except -1:
         """Called before a slot changes."""
-        if self.journal is not None and slot < self.before and slot not in self.journal:
+        if self.journal is not None and slot < self.n_before and slot not in self.journal:
             self.journal[slot] = (np.array(self.v[slot]), np.array(self.u[slot]), self.number[slot], self.joined[slot], self.square[slot],
                                   self.keys[slot])
         return 0
 
     def remember_all(self):
         """Called before all slots change."""
-        for slot in range(0 if self.journal is None else self.before):
+        for slot in range(0 if self.journal is None else self.n_before):
             self.remember(slot)
 
-    cdef int vacate(self, Py_ssize_t slot) except -1:
-        """Gives up the row in a slot; another is to join there."""
+    cdef int evict(self, Py_ssize_t slot) except -1:
+        """Removes the row in a slot, so that another can join there."""
         self.remember(slot)
-        if self.journal is not None and slot < self.before and slot not in self.left:
-            self.left[slot] = self.kernel_rows.select(np.array([slot]))
+        if self.journal is not None and slot < self.n_before and slot not in self.evicted:
+            self.evicted[slot] = self.kernel_rows.select(np.array([slot]))
         if self.keys[slot] is not None:
             del self.slot_of[self.keys[slot]]
             self.keys[slot] = None
@@ -110,9 +110,9 @@ cdef class SupportSet:
         return 0
 
     cdef Py_ssize_t join(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number, key) except -1:
-        """Puts a row of x in a slot, vacated or the next one; room was reserved."""
+        """Puts a row of x in a slot, an evicted one or the next; room was reserved."""
         cdef Py_ssize_t n = len(self.keys)
-        if (self.kernel_rows.append_c(x, row) if slot == n else self.kernel_rows.overwrite_c(slot, x, row)) < 0:
+        if (self.kernel_rows.append_c(x, row, number) if slot == n else self.kernel_rows.overwrite_c(slot, x, row, number)) < 0:
             self.kernel_rows.reraise()
         if self.budget and self.removal == "least":
             try:
@@ -143,27 +143,32 @@ cdef class SupportSet:
         self.square[slot] = values[0]
         return 0
 
+    def clear(self):
+        """Removes all rows; this cannot be taken back."""
+        self.kernel_rows.truncate(0)
+        self.keys, self.slot_of, self.journal, self.evicted = [], {}, None, None
+
     # ---- taking back ----
 
     def snapshot(self):
-        """From here on changes can be taken back, until the next checkpoint."""
-        self.journal, self.left, self.before = {}, {}, len(self.keys)
+        """From here on changes can be taken back, until the next snapshot."""
+        self.journal, self.evicted, self.n_before = {}, {}, len(self.keys)
         return self.n_joined
 
     def revert(self, n_joined):
-        """Takes back what happened since the checkpoint."""
-        for slot in itertools.chain(self.journal, range(self.before, len(self.keys))):
+        """Takes back what happened since the snapshot."""
+        for slot in itertools.chain(self.journal, range(self.n_before, len(self.keys))):
             self.slot_of.pop(self.keys[slot], None)
-        self.kernel_rows.truncate(self.before)
-        del self.keys[self.before:]
-        for slot, row in self.left.items():
+        self.kernel_rows.truncate(self.n_before)
+        del self.keys[self.n_before:]
+        for slot, row in self.evicted.items():
             self.kernel_rows.copy_slot(slot, 0, row)
         for slot, (v, u, number, joined, square, key) in self.journal.items():
             np.asarray(self.v)[slot], np.asarray(self.u)[slot] = v, u
             self.number[slot], self.joined[slot], self.square[slot], self.keys[slot] = number, joined, square, key
             if key is not None:
                 self.slot_of[key] = slot
-        self.journal, self.left, self.n_joined = None, None, n_joined
+        self.journal, self.evicted, self.n_joined = None, None, n_joined
 
     # ---- as arrays ----
 
@@ -198,7 +203,7 @@ cdef class SupportSet:
         self.v, self.u = (np.array(state[key], dtype=float, order="C") for key in ("coefficients", "sums"))
         self.number, self.joined = (np.array(state[key], dtype=np.int64) for key in ("numbers", "joined"))
         self.square, self.n_joined = np.array(state["squares"], dtype=float), int(state["n_joined"])
-        self.keys, self.slot_of, self.journal, self.left = keys, slot_of, None, None
+        self.keys, self.slot_of, self.journal, self.evicted = keys, slot_of, None, None
 
 
 def short(key):

@@ -21,11 +21,11 @@ from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc.reading.matrices import refuse_not_finite
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
-from structperc_dual_kernel.expansion cimport TILE, Expansion, ExplicitPart, add_rows
+from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
+from structperc_dual_kernel.look_ahead cimport LookAhead
 from structperc_dual_kernel.support_set cimport SupportSet
 from structperc_dual_kernel.support_set import short
 from structperc_dual_kernel.score_cache cimport ScoreCache
-from structperc_kernels.vector_rows cimport best_tiles, sp_tiles
 
 COLLINS_DUFFY = """@inproceedings{collins2002new,
   author = {Michael Collins and Nigel Duffy},
@@ -35,11 +35,6 @@ COLLINS_DUFFY = """@inproceedings{collins2002new,
   year = {2002}
 }"""
 
-cdef enum:
-    AFRESH = -1                 # the sums of a group lack everything
-    AHEAD = 256                 # rows, or examples, that are looked at ahead
-
-cdef const sp_tiles *TILES = best_tiles()
 
 
 cdef class DualWeights(Weights):
@@ -73,13 +68,12 @@ cdef class DualWeights(Weights):
     options_used = ("average", "decay", "decay_schedule")
 
     def __cinit__(self, *args, **kwargs):
-        self.example = self.row = self.sums = self.moved = None
+        self.step = None
 
     def __init__(self, KernelRows kernel_rows, average=False, double decay=0.0, decay_schedule="constant", budget=0, removal="oldest", cache_bytes=0):
         self.averaging.average, self.averaging.decay = average, decay
         self.schedule = Schedule(decay_schedule, "decay_schedule")
         self.options = kernel_rows, budget, removal, cache_bytes
-        self.window = Example()
         self.moving = threading.Lock()
 
     def start(self, parts, context):
@@ -94,12 +88,11 @@ cdef class DualWeights(Weights):
         self.random = context.random
         kernel_rows = kernel_rows.fresh()
         kernel_rows.start(context)
-        self.held = SupportSet(kernel_rows, self.n_blocks, budget, removal)
-        self.own = ExplicitPart(features.explicit_part())
-        self.queries = kernel_rows.queries()
-        self.counted = self.coming = 0
-        self.scratch, self.looked = None, False
-        self.memory = self._final = self.source = self.attended = None
+        self.support = SupportSet(kernel_rows, self.n_blocks, budget, removal)
+        self.explicit = ExplicitPart(features.explicit_part())
+        self.ahead = LookAhead(self.support)
+        self.first_number = self.next_number = 0
+        self.scratch = self._final = self.fit_rows = None
 
     @property
     def decay_schedule(self):
@@ -116,25 +109,26 @@ cdef class DualWeights(Weights):
         return rows.canonical() if rows.sparse else rows
 
     def begin_fit(self, rows):
-        self.let_go(rows)
-        self.held.kernel_rows.begin_fit(rows)
-        self.count(rows)
-        if not self.held.budget:
-            self.memory = ScoreCache(rows, self.n_blocks, self.options[3] if self.held.kernel_rows.dear else 0)
+        self.support.kernel_rows.begin_fit(rows)
+        self.number(rows)
+        self.forget(rows)
 
     def end_fit(self):
-        self.let_go(None)
-        self.held.kernel_rows.end_fit()
+        self.support.kernel_rows.end_fit()
+        self.forget(None)
 
-    def let_go(self, rows):
-        """Keeps nothing of the data before these."""
-        self.attended, self.memory, self.source, self.scratch = rows, None, None, None
-        self.queries = self.held.kernel_rows.queries()
+    def forget(self, rows):
+        """Keeps nothing of what was found about data; from now on all passes visit these rows (None: any)."""
+        cdef ScoreCache cache = None
+        if rows is not None and not self.support.budget:
+            cache = ScoreCache(rows, self.n_blocks, self.options[3] if self.support.kernel_rows.expensive else 0)
+        self.fit_rows, self.scratch = rows, None
+        self.ahead.begin(cache)
 
-    def count(self, rows):
+    def number(self, rows):
         """Numbers the rows of further data."""
-        self.counted = self.held.kernel_rows.counted = self.coming
-        self.coming += rows.n_rows
+        self.first_number = self.next_number
+        self.next_number += rows.n_rows
 
     # ---- visits ----
 
@@ -142,222 +136,54 @@ cdef class DualWeights(Weights):
         with gil:
             try:
                 PyErr_CheckSignals()
-                if t == 0 and rows is not self.attended:
-                    self.count(rows)
-                return self.look_ahead(rows, order, t, n)
+                if t == 0 and rows is not self.fit_rows:
+                    self.number(rows)
+                return self.fill(rows, order, t, n)
             except BaseException as error:
                 self.error = error
                 return -1
 
-    cdef Py_ssize_t look_ahead(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1:
-        """Finds the sums of the rows of the next examples, as the weights stand now; where it stopped."""
-        cdef Py_ssize_t i = t, example, n_rows = 0, most = 1, row
-        cdef Example x = self.window
-        cdef int status = 0
-        self.source = self._final = None
-        if not self.looked and rows.n_rows:
-            self.held.kernel_rows.look_at(rows)
-            self.looked, self.scratch = True, None
+    cdef Py_ssize_t fill(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) except -1:
+        """Makes the examples from position t on the next block; returns the position behind it."""
+        cdef Py_ssize_t most = self.ahead.choose(rows, order, t, n)
+        self._final = None
+        if not self.support.kernel_rows.fitted and rows.n_rows:
+            self.support.kernel_rows.settle_parameters(rows)
+            self.support.kernel_rows.fitted, self.scratch = True, None
         if self.scratch is None:
-            self.scratch = self.held.kernel_rows.empty()
-        self.provide_examples(min(n - t, AHEAD))
-        x.look_at(rows)
-        while i < n and i - t < AHEAD:
-            example = i if order == NULL else order[i]
-            rows.load(example, x)
-            if n_rows and n_rows + x.block.n_rows > AHEAD:
-                break
-            self.example[i - t], self.first[i - t] = example, n_rows
-            self.provide_rows(n_rows + x.block.n_rows)
-            for row in range(x.block.n_rows):
-                self.row[n_rows + row] = x.first_row + row
-            n_rows += x.block.n_rows
-            most = max(most, x.block.n_rows)
-            i += 1
-        self.first[i - t] = n_rows
-        x.look_at(None)
-        self.arrange(rows, n_rows)
-        self.provide_steps(n_rows, most)
-        with nogil:
-            status = self.complete()
-        if status < 0:
-            self.held.kernel_rows.reraise()
-        self.n_examples, self.at = i - t, 0
-        self.source = rows
-        return i
+            self.scratch = self.support.kernel_rows.empty()
+        self.provide(most)
+        self.ahead.complete(rows)
+        return t + self.ahead.n_examples
 
-    def provide_examples(self, Py_ssize_t n):
-        if self.example is None or self.example.shape[0] < n:
-            self.example, self.first = np.zeros(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-
-    def provide_rows(self, Py_ssize_t n):
-        if self.row is None:
-            self.row = np.zeros(max(n, AHEAD), dtype=np.int64)
-        elif self.row.shape[0] < n:
-            self.row = np.resize(self.row, 2 * n)
-
-    def provide_steps(self, Py_ssize_t n_rows, Py_ssize_t most):
-        """Makes room for whatever the coming visits may do: hold each row, and compare the rows of an example with each other."""
-        cdef Py_ssize_t n = self.held.kernel_rows.n
-        self.held.reserve(n + n_rows)
+    def provide(self, Py_ssize_t most):
+        """Makes room for the rows of an example, to hold their sums and a step, and to compare them with each other."""
         self.scratch.reserve(most)
-        if self.memory is not None:
-            self.memory.reserve(n_rows, n + n_rows)
-        if self.moved is None or self.moved.shape[0] < most:
-            self.moved, self.own_sums = np.zeros((most, self.n_blocks)), np.zeros((most, self.n_blocks))
-            self.moves, self.slots = np.zeros(most, dtype=np.uint8), np.zeros(most, dtype=np.intc)
+        if self.step is None or self.step.shape[0] < most:
+            self.step, self.row_sums = np.zeros((most, self.n_blocks)), np.zeros((most, self.n_blocks))
+            self.in_step, self.slots = np.zeros(most, dtype=np.uint8), np.zeros(most, dtype=np.intc)
             self.values = np.zeros((most, LANES))
-
-    def arrange(self, Rows rows, Py_ssize_t n_rows):
-        """Gives each row a lane, those beside each other that were last visited at about the same time, and what is known of it."""
-        cdef Py_ssize_t lane, place, block, groups = (n_rows + LANES - 1) // LANES, room = groups * LANES
-        cdef const int64_t[::1] order
-        self.n_groups, self.remembers = groups, self.memory is not None and self.memory.rows is rows
-        if n_rows == 0:
-            return
-        if self.sums is None or self.sums.shape[0] < groups:
-            self.sums, self.left = np.zeros((groups, self.n_blocks, LANES)), np.zeros(groups, dtype=np.int64)
-            self.lane, self.lane_row, self.since = (np.zeros(room, dtype=np.int64) for _ in range(3))
-            self.visited, self.lacks = np.zeros(room, dtype=np.uint8), np.zeros(groups, dtype=np.int64)
-        if self.remembers:
-            order = np.argsort(np.asarray(self.memory.complete)[np.asarray(self.row)[:n_rows]], kind="stable")
-        for lane in range(room):
-            place = lane if lane < n_rows else n_rows - 1       # lanes that are left over hold the last row again
-            if self.remembers:
-                place = order[place]
-            if lane < n_rows:
-                self.lane[place] = lane
-            self.lane_row[lane], self.visited[lane] = self.row[place], lane >= n_rows
-            self.since[lane] = -1
-            if self.remembers:
-                self.since[lane] = self.memory.complete[self.row[place]] if lane < n_rows else self.memory.n
-            for block in range(self.n_blocks):
-                self.sums[lane // LANES, block, lane % LANES] = self.memory.sums[self.row[place], block] if self.remembers else 0
-        for lane in range(groups):
-            self.left[lane] = min(<Py_ssize_t> LANES, n_rows - lane * LANES)
-        self.held.kernel_rows.prepare(self.queries, rows, self.lane_row[:n_rows])
-
-    cdef int complete(self) noexcept nogil:
-        """Brings all lanes up to the present weights, by the changes that they lack or, where that is less, afresh; -1 on an error.
-
-        So many rows held as fit in a cache are compared with all groups before the next ones.
-        """
-        cdef Py_ssize_t group, lane, held = self.held.kernel_rows.n, stretch = self.held.kernel_rows.stretch
-        cdef int64_t at, n = self.memory.n if self.remembers else 0, lowest = n
-        for group in range(self.n_groups):
-            self.lacks[group] = AFRESH
-            if self.remembers:
-                at = n
-                for lane in range(group * LANES, (group + 1) * LANES):
-                    at = min(at, self.since[lane])
-                if at >= self.memory.forgotten and n - at <= held:
-                    self.lacks[group] = at
-                    lowest = min(lowest, at)
-            if self.lacks[group] == AFRESH:
-                memset(&self.sums[group, 0, 0], 0, self.n_blocks * LANES * sizeof(double))
-        at = 0
-        while at < held:
-            for group in range(self.n_groups):
-                if self.lacks[group] == AFRESH and self.add(group, at, min(at + stretch, held), True) < 0:
-                    return -1
-            at += stretch
-        while lowest < n:
-            for group in range(self.n_groups):
-                if self.lacks[group] != AFRESH and self.add(group, max(lowest, self.lacks[group]), min(lowest + stretch, n), False) < 0:
-                    return -1
-            lowest += stretch
-        return 0
-
-    cdef int add(self, Py_ssize_t group, int64_t first, int64_t last, bint afresh) noexcept nogil:
-        """Adds what the slots (the changes, unless afresh) first .. last - 1 make to the sums of a group; -1 on an error."""
-        cdef double values[TILE * LANES]
-        cdef const double *by[TILE]
-        cdef int slots[TILE]
-        cdef Py_ssize_t i, n, at
-        while first < last:
-            n = min(TILE, last - first)
-            for i in range(n):
-                if afresh:
-                    slots[i], by[i] = <int> (first + i), &self.held.v[first + i, 0]
-                else:
-                    at = first + i - self.memory.forgotten
-                    slots[i], by[i] = self.memory.changed[at], &self.memory.by[at, 0]
-            if self.tile(group, slots, n, values, -1 if afresh else first) < 0:
-                return -1
-            if afresh:
-                TILES.sums(values, n, by, self.n_blocks, &self.sums[group, 0, 0])
-            else:
-                TILES.sums_from(values, n, by, self.n_blocks, &self.sums[group, 0, 0], first, &self.since[group * LANES])
-            first += n
-        return 0
-
-    cdef int tile(self, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values, int64_t first) noexcept nogil:
-        """Kernel values of slots with the lanes of a group, as far as they matter; -1 on an error.
-
-        They matter where a row is still to be visited and, if slot i stands for change first + i, lacks this change (first -1: any). Dear
-        ones are found only there, and kept where there is room.
-        """
-        cdef Py_ssize_t i, lane, at = group * LANES, n_kept = self.memory.kept.shape[0] if self.remembers else 0
-        cdef double *value
-        cdef bint missing = False
-        if not self.held.kernel_rows.dear:
-            return self.held.kernel_rows.tile_c(self.queries, group, slots, n, values)
-        for lane in range(LANES):
-            for i in range(n):
-                value = &values[i * LANES + lane]
-                value[0] = NAN
-                if self.visited[at + lane] or first >= 0 and first + i < self.since[at + lane]:
-                    value[0] = 0
-                elif self.lane_row[at + lane] < n_kept:
-                    value[0] = self.memory.kept[self.lane_row[at + lane], slots[i]]
-                missing |= value[0] != value[0]
-        if not missing:
-            return 0
-        if self.held.kernel_rows.tile_c(self.queries, group, slots, n, values) < 0:
-            return -1
-        for lane in range(LANES):
-            if not self.visited[at + lane] and self.lane_row[at + lane] < n_kept:
-                for i in range(n):
-                    if first < 0 or first + i >= self.since[at + lane]:
-                        self.memory.kept[self.lane_row[at + lane], slots[i]] = values[i * LANES + lane]
-        return 0
-
-    cdef bint is_current(self, Example x) noexcept nogil:
-        """Whether x is the example that was visited last."""
-        return <void *> self.source == <void *> x.source and self.at > 0 and self.example[self.at - 1] == x.index
 
     cdef int turn_to(self, Example x) noexcept nogil:
         """Makes x the example that was visited last; -1 on an error."""
         cdef int64_t only = x.index
         with gil:
             try:
-                self.look_ahead(x.source, &only, 0, 1)
+                self.fill(x.source, &only, 0, 1)
             except BaseException as error:
                 self.error = error
                 return -1
-        self.at = 1
+        self.ahead.n_visited = 1
         return 0
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
-        cdef Py_ssize_t a, block, row, lane, place
-        if <void *> self.source == <void *> x.source and self.at < self.n_examples and self.example[self.at] == x.index:
-            self.at += 1
-        elif self.turn_to(x) < 0:
+        cdef Py_ssize_t a
+        if not self.ahead.advance(x) and self.turn_to(x) < 0:
             return -1
-        place = self.first[self.at - 1]
-        for row in range(x.block.n_rows):
-            lane = self.lane[place + row]
-            for block in range(self.n_blocks):
-                self.own_sums[row, block] = self.sums[lane // LANES, block, lane % LANES]
-            if not self.visited[lane]:
-                self.visited[lane] = True
-                self.left[lane // LANES] -= 1
-            if self.remembers:
-                memcpy(&self.memory.sums[x.first_row + row, 0], &self.own_sums[row, 0], self.n_blocks * sizeof(double))
-                self.memory.complete[x.first_row + row] = self.memory.n
-        if self.own.scores_c(x, s) < 0:
-            return self.failed(self.own.features)
-        if add_rows(self.features, x, &self.own_sums[0, 0], s) < 0:
+        self.ahead.take_c(x, &self.row_sums[0, 0])
+        if self.explicit.scores_c(x, s) < 0:
+            return self.failed(self.explicit.features)
+        if add_rows(self.features, x, &self.row_sums[0, 0], s) < 0:
             return self.failed(self.features)
         if self.averaging.scale != 1:
             for a in range(x.n_atoms):
@@ -375,10 +201,10 @@ cdef class DualWeights(Weights):
     cdef int spread(self, Example x, const double *c) noexcept nogil:
         """The coefficients of atoms as those of rows and blocks; -1 on an error."""
         cdef Py_ssize_t a, cell, row
-        if not self.is_current(x) and self.turn_to(x) < 0:
+        if not self.ahead.is_current(x) and self.turn_to(x) < 0:
             return -1
-        memset(&self.moved[0, 0], 0, x.block.n_rows * self.n_blocks * sizeof(double))
-        memset(&self.moves[0], 0, x.block.n_rows)
+        memset(&self.step[0, 0], 0, x.block.n_rows * self.n_blocks * sizeof(double))
+        memset(&self.in_step[0], 0, x.block.n_rows)
         for a in range(x.n_atoms):
             if c[a] != 0:
                 cell = self.features.cell_c(x, a)
@@ -386,8 +212,8 @@ cdef class DualWeights(Weights):
                     return self.failed(self.features)
                 if cell >= 0:
                     row = cell // self.n_blocks
-                    self.moved[row, cell % self.n_blocks] += c[a]
-                    self.moves[row] = True
+                    self.step[row, cell % self.n_blocks] += c[a]
+                    self.in_step[row] = True
         return 0
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
@@ -397,42 +223,44 @@ cdef class DualWeights(Weights):
             return -1
         if self.averaging.decay != 0 and self.shrink_c() < 0:
             return -1
-        if self.own.add_c(x, c, 1 / self.averaging.scale, self.averaging.scale_sum / self.averaging.scale) < 0:
-            return self.failed(self.own.features)
+        if self.explicit.add_c(x, c, 1 / self.averaging.scale, self.averaging.scale_sum / self.averaging.scale) < 0:
+            return self.failed(self.explicit.features)
         for row in range(x.block.n_rows):
             moves = False
-            for block in range(self.n_blocks if self.moves[row] else 0):
-                self.moved[row, block] /= self.averaging.scale
-                moves |= self.moved[row, block] != 0
-            if moves and self.take_step(x, row, &self.moved[row, 0]) < 0:
+            for block in range(self.n_blocks if self.in_step[row] else 0):
+                self.step[row, block] /= self.averaging.scale
+                moves |= self.step[row, block] != 0
+            if moves and self.take_step(x, row, &self.step[row, 0]) < 0:
                 return -1
         return 0 if self.error is None else -1          # of the block ahead, which has been let go; the step is whole
 
     cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil:
         """v[row] += c; -1 on an error."""
-        cdef Py_ssize_t block, slot = self.memory.slot[x.first_row + row] if self.remembers else -1
-        cdef bint full = self.memory is not None and self.memory.n - self.memory.forgotten == self.memory.changed.shape[0]
+        cdef Py_ssize_t block, slot = self.ahead.cache.slot[x.first_row + row] if self.ahead.uses_cache else -1
+        cdef ScoreCache cache = self.ahead.cache
+        cdef bint full = cache is not None and cache.n_changes - cache.first_change == cache.changed_slot.shape[0]
         if slot < 0 or full:                            # full: after several steps for one visit
             with gil:
                 try:
                     if full:
-                        self.memory.make_room(self.memory.changed.shape[0] + 1)
+                        cache.make_room(cache.changed_slot.shape[0] + 1)
                     slot = self.slot_for(x, row) if slot < 0 else slot
                 except BaseException as error:
                     self.error = error
                     return -1
-            if self.remembers:
-                self.memory.slot[x.first_row + row] = <int> slot
+            if self.ahead.uses_cache:
+                cache.slot[x.first_row + row] = <int> slot
         for block in range(self.n_blocks):
-            self.held.v[slot, block] += c[block]
-            self.held.u[slot, block] += c[block] * self.averaging.scale_sum
-        self.change(slot, c)
+            self.support.v[slot, block] += c[block]
+            self.support.u[slot, block] += c[block] * self.averaging.scale_sum
+        if self.ahead.change_c(slot, c) < 0:
+            self.failed(self.support.kernel_rows)       # `update_c` reports it once the step is whole
         return 0
 
     cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1:
         """Where row `row` of x is held; it joins if it is not yet, and another one gives way if it must."""
-        cdef SupportSet held = self.held
-        cdef int64_t number = self.counted + x.first_row + row
+        cdef SupportSet held = self.support
+        cdef int64_t number = self.first_number + x.first_row + row
         cdef double[::1] leaving
         key = held.kernel_rows.key(x.source, x.first_row + row)
         key = short(b"%d" % number if key is None else key)
@@ -442,29 +270,13 @@ cdef class DualWeights(Weights):
             return slot
         slot = held.kernel_rows.n
         if held.budget and slot >= held.budget:
-            slot = held.victim(self.random)
+            slot = held.choose_eviction(self.random)
             leaving = -np.asarray(held.v[slot])
             with self.moving:
-                held.vacate(slot)
-            self.change(slot, &leaving[0])
+                held.evict(slot)
+            if self.ahead.change_c(slot, &leaving[0]) < 0:
+                self.failed(self.support.kernel_rows)
         return held.join(slot, x, row, number, key)
-
-    cdef void change(self, Py_ssize_t slot, const double *c) noexcept nogil:
-        """Lets the rows that were looked at ahead know that v[slot] has grown by c; on an error, which it keeps, lets go of them."""
-        cdef double values[LANES]
-        cdef Py_ssize_t group
-        cdef int only = <int> slot
-        if self.memory is not None:
-            self.memory.log(slot, c)
-        for group in range(self.n_groups):
-            if self.left[group] > 0:
-                if self.tile(group, &only, 1, values, -1) < 0:
-                    self.failed(self.held.kernel_rows)
-                    self.n_groups = 0
-                    with gil:
-                        self.source = None
-                    return
-                TILES.sums(values, 1, &c, self.n_blocks, &self.sums[group, 0, 0])
 
     cdef int shrink_c(self) noexcept nogil:
         """Multiplies w by what a step leaves of it; -1 on an error."""
@@ -484,17 +296,14 @@ cdef class DualWeights(Weights):
 
     def multiply_out(self):
         """Multiplies the scale into the coefficients, and into all that is in their units."""
-        self.held.remember_all()
-        v, u, _ = self.held.arrays()
-        own = self.own.vector
+        self.support.remember_all()
+        v, u, _ = self.support.arrays()
+        own = self.explicit.vector
         with np.errstate(all="ignore"):                     # what overflows is found in the scores
             for values, accumulated in ((v, u), (own[0], own[1])):
                 accumulated -= self.averaging.scale_sum * values      # the running sum moves into -u
                 values *= self.averaging.scale
-        ahead = np.asarray(self.sums)
-        ahead *= self.averaging.scale
-        if self.memory is not None:
-            self.memory.multiply(self.averaging.scale)
+        self.ahead.multiply(self.averaging.scale)
         scale_multiplied_out(&self.averaging)
 
     # ---- geometry ----
@@ -504,50 +313,49 @@ cdef class DualWeights(Weights):
         cdef double total, rows
         if self.spread(x, c) < 0:
             return -1
-        total = self.own.norm_c(x, c)
+        total = self.explicit.norm_c(x, c)
         if total < 0:
-            return self.failed(self.own.features)
+            return self.failed(self.explicit.features)
         rows = self.row_norm(x)
         return -1 if rows < 0 else total + rows
 
     cdef double row_norm(self, Example x) noexcept nogil:
         """sum over the rows t and t' that have coefficients of (m[t] . m[t']) K(x_t, x_t'); negative on an error."""
-        cdef Py_ssize_t row, other, block, lane, i, n = 0, group = -1, place = self.first[self.at - 1]
+        cdef Py_ssize_t row, other, block, lane, i, n = 0, group = -1
         cdef double total = 0, product
         with gil:
             self.scratch.truncate(0)
-            self.scratch.counted = self.held.kernel_rows.counted
         for row in range(x.block.n_rows):
-            if self.moves[row]:
+            if self.in_step[row]:
                 self.slots[n] = <int> n
                 n += 1
-                if self.scratch.append_c(x, row) < 0:
+                if self.scratch.append_c(x, row, self.first_number + x.first_row + row) < 0:
                     return self.failed(self.scratch)
         for other in range(x.block.n_rows):
-            if not self.moves[other]:
+            if not self.in_step[other]:
                 continue
-            lane = self.lane[place + other]
+            lane = self.ahead.lane_of(other)
             if lane // LANES != group:
                 group = lane // LANES
                 for i in range(n * LANES):
                     (&self.values[0, 0])[i] = NAN
-                if self.scratch.tile_c(self.queries, group, &self.slots[0], n, &self.values[0, 0]) < 0:
+                if self.scratch.tile_c(self.ahead.queries, group, &self.slots[0], n, &self.values[0, 0]) < 0:
                     return self.failed(self.scratch)
             i = 0
             for row in range(x.block.n_rows):
-                if self.moves[row]:
+                if self.in_step[row]:
                     product = 0
                     for block in range(self.n_blocks):
-                        product += self.moved[row, block] * self.moved[other, block]
+                        product += self.step[row, block] * self.step[other, block]
                     total += product * self.values[i, lane % LANES]
                     i += 1
         return 0 if total < 0 else total                # NaN stays
 
     cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
-        cdef double own = self.own.constant_gram_c(x, shared), between
+        cdef double own = self.explicit.constant_gram_c(x, shared), between
         cdef Py_ssize_t first, second = -1
         if own < 0:
-            return self.failed(self.own.features)
+            return self.failed(self.explicit.features)
         first = self.features.cell_c(x, 0)
         if x.n_atoms > 1:
             second = self.features.cell_c(x, 1)
@@ -555,11 +363,11 @@ cdef class DualWeights(Weights):
             return self.failed(self.features)
         if first < 0:
             return own
-        if not self.is_current(x) and self.turn_to(x) < 0:
+        if not self.ahead.is_current(x) and self.turn_to(x) < 0:
             return -1
-        memset(&self.moved[0, 0], 0, x.block.n_rows * self.n_blocks * sizeof(double))
-        memset(&self.moves[0], 0, x.block.n_rows)
-        self.moved[first // self.n_blocks, first % self.n_blocks], self.moves[first // self.n_blocks] = 1, True
+        memset(&self.step[0, 0], 0, x.block.n_rows * self.n_blocks * sizeof(double))
+        memset(&self.in_step[0], 0, x.block.n_rows)
+        self.step[first // self.n_blocks, first % self.n_blocks], self.in_step[first // self.n_blocks] = 1, True
         between = self.row_norm(x)
         if between < 0:
             return -1
@@ -571,10 +379,10 @@ cdef class DualWeights(Weights):
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
         """phi(x, a) . phi(z, b)"""
         one, other = self.features.cell(x, a), self.features.cell(z, b)
-        total = float(self.own.atom(x, a) @ self.own.atom(z, b))
+        total = float(self.explicit.atom(x, a) @ self.explicit.atom(z, b))
         if one is None or other is None or one[1] != other[1]:
             return total
-        kernel_rows = self.held.kernel_rows.empty()
+        kernel_rows = self.support.kernel_rows.empty()
         kernel_rows.append(z.source, z.first_row + other[0])
         return total + float(kernel_rows.values(x.source, [x.first_row + one[0]])[0, 0])
 
@@ -582,8 +390,8 @@ cdef class DualWeights(Weights):
 
     def mean(self):
         """The coefficients to predict with, (n_held, n_blocks), and the weights of what atoms have besides, flat."""
-        v, u, _ = self.held.arrays()
-        own = self.own.vector
+        v, u, _ = self.support.arrays()
+        own = self.explicit.vector
         return predicting(&self.averaging, v, u), predicting(&self.averaging, own[0], own[1])
 
     def live(self):
@@ -596,10 +404,49 @@ cdef class DualWeights(Weights):
         if final is None or self._final_visited != n_visited:
             with self.moving:
                 slots, coefficients, own = self.live()
-                kernel_rows = self.held.kernel_rows.select(slots)
+                kernel_rows = self.support.kernel_rows.select(slots)
             final = Expansion(self.features, kernel_rows, coefficients[slots], np.stack([own, np.zeros_like(own)]))
             self._final, self._final_visited = final, n_visited
         return final
+
+    def assign(self, coefficients, explicit, n_visited):
+        """From now on w is this expansion over the rows of the fit, as if it had been that for n_visited examples.
+
+        Parameters
+        ----------
+        coefficients : float64 array of shape (n_rows, n_blocks)
+            For each row of the data that `begin_fit` announced; only rows with coefficients other than 0 are stored.
+        explicit : float64 array
+            The weights of `Features.explicit_part`, flat; empty where there are none.
+        n_visited : int
+        """
+        cdef Py_ssize_t row, block
+        cdef Example x = Example()
+        cdef Rows rows = self.fit_rows
+        if rows is None:
+            raise PluginError("assign was called before begin_fit, which tells the rows that the coefficients belong to.")
+        coefficients, explicit = np.asarray(coefficients, dtype=float), np.asarray(explicit, dtype=float)
+        if coefficients.shape != (rows.n_rows, self.n_blocks) or explicit.shape != self.explicit.vector[0].shape:
+            raise DataError(f"assign got coefficients of shape {coefficients.shape} and explicit weights of shape {explicit.shape}; expected "
+                            f"{(rows.n_rows, self.n_blocks)} and {self.explicit.vector[0].shape}.")
+        stored = np.flatnonzero(coefficients.any(axis=1))
+        if self.support.budget and len(stored) > self.support.budget:
+            raise DataError(f"assign got {len(stored)} rows with coefficients, more than the budget of {self.support.budget}.")
+        self.forget(rows)
+        if not self.support.kernel_rows.fitted and rows.n_rows:
+            self.support.kernel_rows.settle_parameters(rows)
+            self.support.kernel_rows.fitted = True
+        self.support.clear()
+        self.support.reserve(len(stored))
+        x.look_at(rows)
+        for row in stored:
+            rows.load_row(row, x)
+            slot = self.slot_for(x, 0)
+            for block in range(self.n_blocks):
+                self.support.v[slot, block] += coefficients[row, block]
+        self.explicit.vector[0], self.explicit.vector[1] = explicit, 0
+        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited = 1, n_visited, n_visited
+        self._final = None
 
     def batch_scores(self, rows):
         return self.averaged().batch_scores(rows)
@@ -609,51 +456,53 @@ cdef class DualWeights(Weights):
         came to be held; n_support_, support_vectors_ and dual_coef_ (n_support, n_blocks) to go with them; gamma_ where the kernel has one.
         """
         known = {
-            "support_": lambda: self.held.arrays()[2][self.live()[0]],
+            "support_": lambda: self.support.arrays()[2][self.live()[0]],
             "n_support_": lambda: len(self.live()[0]),
             "support_vectors_": lambda: self.averaged().kernel_rows.support(),
             "dual_coef_": lambda: np.array(self.averaged().coefficients),
         }
-        if hasattr(self.held.kernel_rows, "gamma_"):
-            known["gamma_"] = lambda: self.held.kernel_rows.gamma_
-        return {**known, **self.own.attributes(lambda: self.mean()[1])}
+        if hasattr(self.support.kernel_rows, "gamma_"):
+            known["gamma_"] = lambda: self.support.kernel_rows.gamma_
+        return {**known, **self.explicit.attributes(lambda: self.mean()[1])}
 
     # ---- persistence and taking back ----
 
     def state(self):
-        return {"own": np.array(self.own.vector), "scales": np.array([self.averaging.scale, self.averaging.scale_sum]),
-                "coming": np.array(self.coming), **self.held.state()}
+        return {"explicit": np.array(self.explicit.vector), "scales": np.array([self.averaging.scale, self.averaging.scale_sum]),
+                "row_numbers": np.array([self.first_number, self.next_number]), **self.support.state()}
 
     def restore(self, state):
-        if np.shape(state["own"]) != self.own.vector.shape:
+        if np.shape(state["explicit"]) != self.explicit.vector.shape:
             raise DataError(f"the saved weights besides rows have shape {np.shape(state['own'])}; these options need "
-                            f"{self.own.vector.shape}.")
-        self.held.restore(state)
-        self.own.vector[:] = state["own"]
+                            f"{self.explicit.vector.shape}.")
+        self.support.restore(state)
+        self.explicit.vector[:] = state["explicit"]
         self.averaging.scale, self.averaging.scale_sum = (float(v) for v in state["scales"])
-        self.coming = int(state["coming"])
-        self.counted, self.looked = self.coming, True
-        self.scratch = self._final = self.source = None
+        self.first_number, self.next_number = (int(v) for v in state["row_numbers"])
+        self.support.kernel_rows.fitted = True
+        self.forget(self.fit_rows)
+        self._final = None
 
     def snapshot(self, rows):
-        random = self.random.bit_generator.state if self.held.budget and self.held.removal == "random" else None
-        scalars = self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.counted, self.coming
-        return self.held.snapshot(), np.array(self.own.vector), scalars, random
+        random = self.random.bit_generator.state if self.support.budget and self.support.removal == "random" else None
+        scalars = self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.first_number, self.next_number
+        return self.support.snapshot(), np.array(self.explicit.vector), scalars, random
 
     def revert(self, token):
         joined, own, scalars, random = token
         with self.moving:
-            self.held.revert(joined)
+            self.support.revert(joined)
         if random is not None:
             self.random.bit_generator.state = random
-        self.own.vector[:] = own
-        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.counted, self.coming = scalars
-        self._final = self.source = None
+        self.explicit.vector[:] = own
+        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.first_number, self.next_number = scalars
+        self._final = None
+        self.ahead.let_go()
 
     def is_finite(self, token=None):
         cdef Py_ssize_t slot, block
         cdef double total = 0
-        for slot in range(self.held.kernel_rows.n):
+        for slot in range(self.support.kernel_rows.n):
             for block in range(self.n_blocks):
-                total += 0 * self.held.v[slot, block] + 0 * self.held.u[slot, block]
-        return total == 0 and bool(np.isfinite(self.own.vector).all())
+                total += 0 * self.support.v[slot, block] + 0 * self.support.u[slot, block]
+        return total == 0 and bool(np.isfinite(self.explicit.vector).all())

@@ -1,0 +1,40 @@
+"""Kernels between rows of numbers, trees, strings and objects, for any package to import; each base class has a .pxd to `cimport`.
+
+`KernelRows` stores rows and compares them with others; its subclasses are for rows of numbers (dense or sparse), for objects, for a
+function of the user's and for values computed beforehand. `ObjectKernel` is the base of kernels between two objects. A plugin whose options
+name a kernel makes its `KernelRows` by `kernel_rows_for`.
+"""
+
+from structperc_kernels.callable_rows import CallableKernelRows
+from structperc_kernels.compared_rows import ComparedKernelRows
+from structperc_kernels.dense_rows import DenseKernelRows
+from structperc_kernels.kernel_objects import KernelObjects
+from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, kernel_rows_for
+from structperc_kernels.kernel_rows import KernelRows, Queries
+from structperc_kernels.listed_rows import ListedKernelRows
+from structperc_kernels.object_kernels import Encoded, ObjectKernel
+from structperc_kernels.precomputed_rows import PrecomputedKernelRows
+from structperc_kernels.sparse_rows import SparseKernelRows
+from structperc_kernels.strings import SubsequenceKernel
+from structperc_kernels.trees import SubsetTreeKernel
+from structperc_kernels.vector_rows import VectorKernelRows
+
+__all__ = [
+    "KERNELS",
+    "KERNEL_OPTIONS",
+    "CallableKernelRows",
+    "ComparedKernelRows",
+    "DenseKernelRows",
+    "Encoded",
+    "KernelObjects",
+    "KernelRows",
+    "ListedKernelRows",
+    "ObjectKernel",
+    "PrecomputedKernelRows",
+    "Queries",
+    "SparseKernelRows",
+    "SubsequenceKernel",
+    "SubsetTreeKernel",
+    "VectorKernelRows",
+    "kernel_rows_for",
+]

@@ -1,65 +1,72 @@
-"""Which kernel_rows the options ask for."""
+"""The kernel rows that the options ask for."""
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Callable
 
+from structperc import Option
 from structperc.core.errors import OptionError, UnusedOption
-from structperc_kernels.given_rows import CallableKernelRows, PrecomputedKernelRows
+from structperc_kernels.callable_rows import CallableKernelRows
+from structperc_kernels.dense_rows import DenseKernelRows
+from structperc_kernels.kernel_objects import KernelObjects
 from structperc_kernels.object_kernels import ObjectKernel
-from structperc_kernels.object_rows import KernelObjects
+from structperc_kernels.precomputed_rows import PrecomputedKernelRows
+from structperc_kernels.sparse_rows import SparseKernelRows
 from structperc_kernels.strings import SubsequenceKernel
 from structperc_kernels.trees import SubsetTreeKernel
 from structperc_kernels.vector_rows import KERNELS as VECTOR_KERNELS
-from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows
 
-OWN = {                     # which kernels each option is for; the others must keep its default
+KERNELS = (*VECTOR_KERNELS, "precomputed", "subset-tree", "subsequence")
+
+KERNEL_OPTIONS = {          # the options that describe a kernel, for plugins to take over
+    "kernel": Option("linear", types=(str, Callable), help=f"{', '.join(KERNELS)}; or a callable"),
+    "gamma": Option("scale", types=(float, str), help="of polynomial, rbf and laplacian: a number, scale (1 / (features * variance of X)) "
+                                                      "or auto (1 / features)"),
+    "degree": Option(3, help="of the polynomial kernel"),
+    "coef0": Option(0.0, help="the constant of the polynomial kernel"),
+    "offset": Option(None, help="constant added to the perceptron and stump kernels; none: the smallest that keeps them non-negative on "
+                                "the training data"),
+    "kernel_decay": Option(None, help="of subset-tree (0.4) and subsequence (0.5): the weight of each further symbol of a common fragment"),
+    "length": Option(3, help="symbols of the subsequences"),
+    "normalise": Option(True, (False, True), "whether trees and strings are compared by their cosine"),
+    "dtype": Option("float64", ("float64", "float32"), "the precision in which rows of numbers are stored and compared"),
+}
+USED_BY = {                 # the kernels that use an option; with any other the option must keep its default
     "gamma": ("polynomial", "rbf", "laplacian"),
     "degree": ("polynomial",),
     "coef0": ("polynomial",),
-    "shift": ("perceptron", "stump"),
+    "offset": ("perceptron", "stump"),
     "kernel_decay": ("subset-tree", "subsequence"),
     "length": ("subsequence",),
     "normalise": ("subset-tree", "subsequence"),
-    "rows": VECTOR_KERNELS,
+    "dtype": VECTOR_KERNELS,
 }
-KERNELS = (*VECTOR_KERNELS, "precomputed", "subset-tree", "subsequence")
 
 
-def kernel_rows_for(context, defaults):
-    """An empty kernel_rows for this context; refuses options that it would ignore."""
+def kernel_rows_for(context):
+    """Makes the empty `KernelRows` that the options of a context name; refuses options that it would ignore.
+
+    Parameters
+    ----------
+    context : FitContext
+        `sparse`, `objects`, and `options` with a value for each name of `KERNEL_OPTIONS`.
+    """
     given = context.options
     kernel = given["kernel"]
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
         raise OptionError(f"kernel={kernel!r}; expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices (of two "
                           f"objects, where X is a list of objects), or an ObjectKernel.")
-    for name, kernels in OWN.items():
-        if given[name] != defaults[name] and kernel not in kernels:
+    for name, kernels in USED_BY.items():
+        if given[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
             raise UnusedOption(f"{name}={given[name]!r} has no effect with kernel={kernel!r}; it is for {', '.join(kernels)}.", name)
     if kernel == "precomputed":
         return PrecomputedKernelRows()
     if kernel in VECTOR_KERNELS:
         kind = SparseKernelRows if context.sparse else DenseKernelRows
-        return kind(kernel, given["gamma"], given["degree"], given["coef0"], given["shift"], given["rows"])
+        return kind(kernel, given["gamma"], given["degree"], given["coef0"], given["offset"], given["dtype"])
     if isinstance(kernel, str):
         decay = {} if given["kernel_decay"] is None else {"decay": given["kernel_decay"]}
         if kernel == "subset-tree":
             return KernelObjects(SubsetTreeKernel(normalise=given["normalise"], **decay))
         return KernelObjects(SubsequenceKernel(given["length"], normalise=given["normalise"], **decay))
     return KernelObjects(kernel) if context.objects or isinstance(kernel, ObjectKernel) else CallableKernelRows(kernel)
-
-
-def most_rows(budget) -> int:
-    """The budget as a number; 0: none."""
-    if budget is None:
-        return 0
-    if not isinstance(budget, numbers.Integral) or isinstance(budget, bool) or budget < 1:
-        raise OptionError(f"budget={budget!r}; expected a whole number, at least 1, or None.")
-    return int(budget)
-
-
-def megabytes(size) -> int:
-    """A size in MB as bytes."""
-    if not isinstance(size, numbers.Real) or isinstance(size, bool) or not 0 <= size < float("inf"):
-        raise OptionError(f"cache_size={size!r}; expected a number of MB, at least 0.")
-    return int(size * 1e6)

@@ -1,4 +1,4 @@
-# The rows that a dual weight vector is a sum of, and the kernel between them and the rows of an example.
+# Stored rows, and the kernel between them and the rows of an example.
 from libc.stdint cimport int64_t
 from structperc.core.component cimport Component
 from structperc.core.rows cimport Example, Rows
@@ -12,11 +12,11 @@ cdef class Queries:
 
 
 cdef class KernelRows(Component):
-    cdef readonly Py_ssize_t n                  # rows held, in the slots 0 .. n - 1
-    cdef readonly bint dear                     # whether a kernel value costs so much that it is worth being kept
-    cdef readonly Py_ssize_t stretch            # rows held that are compared with all queries before the next ones: what a cache holds
-    cdef public int64_t counted                 # the number, over all training data, of the first row of the present ones
+    cdef readonly Py_ssize_t n                  # rows stored, in the slots 0 .. n - 1
+    cdef readonly bint expensive                # whether a kernel value costs so much that it is worth being cached
+    cdef public bint fitted                     # whether the parameters that depend on data are settled
+    cdef readonly Py_ssize_t rows_per_tile      # stored rows that are compared with all queries before the next ones: as many as a cache holds
 
-    cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil
-    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row) noexcept nogil
+    cdef int append_c(self, Example x, Py_ssize_t row, int64_t number) noexcept nogil
+    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number) noexcept nogil
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil

@@ -1,7 +1,7 @@
-"""The rows that a dual weight vector is a sum of, and the kernel between them and the rows of an example.
+"""Stored rows, and the kernel between them and the rows of an example.
 
-A kernel_rows holds rows in slots. Rows to be scored are prepared as queries, sixteen side by side ("lanes"), so that one pass over a row of the
-kernel_rows compares it with sixteen. What stands in a lane depends on the row in this lane alone: a row has the same bits among others as alone.
+Rows are stored in slots. Rows to be scored are prepared as queries, sixteen side by side ("lanes"), so that one pass over a stored
+row compares it with sixteen. What stands in a lane depends on the row in this lane alone: a row has the same bits among others as alone.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 features, or as many trees; 16..256 queries at a time.
 """
@@ -14,27 +14,27 @@ from structperc.core.rows cimport Example, Rows
 
 
 cdef class Queries:
-    """Rows of a data set, prepared to be compared with a kernel_rows; one thread's own."""
+    """Rows of a data set, prepared to be compared with stored rows; one thread's own."""
 
     def __len__(self):
         return self.n
 
 
 cdef class KernelRows(Component):
-    """Base of banks: rows in slots, and the kernel.
+    """Base class: rows in slots, and the kernel.
 
     A subclass overrides what stands here but `values`. `start` is called once, before rows come; what is refused, is refused there or in
-    `look_at`, so that appending cannot fail for want of sense in the data.
+    `settle_parameters`, so that `append` can fail only for lack of memory.
     """
 
     def __cinit__(self, *args, **kwargs):
-        self.stretch = 256
+        self.rows_per_tile = 256
 
     def start(self, context):
-        """Takes what is known of the data (n_features, sparse, objects); refuses data that this kernel_rows cannot hold."""
+        """Takes what is known of the data (n_features, sparse, objects); refuses data that cannot be stored."""
 
-    def look_at(self, Rows rows):
-        """Sees the first data before any step, to settle what depends on them, such as gamma="scale"."""
+    def settle_parameters(self, Rows rows):
+        """Settles what depends on the first data, such as gamma="scale"; called before any step."""
 
     def begin_fit(self, rows):
         """Announces the data that every pass of a fit will visit."""
@@ -43,7 +43,7 @@ cdef class KernelRows(Component):
         """The fit is over: nothing of its data is kept."""
 
     def empty(self):
-        """A kernel_rows of the same kind and the same settled parameters, without rows."""
+        """Stored rows of the same kind and the same settled parameters, without rows."""
         raise self.missing("empty")
 
     def reserve(self, Py_ssize_t n):
@@ -55,11 +55,11 @@ cdef class KernelRows(Component):
         self.n = n
 
     def select(self, slots):
-        """A kernel_rows with copies of these rows, in this order."""
+        """Copies of these rows, in this order."""
         raise self.missing("select")
 
     def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, KernelRows source):
-        """Puts a copy of another kernel_rows's row, or of one of its own, in place of a row of this one."""
+        """Puts a copy of a row of `source`, perhaps this object itself, in place of a row of this one."""
         raise self.missing("copy_slot")
 
     def key(self, Rows rows, Py_ssize_t row):
@@ -84,13 +84,13 @@ cdef class KernelRows(Component):
     def restore(self, state):
         raise self.missing("restore")
 
-    cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil:
-        """Copies row `row` of x to slot n; room was reserved."""
+    cdef int append_c(self, Example x, Py_ssize_t row, int64_t number) noexcept nogil:
+        """Copies row `row` of x, which has this number over all training data, to slot n; room was reserved."""
         with gil:
             self.error = self.missing("append")
         return -1
 
-    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row) noexcept nogil:
+    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number) noexcept nogil:
         """Copies row `row` of x to a slot that is in use."""
         with gil:
             self.error = self.missing("overwrite")
@@ -99,19 +99,19 @@ cdef class KernelRows(Component):
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
         """values[i * LANES + lane] = kernel(row in slots[i], query group * LANES + lane).
 
-        A kernel_rows that is `dear` may leave alone what is not NaN in values.
+        Rows that are `expensive` may leave alone each value that is not NaN.
         """
         with gil:
             self.error = self.missing("tile")
         return -1
 
-    def append(self, Rows rows, Py_ssize_t row):
-        """Copies a row of X (by its number) to slot n."""
+    def append(self, Rows rows, Py_ssize_t row, number=None):
+        """Copies row `row` of X to slot n; `number` is its number over all training data, by default that in X."""
         cdef Example x = Example()
         x.look_at(rows)
         rows.load_row(row, x)
         self.reserve(self.n + 1)
-        if self.append_c(x, 0) < 0:
+        if self.append_c(x, 0, row if number is None else number) < 0:
             self.reraise()
 
     def values(self, Rows rows, which=None):
@@ -131,4 +131,4 @@ cdef class KernelRows(Component):
     def reraise(self):
         """Raises why a method failed."""
         error, self.error = self.error, None
-        raise error if error is not None else PluginError("the kernel failed, also in another thread, which was told why.")
+        raise error if error is not None else PluginError("the kernel failed; another thread has already raised the reason.")

@@ -1,4 +1,4 @@
-# A kernel_rows whose slots are the entries of a list.
+# Stored rows whose slots are the entries of a list.
 from structperc_kernels.kernel_rows cimport KernelRows
 
 

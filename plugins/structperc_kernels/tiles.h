@@ -6,7 +6,7 @@
  * Every value is one running sum over the features in the order of storage, without fused multiply-adds (setup.py), and everything after
  * is one fixed sequence of operations: the same bits whatever stands in the other lanes and slots, and for every instruction set.
  *
- * The functions stand in tiles_sets.h, are compiled once per instruction set and picked when `vector_banks` is loaded.
+ * The functions stand in tiles_sets.h, are compiled once per instruction set and picked when `instruction_sets` is loaded.
  */
 #ifndef STRUCTPERC_TILES_H
 #define STRUCTPERC_TILES_H
@@ -19,7 +19,7 @@ enum { SP_LINEAR, SP_POLYNOMIAL, SP_RBF, SP_LAPLACIAN, SP_PERCEPTRON, SP_STUMP }
 /* The kernel: its kind, and what that kind uses of the parameters. */
 typedef struct {
     int kind, degree;
-    double gamma, coef0, shift;
+    double gamma, coef0, offset;
 } sp_kernel;
 
 /* Rows in slots, of doubles or of floats.  Dense: slot s begins at values[s * n_features].  Sparse: the non-zeros of slot s are the
@@ -44,9 +44,9 @@ typedef struct {                             /* [0] for rows of doubles, [1] for
     void (*powers_f64)(const double *x, ptrdiff_t n, double *out);           /* 2^x for x <= 0; n is a multiple of SP_LANES */
     void (*powers_f32)(const float *x, ptrdiff_t n, float *out);
     /* sums[b * SP_LANES + lane] += c[i][b] * values[i * SP_LANES + lane], for i = 0, 1, .. n - 1 in this order */
-    void (*sums)(const double *values, ptrdiff_t n, const double *const *c, ptrdiff_t n_blocks, double *sums);
+    void (*add_weighted)(const double *values, ptrdiff_t n, const double *const *c, ptrdiff_t n_blocks, double *sums);
     /* the same, but a value counts as 0 in lanes where its number, first + i, is smaller than from[lane] */
-    void (*sums_from)(const double *values, ptrdiff_t n, const double *const *c, ptrdiff_t n_blocks, double *sums, int64_t first,
+    void (*add_weighted_since)(const double *values, ptrdiff_t n, const double *const *c, ptrdiff_t n_blocks, double *sums, int64_t first,
                       const int64_t *from);
 } sp_tiles;
 

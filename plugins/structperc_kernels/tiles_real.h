@@ -196,7 +196,7 @@ SP_INLINE void SP_T(deliver)(const sp_kernel *k, const SP_REAL *found, ptrdiff_t
             int left = k->degree;
             for (t = SPT(all_f64)(1); left; left >>= 1, power *= power)
                 if (left & 1) t *= power;
-        } else if (kind == SP_PERCEPTRON || kind == SP_STUMP) t = k->shift - t;
+        } else if (kind == SP_PERCEPTRON || kind == SP_STUMP) t = k->offset - t;
         SPT(store_f64)(values + at, t);
     }
 }

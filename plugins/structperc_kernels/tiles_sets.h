@@ -1,4 +1,4 @@
-/* The functions of tiles.h for each instruction set; included by vector_banks.pyx alone. */
+/* The functions of tiles.h for each instruction set; included by instruction_sets.pyx alone. */
 #ifndef STRUCTPERC_TILES_SETS_H
 #define STRUCTPERC_TILES_SETS_H
 

@@ -1,199 +1,59 @@
-"""Banks of rows of X, dense or sparse, and the kernels between them.
+"""Rows of numbers and the kernels between them: what dense and sparse rows share.
 
 Every kernel is a function of the dot product of two rows or of their L1 distance, so a kernel_rows is a table of rows, perhaps their norms, and a
 description of the kernel; see tiles.h for how sixteen queries at a time are compared with it, and in which order sums are taken.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 dense features, or of 80 non-zeros among 2^20.
 Cost: appending copies a row; an RBF value of 20 dense features takes about 2 ns, of 136 features 8 ns, of 80 non-zeros 9 ns; with
-rows="float32" 0.8, 3.4 and 6 ns.
+dtype="float32" 0.8, 3.4 and 6 ns.
 """
 import numpy as np
-from scipy.sparse import csr_array
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memmove, memset
+from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, OptionError
-from structperc.core.inner_products cimport SP_DENSE_F32, SP_DENSE_F64, sp_rows
+from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
-from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
-
-cdef extern from "tiles_sets.h" nogil:
-    int sp_tiles_available(const sp_tiles **sets) noexcept
+from structperc_kernels.aligned_buffer cimport AlignedBuffer, out_of_memory
+from structperc_kernels.instruction_sets cimport best_tiles, named_tiles, sp_norm_of_f32, sp_norm_of_f64
+from structperc_kernels.kernel_rows cimport KernelRows, Queries
+from structperc_kernels.statistics import variance, widths
 
 KERNELS = ("linear", "polynomial", "rbf", "laplacian", "perceptron", "stump")      # in the order of tiles.h
-
-FAR = {"float64": 8.0, "float32": 1.0}          # a mean of more than so many deviations costs digits; the row type with more can spare some
+DTYPES = ("float64", "float32")
 
 cdef enum:
-    LINE = 64                                   # bytes of a cache line
-    CACHED = 49152                              # values that may stay in the second-level cache while they are compared with queries
-    FEW = 4096                                  # entries that are not worth gathering
-    CHUNK = 1 << 20                             # numbers of X looked at together
     MOST_FEATURES = 2147483647
 
-
-# ---- instruction sets ----
-
-cdef const sp_tiles *best_tiles() noexcept:
-    cdef const sp_tiles *sets[4]
-    return sets[sp_tiles_available(sets) - 1]
-
-
-cdef const sp_tiles *named(str name) except NULL:
-    cdef const sp_tiles *sets[4]
-    cdef int i
-    for i in range(sp_tiles_available(sets)):
-        if sets[i].name.decode() == name:
-            return sets[i]
-    raise ValueError(f"instruction set {name!r} is not available here; there are {', '.join(instruction_sets())}.")
-
-
-def instruction_sets():
-    """Names of the sets that this machine can run, from the narrowest registers to the widest."""
-    cdef const sp_tiles *sets[4]
-    return [sets[i].name.decode() for i in range(sp_tiles_available(sets))]
-
-
-def powers_of_two(str name, x):
-    """2^x for x <= 0 as the kernels compute it, of doubles or floats."""
-    cdef Py_ssize_t n = len(x)
-    padded = np.zeros((n + LANES - 1) // LANES * LANES, dtype=x.dtype)
-    padded[:n] = x
-    out = np.empty_like(padded)
-    cdef size_t source = padded.ctypes.data, to = out.ctypes.data
-    if x.dtype == np.float64:
-        named(name).powers_f64(<const double *> source, len(padded), <double *> to)
-    else:
-        named(name).powers_f32(<const float *> source, len(padded), <float *> to)
-    return out[:n]
-
-
-def sums(str name, const double[:, ::1] values, const double[:, ::1] c, double[:, ::1] total, first=0, const int64_t[::1] start=None):
-    """total[b, lane] += sum over i of c[i, b] * values[i, lane], in place; with `start`, over i with first + i >= start[lane]."""
-    cdef Py_ssize_t n = values.shape[0]
-    cdef size_t[::1] at = np.asarray(c).ctypes.data + np.arange(n + 1, dtype=np.uintp) * (c.shape[1] * 8)
-    cdef const double *const *pointers = <const double *const *> &at[0]
-    cdef const double *v = &values[0, 0] if n else NULL
-    if start is None:
-        named(name).sums(v, n, pointers, c.shape[1], &total[0, 0])
-    else:
-        named(name).sums_from(v, n, pointers, c.shape[1], &total[0, 0], first, &start[0])
-
-
-# ---- memory ----
-
-cdef class Space:
-    """Memory that grows and begins on a cache line."""
-
-    cdef int provide(self, Py_ssize_t size) noexcept nogil:
-        """Makes sure that there are `size` bytes, keeping what is there; -1: there is not so much memory."""
-        cdef char *whole
-        cdef char *at
-        cdef size_t before = <size_t> self.at - <size_t> self.whole
-        if size <= self.size and self.at != NULL:
-            return 0
-        size = max(size, self.size + self.size // 2, <Py_ssize_t> LINE)
-        whole = <char *> realloc(self.whole, size + LINE)
-        if whole == NULL:
-            return -1
-        at = whole + (LINE - <size_t> whole % LINE)
-        if self.size and <size_t> (at - whole) != before:
-            memmove(at, whole + before, self.size)
-        self.whole, self.at, self.size = whole, at, size
-        return 0
-
-    def __dealloc__(self):
-        free(self.whole)
-
-
-cdef object copied(const void *at, shape, dtype):
-    """An array with a copy of what stands there."""
-    array = np.empty(shape, dtype=dtype)
-    cdef size_t to = array.ctypes.data
-    if array.size:
-        memcpy(<void *> to, at, array.nbytes)
-    return array
-
-
-cdef int out_of_memory() except -1:
-    raise MemoryError("the rows that the kernel is computed with do not fit into memory; set a budget.")
-
-
-# ---- what is learned from the first data ----
-
-def chunks(Rows rows):
-    """X in pieces of whole rows, as float64."""
-    cdef Py_ssize_t step = max(CHUNK // max(rows.n_features, 1), 1), first
-    for first in range(0, rows.n_rows, step):
-        yield np.asarray(rows.X[first:first + step], dtype=np.float64)
-
-
-def moments(Rows rows):
-    """Mean and variance of every column of dense X."""
-    total, squares = np.zeros(rows.n_features), np.zeros(rows.n_features)
-    for part in chunks(rows):
-        total += part.sum(axis=0)
-    mean = total / rows.n_rows
-    for part in chunks(rows):
-        squares += ((part - mean) ** 2).sum(axis=0)
-    return mean, squares / rows.n_rows
-
-
-def variance(Rows rows):
-    """Variance of all entries of X together, the zeros of sparse X among them."""
-    cdef Py_ssize_t size = rows.n_rows * rows.n_features
-    if not rows.sparse:
-        mean, squares = moments(rows)
-        return float((squares + (mean - mean.mean()) ** 2).mean())
-    values = np.asarray(rows.X.data, dtype=np.float64)
-    mean = values.sum() / size
-    return float((((values - mean) ** 2).sum() + (size - len(values)) * mean ** 2) / size)
-
-
-def widths(Rows rows):
-    """Largest minus smallest entry of every column of X."""
-    if rows.sparse:
-        high, low = (np.asarray(side.toarray(), dtype=np.float64).ravel() for side in (rows.X.max(axis=0), rows.X.min(axis=0)))
-        return high - low
-    low, high = np.full(rows.n_features, np.inf), np.full(rows.n_features, -np.inf)
-    for part in chunks(rows):
-        low, high = np.minimum(low, part.min(axis=0)), np.maximum(high, part.max(axis=0))
-    return high - low
-
-
-# ---- banks ----
 
 cdef class VectorQueries(Queries):
     """Rows of X in panels of sixteen."""
 
     def __cinit__(self, *args):
-        self.panels, self.norms = Space(), Space()
+        self.panels, self.norms = AlignedBuffer(), AlignedBuffer()
 
 
 cdef class VectorKernelRows(KernelRows):
-    """What dense and sparse banks share: the kernel and its parameters, and slots that are copied from one kernel_rows to another.
+    """What dense and sparse rows share: the kernel and its parameters, and slots that are copied from one to another.
 
     Parameters
     ----------
     kernel : str
         "linear", x . z; "polynomial", (gamma x . z + coef0)^degree; "rbf", exp(-gamma ||x - z||^2); "laplacian", exp(-gamma ||x - z||_1);
-        "perceptron", shift - ||x - z||, and "stump", shift - ||x - z||_1: inner products of infinitely many perceptrons and stumps.
+        "perceptron", offset - ||x - z||, and "stump", offset - ||x - z||_1: inner products of infinitely many perceptrons and stumps.
     gamma : float > 0, "scale" or "auto"
         "scale": 1 / (n_features * variance of X), as scikit-learn defines it, 1 where X is constant; "auto": 1 / n_features.
     degree : int >= 1
     coef0 : float
-    shift : float, optional
+    offset : float, optional
         By default the smallest number that keeps the values between any two points of the box around the first data >= 0: the length
         of its diagonal, in the norm of the kernel; 1 where that is 0.
-    rows : "float64" or "float32"
+    dtype : "float64" or "float32"
         The type in which rows are kept and compared; values are float64 in any case. float32 halves memory and time, and keeps about
         six digits.
 
     Attributes
     ----------
-    gamma_, shift_ : float
+    gamma_, offset_ : float
         What they came to when the first data were seen.
 
     Examples
@@ -201,9 +61,9 @@ cdef class VectorKernelRows(KernelRows):
     >>> from types import SimpleNamespace
     >>> import numpy as np
     >>> from structperc.components import Rows
-    >>> from structperc_kernels.vector_rows import DenseKernelRows
+    >>> from structperc_kernels import DenseKernelRows
     >>> rows = Rows(np.array([[0.0, 0.0], [3.0, 4.0]]))
-    >>> kernel_rows = DenseKernelRows("perceptron", shift=7.0)
+    >>> kernel_rows = DenseKernelRows("perceptron", offset=7.0)
     >>> kernel_rows.start(SimpleNamespace(n_features=2, objects=False, sparse=False))
     >>> kernel_rows.append(rows, 0)
     >>> kernel_rows.values(rows).tolist()
@@ -220,39 +80,39 @@ cdef class VectorKernelRows(KernelRows):
     """
 
     def __cinit__(self, *args, **kwargs):
-        self.stored, self.norms = Space(), Space()
+        self.stored, self.norms = AlignedBuffer(), AlignedBuffer()
         self.tiles = best_tiles()
 
-    def __init__(self, kernel="linear", gamma="scale", degree=3, coef0=0.0, shift=None, rows="float64"):
+    def __init__(self, kernel="linear", gamma="scale", degree=3, coef0=0.0, offset=None, dtype="float64"):
         if kernel not in KERNELS:
             raise OptionError(f"kernel={kernel!r} is no kernel between rows; there are {', '.join(KERNELS)}.")
-        if rows not in FAR:
-            raise OptionError(f"rows={rows!r} is not possible; rows are kept as 'float64' or 'float32'.")
+        if dtype not in DTYPES:
+            raise OptionError(f"dtype={dtype!r} is not possible; rows are kept as 'float64' or 'float32'.")
         if isinstance(gamma, str) and gamma not in ("scale", "auto") or not isinstance(gamma, str) and not 0 < gamma < np.inf:
             raise OptionError(f"gamma={gamma!r} must be a finite number > 0, 'scale' or 'auto'.")
         if degree != int(degree) or not 1 <= degree <= 1000:
             raise OptionError(f"degree={degree!r} must be a whole number from 1 to 1000.")
         if not np.isfinite(coef0):
             raise OptionError(f"coef0={coef0!r} must be a finite number.")
-        if shift is not None and not np.isfinite(shift):
-            raise OptionError(f"shift={shift!r} must be a finite number, or None for one that fits the data.")
-        self.kernel, self.gamma, self.shift, self.rows = kernel, gamma, shift, rows
-        self.narrow, self.value_size = rows == "float32", 4 if rows == "float32" else 8
-        self.form.kind, self.form.degree, self.form.coef0 = KERNELS.index(kernel), degree, coef0
-        self.form.gamma = 1.0 if isinstance(gamma, str) else gamma
-        self.form.shift = 0.0 if shift is None else shift
+        if offset is not None and not np.isfinite(offset):
+            raise OptionError(f"offset={offset!r} must be a finite number, or None for one that fits the data.")
+        self.kernel, self.gamma, self.offset, self.dtype = kernel, gamma, offset, dtype
+        self.narrow, self.value_size = dtype == "float32", 4 if dtype == "float32" else 8
+        self.function.kind, self.function.degree, self.function.coef0 = KERNELS.index(kernel), degree, coef0
+        self.function.gamma = 1.0 if isinstance(gamma, str) else gamma
+        self.function.offset = 0.0 if offset is None else offset
 
     @property
     def gamma_(self):
-        return self.form.gamma
+        return self.function.gamma
 
     @property
-    def shift_(self):
-        return self.form.shift
+    def offset_(self):
+        return self.function.offset
 
     def use(self, str instruction_set):
         """Compares with the instructions of this set from now on (see `instruction_sets`); the values are the same, to the last bit."""
-        self.tiles = named(instruction_set)
+        self.tiles = named_tiles(instruction_set)
 
     def start(self, context):
         if context.objects:
@@ -261,23 +121,23 @@ cdef class VectorKernelRows(KernelRows):
         if not 1 <= context.n_features <= MOST_FEATURES:
             raise DataError(f"X has {context.n_features} columns; the {self.kernel} kernel compares rows of 1 to {MOST_FEATURES} columns.")
         self.n_features = self.held.n_features = context.n_features
-        self.settled = False
+        self.fitted = False
         self.truncate(0)
         if self.gamma == "auto":
-            self.form.gamma = 1.0 / self.n_features
+            self.function.gamma = 1.0 / self.n_features
 
-    def look_at(self, Rows rows):
-        if self.settled:
+    def settle_parameters(self, Rows rows):
+        if self.fitted:
             return
         with np.errstate(all="ignore"):         # what is not finite in X is found where the scores are
             self.check_width(rows)
             if self.gamma == "scale" and self.kernel in ("polynomial", "rbf", "laplacian"):
                 spread = variance(rows)
-                self.form.gamma = 1 / (self.n_features * spread) if spread else 1.0
-            if self.shift is None and self.kernel in ("perceptron", "stump"):
+                self.function.gamma = 1 / (self.n_features * spread) if spread else 1.0
+            if self.offset is None and self.kernel in ("perceptron", "stump"):
                 sides = widths(rows)
-                self.form.shift = float(sides.sum() if self.kernel == "stump" else np.sqrt((sides ** 2).sum())) or 1.0
-        self.settled = True
+                self.function.offset = float(sides.sum() if self.kernel == "stump" else np.sqrt((sides ** 2).sum())) or 1.0
+        self.fitted = True
 
     def check_width(self, Rows rows):
         if rows.objects or rows.n_features != self.n_features:
@@ -286,8 +146,8 @@ cdef class VectorKernelRows(KernelRows):
 
     def empty(self):
         cdef VectorKernelRows other = self.fresh()
-        other.n_features, other.held.n_features, other.settled = self.n_features, self.n_features, self.settled
-        other.form, other.tiles = self.form, self.tiles
+        other.n_features, other.held.n_features, other.fitted = self.n_features, self.n_features, self.fitted
+        other.function, other.tiles = self.function, self.tiles
         return other
 
     def select(self, slots):
@@ -307,8 +167,8 @@ cdef class VectorKernelRows(KernelRows):
         cdef VectorKernelRows other = source
         self.check_slot(to)
         other.check_slot(slot)
-        if (type(self) is not type(source) or self.rows != other.rows or self.n_features != other.n_features
-                or self.form.kind != other.form.kind):
+        if (type(self) is not type(source) or self.dtype != other.dtype or self.n_features != other.n_features
+                or self.function.kind != other.function.kind):
             raise ValueError("the banks are not of the same kind.")
         if self.copy(to, source, slot) < 0:
             out_of_memory()
@@ -319,10 +179,10 @@ cdef class VectorKernelRows(KernelRows):
 
     def check_state(self, state):
         """The settled parameters of a saved state."""
-        gamma, shift = (float(np.asarray(state[name])) for name in ("gamma", "shift"))
-        if not (0 < gamma < np.inf and np.isfinite(shift)):
-            raise DataError(f"the saved kernel has gamma = {gamma} and shift = {shift}; gamma must be > 0, and both finite.")
-        return gamma, shift
+        gamma, offset = (float(np.asarray(state[name])) for name in ("gamma", "offset"))
+        if not (0 < gamma < np.inf and np.isfinite(offset)):
+            raise DataError(f"the saved kernel has gamma = {gamma} and offset = {offset}; gamma must be > 0, and both finite.")
+        return gamma, offset
 
     cdef int put(self, Py_ssize_t slot, const sp_rows *x, Py_ssize_t row) noexcept nogil:
         """Copies row `row` of x to a slot; -1: no memory."""
@@ -334,387 +194,23 @@ cdef class VectorKernelRows(KernelRows):
 
     cdef void measure(self, Py_ssize_t slot, const void *row, Py_ssize_t n) noexcept nogil:
         """Sets the norm of a slot whose numbers stand at `row`."""
-        if not sp_is_distance(&self.form):
+        if not sp_is_distance(&self.function):
             return
         if self.narrow:
-            (<float *> self.norms.at)[slot] = sp_norm_of_f32(&self.form, <const float *> row, n, 1)
+            (<float *> self.norms.at)[slot] = sp_norm_of_f32(&self.function, <const float *> row, n, 1)
         else:
-            (<double *> self.norms.at)[slot] = sp_norm_of_f64(&self.form, <const double *> row, n, 1)
+            (<double *> self.norms.at)[slot] = sp_norm_of_f64(&self.function, <const double *> row, n, 1)
 
     cdef int full(self) noexcept nogil:
         with gil:
             self.error = MemoryError("the rows that the kernel is computed with do not fit into memory; set a budget.")
         return -1
 
-    cdef int append_c(self, Example x, Py_ssize_t row) noexcept nogil:
+    cdef int append_c(self, Example x, Py_ssize_t row, int64_t number) noexcept nogil:
         if self.put(self.n, &x.block, row) < 0:
             return self.full()
         self.n += 1
         return 0
 
-    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row) noexcept nogil:
+    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number) noexcept nogil:
         return self.full() if self.put(slot, &x.block, row) < 0 else 0
-
-
-cdef class DenseKernelRows(VectorKernelRows):
-    """Dense rows, and a kernel between them; the parameters are those of `VectorKernelRows`."""
-
-    def __cinit__(self, *args, **kwargs):
-        self.origin = None
-
-    def start(self, context):
-        VectorKernelRows.start(self, context)
-        self.origin, self.stretch = np.zeros(self.n_features), min(max(CACHED // self.n_features, 64), 1024)
-
-    def look_at(self, Rows rows):
-        """Distances do not depend on the origin, but their digits do: it is moved to the mean where that is far away."""
-        if not self.settled and sp_is_distance(&self.form) and not rows.objects and not rows.sparse:
-            self.check_width(rows)
-            with np.errstate(all="ignore"):
-                mean, squares = moments(rows)
-                far = np.abs(mean) > FAR[self.rows] * np.sqrt(squares)
-                self.origin = np.where(far & np.isfinite(mean), mean, 0)
-        VectorKernelRows.look_at(self, rows)
-
-    def empty(self):
-        cdef DenseKernelRows other = VectorKernelRows.empty(self)
-        other.origin, other.stretch = self.origin, self.stretch
-        return other
-
-    def reserve(self, Py_ssize_t n):
-        if self.stored.provide(n * self.n_features * self.value_size) < 0 or self.norms.provide(n * self.value_size) < 0:
-            out_of_memory()
-        self.held.values, self.held.norms = self.stored.at, self.norms.at
-
-    cdef int put(self, Py_ssize_t slot, const sp_rows *x, Py_ssize_t row) noexcept nogil:
-        cdef char *to = self.stored.at + slot * self.n_features * self.value_size
-        if self.narrow:
-            sp_keep_dense_f32(x, row, &self.origin[0], <float *> to, 1)
-        else:
-            sp_keep_dense_f64(x, row, &self.origin[0], <double *> to, 1)
-        self.measure(slot, to, self.n_features)
-        return 0
-
-    cdef int copy(self, Py_ssize_t slot, VectorKernelRows source, Py_ssize_t other) noexcept nogil:
-        cdef Py_ssize_t size = self.n_features * self.value_size
-        memmove(self.stored.at + slot * size, source.stored.at + other * size, size)
-        self.measure(slot, self.stored.at + slot * size, self.n_features)
-        return 0
-
-    def key(self, Rows rows, Py_ssize_t row):
-        cdef Example x = Example()
-        cdef bytes key = PyBytes_FromStringAndSize(NULL, self.n_features * self.value_size)
-        x.look_at(rows)
-        rows.load_row(row, x)
-        if self.narrow:
-            sp_keep_dense_f32(&x.block, 0, &self.origin[0], <float *> PyBytes_AS_STRING(key), 1)
-        else:
-            sp_keep_dense_f64(&x.block, 0, &self.origin[0], <double *> PyBytes_AS_STRING(key), 1)
-        return key
-
-    def queries(self):
-        return VectorQueries()
-
-    def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
-        cdef VectorQueries v = q
-        cdef Py_ssize_t i, d = self.n_features, n = which.shape[0], padded = (n + LANES - 1) // LANES * LANES
-        cdef char *to
-        cdef Example x = Example()
-        self.check_width(rows)
-        x.look_at(rows)
-        v.n = 0
-        if v.panels.provide(padded * d * self.value_size) < 0 or v.norms.provide(padded * self.value_size) < 0:
-            out_of_memory()
-        with nogil:
-            for i in range(padded):
-                rows.load_row(which[min(i, n - 1)], x)
-                to = v.panels.at + (i // LANES * d * LANES + i % LANES) * self.value_size
-                if self.narrow:
-                    sp_keep_dense_f32(&x.block, 0, &self.origin[0], <float *> to, LANES)
-                    (<float *> v.norms.at)[i] = sp_norm_of_f32(&self.form, <float *> to, d, LANES)
-                else:
-                    sp_keep_dense_f64(&x.block, 0, &self.origin[0], <double *> to, LANES)
-                    (<double *> v.norms.at)[i] = sp_norm_of_f64(&self.form, <double *> to, d, LANES)
-        v.n = n
-
-    cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
-        cdef sp_panel panel
-        panel.panel = (<VectorQueries> q).panels.at + group * self.n_features * LANES * self.value_size
-        panel.norms = (<VectorQueries> q).norms.at + group * LANES * self.value_size
-        panel.place = NULL
-        self.tiles.dense[self.narrow](&self.form, &self.held, &panel, slots, n, values)
-        return 0
-
-    def support(self):
-        """The rows held, an array (n, n_features) of the type in which they are kept."""
-        return (self._rows() + np.asarray(self.origin)).astype(self.rows)
-
-    def _rows(self):
-        return copied(self.stored.at, (self.n, self.n_features), self.rows)
-
-    def state(self):
-        return {"rows": self._rows(), "origin": np.array(self.origin), "gamma": np.array(self.form.gamma),
-                "shift": np.array(self.form.shift)}
-
-    def restore(self, state):
-        cdef sp_rows x
-        cdef size_t at
-        cdef Py_ssize_t i
-        gamma, shift = self.check_state(state)
-        rows, origin = np.ascontiguousarray(state["rows"]), np.asarray(state["origin"])
-        if rows.dtype != self.rows or rows.ndim != 2 or rows.shape[1] != self.n_features or not np.isfinite(rows).all():
-            raise DataError(f"the saved rows are {rows.dtype} of shape {rows.shape}; expected finite {self.rows} of shape "
-                            f"(n, {self.n_features}).")
-        if origin.dtype != np.float64 or origin.shape != (self.n_features,) or not np.isfinite(origin).all():
-            raise DataError(f"the saved origin is {origin.dtype} of shape {origin.shape}; expected finite float64 of shape "
-                            f"({self.n_features},).")
-        self.reserve(len(rows))
-        at = rows.ctypes.data
-        self.form.gamma, self.form.shift, self.settled = gamma, shift, True
-        x.layout, x.n_rows, x.n_features = SP_DENSE_F32 if self.narrow else SP_DENSE_F64, len(rows), self.n_features
-        x.values = <const void *> at
-        self.origin = np.zeros(self.n_features)
-        for i in range(len(rows)):
-            self.put(i, &x, i)
-        self.n, self.origin = len(rows), np.array(origin)
-
-
-cdef class SparseQueries(VectorQueries):
-    """Rows of X in panels of only those features that occur in a group of sixteen rows."""
-
-    def __cinit__(self, *args):
-        self.features, self.begin, self.place = Space(), Space(), Space()
-        self.current = -1
-
-    cdef void show(self, Py_ssize_t group) noexcept nogil:
-        """Makes `place` that of this group, or of none (-1): 0 for features that do not occur."""
-        cdef int32_t *place = <int32_t *> self.place.at
-        cdef const int32_t *features = <const int32_t *> self.features.at
-        cdef const int64_t *begin = <const int64_t *> self.begin.at
-        cdef Py_ssize_t r
-        if self.current >= 0:
-            for r in range(begin[self.current] + 1, begin[self.current + 1]):
-                place[features[r]] = 0
-        if group >= 0:
-            for r in range(begin[group] + 1, begin[group + 1]):
-                place[features[r]] = <int32_t> (r - begin[group])
-        self.current = group
-
-
-cdef class SparseKernelRows(VectorKernelRows):
-    """Sparse rows, and a kernel between them; the parameters are those of `VectorKernelRows`."""
-
-    def __cinit__(self, *args, **kwargs):
-        self.begin, self.length, self.indices = Space(), Space(), Space()
-
-    def reserve(self, Py_ssize_t n):
-        """Makes room for n rows in all; their non-zeros get room as they come."""
-        if self.begin.provide(n * 8) < 0 or self.length.provide(n * 4) < 0 or self.norms.provide(n * self.value_size) < 0:
-            out_of_memory()
-        self.held.begin, self.held.length = <int64_t *> self.begin.at, <int32_t *> self.length.at
-        self.held.norms = self.norms.at
-
-    def truncate(self, Py_ssize_t n):
-        cdef Py_ssize_t slot
-        for slot in range(n, self.n):
-            self.wasted += self.held.length[slot]
-        self.n = n
-        if n == 0:
-            self.used = self.wasted = 0
-
-    cdef int claim(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
-        """Gives a slot room for n non-zeros, not yet written; -1: no memory."""
-        cdef int64_t *begin = <int64_t *> self.begin.at
-        cdef int32_t *length = <int32_t *> self.length.at
-        if slot >= self.n:
-            begin[slot], length[slot] = 0, 0
-        if n > length[slot]:
-            if self.wasted > self.used // 2 and self.used > FEW and self.gather() < 0:
-                return -1
-            if self.indices.provide((self.used + n) * 4) < 0 or self.stored.provide((self.used + n) * self.value_size) < 0:
-                return -1
-            self.wasted += length[slot]
-            begin[slot], length[slot] = self.used, <int32_t> n
-            self.used += n
-        self.held.indices, self.held.values = <int32_t *> self.indices.at, self.stored.at
-        return 0
-
-    cdef void settle(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
-        """Gives back what was claimed and not written."""
-        cdef int32_t *length = <int32_t *> self.length.at
-        cdef int64_t start = self.held.begin[slot]
-        if start + length[slot] == self.used:
-            self.used -= length[slot] - n
-        else:
-            self.wasted += length[slot] - n
-        length[slot] = <int32_t> n
-        self.measure(slot, self.stored.at + start * self.value_size, n)
-
-    cdef int gather(self) noexcept with gil:
-        """Moves the non-zeros of all slots together; -1: no memory."""
-        cdef Py_ssize_t slot, size = self.value_size, at = 0, live = self.used - self.wasted
-        cdef int64_t *begin = <int64_t *> self.begin.at
-        cdef const int32_t *length = <int32_t *> self.length.at
-        cdef Space indices = Space(), values = Space()
-        if indices.provide(live * 4) < 0 or values.provide(live * size) < 0:
-            return -1
-        for slot in range(self.n):
-            memcpy(indices.at + at * 4, self.indices.at + begin[slot] * 4, length[slot] * 4)
-            memcpy(values.at + at * size, self.stored.at + begin[slot] * size, length[slot] * size)
-            begin[slot] = at
-            at += length[slot]
-        self.indices, self.stored = indices, values
-        self.used, self.wasted = at, 0
-        return 0
-
-    cdef int put(self, Py_ssize_t slot, const sp_rows *x, Py_ssize_t row) noexcept nogil:
-        cdef Py_ssize_t n
-        cdef int64_t start
-        if self.claim(slot, sp_n_values(x, row)) < 0:
-            return -1
-        start = self.held.begin[slot]
-        if self.narrow:
-            n = sp_keep_sparse_f32(x, row, <int32_t *> self.indices.at + start, <float *> self.stored.at + start)
-        else:
-            n = sp_keep_sparse_f64(x, row, <int32_t *> self.indices.at + start, <double *> self.stored.at + start)
-        self.settle(slot, n)
-        return 0
-
-    cdef int copy(self, Py_ssize_t slot, VectorKernelRows source, Py_ssize_t other) noexcept nogil:
-        cdef Py_ssize_t n = source.held.length[other]
-        cdef int64_t start, begin
-        if source is self and slot == other:
-            return 0
-        if self.claim(slot, n) < 0:
-            return -1
-        start, begin = self.held.begin[slot], source.held.begin[other]
-        memcpy(self.indices.at + start * 4, (<SparseKernelRows> source).indices.at + begin * 4, n * 4)
-        memcpy(self.stored.at + start * self.value_size, source.stored.at + begin * self.value_size, n * self.value_size)
-        self.settle(slot, n)
-        return 0
-
-    def key(self, Rows rows, Py_ssize_t row):
-        cdef Example x = Example()
-        cdef Py_ssize_t n
-        cdef Space indices = Space(), values = Space()
-        x.look_at(rows)
-        rows.load_row(row, x)
-        n = sp_n_values(&x.block, 0)
-        if indices.provide(n * 4) < 0 or values.provide(n * self.value_size) < 0:
-            out_of_memory()
-        if self.narrow:
-            n = sp_keep_sparse_f32(&x.block, 0, <int32_t *> indices.at, <float *> values.at)
-        else:
-            n = sp_keep_sparse_f64(&x.block, 0, <int32_t *> indices.at, <double *> values.at)
-        return indices.at[:n * 4] + values.at[:n * self.value_size]
-
-    def queries(self):
-        return SparseQueries()
-
-    def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
-        cdef SparseQueries s = q
-        cdef Py_ssize_t n = which.shape[0], padded = (n + LANES - 1) // LANES * LANES, size = self.value_size
-        cdef Py_ssize_t group, lane, i, e, r, kept, most = 0, longest = 0, end = 0
-        cdef int64_t *begin
-        cdef int32_t *place
-        cdef int32_t *features
-        cdef int32_t *index
-        cdef char *value
-        cdef Example x = Example()
-        cdef Space indices = Space(), values = Space()
-        self.check_width(rows)
-        x.look_at(rows)
-        s.show(-1)
-        s.n = 0
-        for i in range(padded):
-            rows.load_row(which[min(i, n - 1)], x)
-            kept = sp_n_values(&x.block, 0)
-            most, longest = most + kept, max(longest, kept)
-        most += padded // LANES                 # a row of zeros each
-        e = s.place.size if s.place.at != NULL else 0
-        if (s.place.provide(self.n_features * 4) < 0 or s.begin.provide((padded // LANES + 1) * 8) < 0
-                or s.features.provide(most * 4) < 0 or s.panels.provide(most * LANES * size) < 0
-                or s.norms.provide(padded * size) < 0 or indices.provide(longest * 4) < 0 or values.provide(longest * size) < 0):
-            out_of_memory()
-        if s.place.size != e:
-            memset(s.place.at, 0, s.place.size)
-        begin, place, features = <int64_t *> s.begin.at, <int32_t *> s.place.at, <int32_t *> s.features.at
-        index, value = <int32_t *> indices.at, values.at
-        with nogil:
-            begin[0] = 0
-            for group in range(padded // LANES):
-                memset(s.panels.at + end * LANES * size, 0, LANES * size)
-                end += 1
-                for lane in range(LANES):
-                    i = group * LANES + lane
-                    rows.load_row(which[min(i, n - 1)], x)
-                    if self.narrow:
-                        kept = sp_keep_sparse_f32(&x.block, 0, index, <float *> value)
-                        (<float *> s.norms.at)[i] = sp_norm_of_f32(&self.form, <float *> value, kept, 1)
-                    else:
-                        kept = sp_keep_sparse_f64(&x.block, 0, index, <double *> value)
-                        (<double *> s.norms.at)[i] = sp_norm_of_f64(&self.form, <double *> value, kept, 1)
-                    for e in range(kept):
-                        r = place[index[e]]
-                        if r == 0:
-                            r = end - begin[group]
-                            place[index[e]], features[end] = <int32_t> r, index[e]
-                            memset(s.panels.at + end * LANES * size, 0, LANES * size)
-                            end += 1
-                        memcpy(s.panels.at + ((begin[group] + r) * LANES + lane) * size, value + e * size, size)
-                begin[group + 1] = end
-                s.current = group               # so that `show` clears them
-                s.show(-1)
-        s.n = n
-
-    cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
-        cdef sp_panel panel
-        if (<SparseQueries> q).current != group:
-            (<SparseQueries> q).show(group)
-        panel.panel = (<VectorQueries> q).panels.at + (<int64_t *> (<SparseQueries> q).begin.at)[group] * LANES * self.value_size
-        panel.norms = (<VectorQueries> q).norms.at + group * LANES * self.value_size
-        panel.place = <int32_t *> (<SparseQueries> q).place.at
-        self.tiles.sparse[self.narrow](&self.form, &self.held, &panel, slots, n, values)
-        return 0
-
-    def support(self):
-        """The rows held, a scipy CSR array (n, n_features) of the type in which they are kept."""
-        return csr_array(self._parts(), shape=(self.n, self.n_features))
-
-    def _parts(self):
-        """Values, features and row starts of the rows held, one after the other."""
-        begin, length = copied(self.begin.at, self.n, np.int64), copied(self.length.at, self.n, np.int32)
-        starts = np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
-        at = np.repeat(begin - starts[:self.n], length) + np.arange(starts[self.n])
-        return copied(self.stored.at, self.used, self.rows)[at], copied(self.indices.at, self.used, np.int32)[at], starts
-
-    def state(self):
-        values, indices, starts = self._parts()
-        return {"values": values, "indices": indices, "starts": starts, "gamma": np.array(self.form.gamma),
-                "shift": np.array(self.form.shift)}
-
-    def restore(self, state):
-        cdef Py_ssize_t i, n
-        gamma, shift = self.check_state(state)
-        values, indices, starts = (np.ascontiguousarray(state[name]) for name in ("values", "indices", "starts"))
-        if values.dtype != self.rows or values.ndim != 1 or not np.isfinite(values).all():
-            raise DataError(f"the saved values are {values.dtype} of shape {values.shape}; expected a vector of finite {self.rows}.")
-        if (indices.dtype != np.int32 or indices.shape != values.shape or starts.dtype != np.int64 or starts.ndim != 1 or not len(starts)
-                or starts[0] != 0 or starts[len(starts) - 1] != len(values) or (np.diff(starts) < 0).any()
-                or len(indices) and not (indices.min() >= 0 and indices.max() < self.n_features)):
-            raise DataError(f"the saved features or row starts do not fit {len(values)} values of rows of {self.n_features} features.")
-        n = len(starts) - 1
-        self.reserve(n)
-        self.truncate(0)
-        if self.indices.provide(len(values) * 4) < 0 or self.stored.provide(len(values) * self.value_size) < 0:
-            out_of_memory()
-        self.form.gamma, self.form.shift, self.settled = gamma, shift, True
-        self.held.indices, self.held.values = <int32_t *> self.indices.at, self.stored.at
-        memcpy(self.indices.at, <const void *> <size_t> indices.ctypes.data, indices.nbytes)
-        memcpy(self.stored.at, <const void *> <size_t> values.ctypes.data, values.nbytes)
-        memcpy(self.begin.at, <const void *> <size_t> starts.ctypes.data, n * 8)
-        lengths = np.diff(starts).astype(np.int32)
-        memcpy(self.length.at, <const void *> <size_t> lengths.ctypes.data, n * 4)
-        self.n, self.used = n, len(values)
-        for i in range(n):
-            self.measure(i, self.stored.at + self.held.begin[i] * self.value_size, self.held.length[i])

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
-                                      SP_CSR_F32_I64, SP_OBJECTS)
+                                             SP_CSR_F32_I64, SP_OBJECTS, best_inner, sp_blocks, sp_inner)
 
 
 cdef class Example:
@@ -202,6 +202,21 @@ cdef class Rows:
         rows = Rows(csr, self.offsets, self.feature_names)
         rows.restrict(self.allowed)
         return rows
+
+    def products(self, const double[:, ::1] w):
+        """w_k . x for every row x and every row w_k of w, (n_rows, len(w)): the same bits for a row alone as among others."""
+        cdef const sp_inner *inner = best_inner(w.shape[1])
+        cdef Py_ssize_t row, k = w.shape[0]
+        cdef double[::1] out = np.zeros(self.n_rows * k + 3)
+        cdef sp_blocks b
+        if w.shape[1] != self.n_features:
+            raise ValueError(f"rows of {self.n_features} columns and weights of {w.shape[1]}")
+        b.w, b.bias, b.average, b.place, b.n_placed = <double *> &w[0, 0], NULL, 0, NULL, NULL
+        b.block_step, b.feature_step, b.n_blocks = w.shape[1], 1, k
+        with nogil:
+            for row in range(self.n_rows):
+                inner.dots[self.whole.layout](&self.whole, row, &b, &out[row * k])
+        return np.asarray(out)[:self.n_rows * k].reshape(self.n_rows, k)
 
     def sizes(self):
         """Rows of each example, int64 array of shape (n_examples,)."""

@@ -137,7 +137,7 @@ def test_any_kernel_is_the_sum_over_all_steps(problem, kernel, options):
     if problem == "prank":
         common.pop("C")
     dual = Engine(problem, **DUAL, kernel=kernel, **options, **common).fit(X, y, **where, keep_online=True)
-    settled = {**options, "shift": getattr(dual.parts_.weights.held.kernel_rows, "shift_", None)}
+    settled = {**options, "offset": getattr(dual.parts_.weights.support.kernel_rows, "offset_", None)}
     twin = Engine(problem, plugins=[StepList(lambda A, B: kernels.KERNELS[kernel](A, B, **settled))], **common)
     twin.fit(X, y, **where, keep_online=True)
     assert list(map(str, dual.online_predictions_)) == list(map(str, twin.online_predictions_))

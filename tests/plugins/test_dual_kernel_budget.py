@@ -59,7 +59,7 @@ def test_beside_the_twin(problem, removal, average):
         assert shown(engine) == shown(other)
         for one, expected in zip(engine.atom_scores(X, **where), other.atom_scores(X, **where), strict=True):
             np.testing.assert_allclose(one, expected, rtol=1e-9, atol=1e-9)
-        assert len(engine.parts_.weights.held.arrays()[0]) == len(other.parts_.weights.places)
+        assert len(engine.parts_.weights.support.arrays()[0]) == len(other.parts_.weights.places)
         assert engine.n_support_ <= budget
 
 
@@ -145,7 +145,7 @@ def test_repeated_rows_are_held_once(budget):
     X, y = whole(np.random.default_rng(4), 200, 2, 4, most=1)
     for layout in (X, csr_array(X)):
         engine = Engine("cusum", **DUAL, budget=budget).partial_fit(layout[:100], y[:100]).partial_fit(layout[100:], y[100:])
-        held = engine.parts_.weights.held
+        held = engine.parts_.weights.support
         rows = held.kernel_rows.support()
         rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
         assert len(np.unique(rows, axis=0)) == len(rows) <= min(budget or 9, 9)
@@ -162,7 +162,7 @@ def test_rows_that_a_function_compares_are_merged_whatever_their_layout():
 
     for layout in (X, X.astype(np.float32), named):
         engine = Engine("multiclass", plugins=["dual-kernel"], kernel=dot, classes=[1, 2, 3], epochs=4).fit(layout, [1, 1, 2, 3])
-        assert engine.parts_.weights.held.kernel_rows.n == 3
+        assert engine.parts_.weights.support.kernel_rows.n == 3
 
 
 @pytest.mark.parametrize("removal", REMOVALS)

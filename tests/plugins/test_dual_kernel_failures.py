@@ -221,7 +221,7 @@ def test_ctrl_c_reaches_long_fits(options, objects, average):
     thread.join()
     assert one.status_ == "interrupted"
     answers = one.predict(X).tolist()
-    assert one.parts_.weights.memory is None
+    assert one.parts_.weights.fit_rows is None and one.parts_.weights.ahead.cache is None
     if not callable(one.plugin_options["kernel"]):
         assert pickle.loads(pickle.dumps(copied(one, ["dual-kernel"]))).predict(X).tolist() == answers
     one.partial_fit(X, y)
@@ -395,7 +395,7 @@ def test_every_thread_is_told_that_the_kernel_failed():
 
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one)), lambda one: copied(one, [])])
-@pytest.mark.parametrize("variant", [*VARIANTS, {"kernel": "laplacian", "rows": "float32"}, {"kernel": "stump", "gamma": "scale"}])
+@pytest.mark.parametrize("variant", [*VARIANTS, {"kernel": "laplacian", "dtype": "float32"}, {"kernel": "stump", "gamma": "scale"}])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_copy_in_the_middle_of_a_stream_continues_with_the_same_bits(sparse, variant, way):
     X, y = data()

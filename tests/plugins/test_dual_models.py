@@ -36,7 +36,7 @@ def near(a, b):
 
 CASES = {
     "dense": ("cusum", numbers(), {"kernel": "rbf"}),
-    "float32": ("multiclass", numbers().astype(np.float32), {"kernel": "polynomial", "degree": 2, "coef0": 1.0, "rows": "float32"}),
+    "float32": ("multiclass", numbers().astype(np.float32), {"kernel": "polynomial", "degree": 2, "coef0": 1.0, "dtype": "float32"}),
     "sparse": ("prank", csr_array(np.round(numbers())), {"kernel": "laplacian", "gamma": 0.5}),
     "shifted": ("cusum", numbers(), {"kernel": "stump", "average": True}),
     "oldest": ("cusum", numbers(), {"kernel": "rbf", "budget": 7, "average": True}),
@@ -175,7 +175,7 @@ def test_missing_and_misshapen_arrays_are_refused(case):
         with pytest.raises(ModelFormatError, match="parts do not fit together"):
             loaded(edited(content, lambda arrays, name=name: arrays.pop(name)), **functions_of(case))
         for other in (np.zeros((2, 2, 2)), np.array(list("abc"))):
-            if name in ("weights.own",) or shapes[name] != other.shape:
+            if name in ("weights.explicit",) or shapes[name] != other.shape:
                 with pytest.raises(ModelFormatError):
                     loaded(edited(content, lambda arrays, name=name, other=other: arrays.update({name: other})), **functions_of(case))
 

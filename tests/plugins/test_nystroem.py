@@ -18,7 +18,7 @@ from structperc.estimators import CuSumRank
 pytestmark = pytest.mark.blas
 
 KERNELS = {"linear": {}, "polynomial": {"gamma": 0.5, "degree": 2, "coef0": 1.0}, "rbf": {"gamma": 0.5}, "laplacian": {"gamma": 0.5},
-           "perceptron": {"shift": 9.0}, "stump": {"shift": 9.0}}
+           "perceptron": {"offset": 9.0}, "stump": {"offset": 9.0}}
 WORDS = ["abba", "baab", "abcab", "xyzx", "xxyz", "zyx", "yzzy", "zzxy"]
 
 
@@ -62,7 +62,7 @@ def test_between_landmarks_the_map_is_the_kernel(kernel):
     X, _ = rings(40, 5)
     reader = NystroemReader(kernel, n_components=100, **KERNELS[kernel])      # more than there are rows
     mapped = reader.learn(X)
-    np.testing.assert_allclose(inner(mapped), kernels.KERNELS[kernel](X, X, **{"shift": None, **KERNELS[kernel]}), atol=1e-8)
+    np.testing.assert_allclose(inner(mapped), kernels.KERNELS[kernel](X, X, **{"offset": None, **KERNELS[kernel]}), atol=1e-8)
     assert np.array_equal(reader.read(X[:7]).X, mapped.X[:7])
 
 
@@ -205,14 +205,14 @@ def test_every_kernel_between_rows_can_become_primal(kernel):
 @pytest.mark.parametrize("X, options", [
     (csr_array(rings()[0]), {"kernel": "rbf"}), (rings()[0], {"kernel": dot}), (WORDS * 15, {"kernel": "subsequence", "length": 2}),
     (["(S (A a) (B b))", "(S (A a) (C c))", "(S (D d) (E e))"] * 40, {"kernel": "subset-tree"}),
-    (rings()[0], {"kernel": "rbf", "rows": "float32", "fit_intercept": False, "update": "pa1"}),
+    (rings()[0], {"kernel": "rbf", "dtype": "float32", "fit_intercept": False, "update": "pa1"}),
     (rings()[0], {"kernel": "rbf", "budget": 20, "decay": 0.01}),
 ], ids=["sparse", "function", "strings", "trees", "float32", "budget"])
 def test_layouts_objects_and_options_can_become_primal(X, options):
     y = rings()[1]
     dual = Engine("multiclass", plugins=["dual-kernel"], epochs=2, **options).fit(X, y)
     scores = dual.atom_scores(X)
-    np.testing.assert_allclose(to_primal(dual).atom_scores(X), scores, rtol=1e-4 if "rows" in options else 1e-6, atol=1e-5)
+    np.testing.assert_allclose(to_primal(dual).atom_scores(X), scores, rtol=1e-4 if "dtype" in options else 1e-6, atol=1e-5)
     assert np.array_equal(dual.atom_scores(X), scores)
 
 

@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 from reference import kernels as twins
 from reference.layouts import LAYOUTS, stored, widened
 from scipy.sparse import csr_array, issparse
-from structperc_kernels import vector_rows
-from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows
+from structperc_kernels import DenseKernelRows, SparseKernelRows, instruction_sets, vector_rows
 
 from structperc.components import Rows
 from structperc.errors import DataError, OptionError
 
 pytestmark = pytest.mark.blas
 
-SETS = vector_rows.instruction_sets()
-PARAMETERS = {"degree": 3, "coef0": 0.5, "shift": 40.0}
+SETS = instruction_sets.instruction_sets()
+PARAMETERS = {"degree": 3, "coef0": 0.5, "offset": 40.0}
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5}
 
 
@@ -31,7 +30,7 @@ def filled(kernel_rows, X, first_data=None):
     """The kernel_rows, started, with the rows of X in its slots."""
     rows = Rows(X)
     kernel_rows.start(context(X.shape[1]))
-    kernel_rows.look_at(rows if first_data is None else Rows(first_data))
+    kernel_rows.settle_parameters(rows if first_data is None else Rows(first_data))
     for i in range(rows.n_rows):
         kernel_rows.append(rows, i)
     return kernel_rows
@@ -49,26 +48,26 @@ def sample(n, d, seed=0, zeros=0.5):
 
 
 def assert_close(found, expected, tolerance):
-    """Relative to the largest number that went into it: differences such as shift - distance may be close to 0."""
+    """Relative to the largest number that went into it: differences such as offset - distance may be close to 0."""
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * abs(expected).max())
 
 
 # ---- values ----
 
 
-@pytest.mark.parametrize("rows", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", vector_rows.KERNELS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_values(layout, kernel, rows):
+def test_values(layout, kernel, dtype):
     """Against definitions, for every kind of kernel, row and layout of X; all instruction sets give the same bits."""
     for d, n in ((1, 16), (3, 1), (3, 65), (17, 15), (17, 17), (100, 33)):
         X, Q = stored(sample(n, d), layout), stored(sample(n + 3, d, 1), layout)
         parameters = {"gamma": 0.4 / d, **PARAMETERS}
-        kernel_rows = made(X, kernel, rows=rows, **parameters)
+        kernel_rows = made(X, kernel, dtype=dtype, **parameters)
         expected = twins.KERNELS[kernel](widened(Q), widened(X), **parameters)
         found = kernel_rows.values(Rows(Q))
         assert found.shape == (n + 3, n)
-        assert_close(found, expected, TOLERANCE[rows])
+        assert_close(found, expected, TOLERANCE[dtype])
         for name in SETS:
             kernel_rows.use(name)
             np.testing.assert_array_equal(kernel_rows.values(Rows(Q)), found)
@@ -84,13 +83,13 @@ def test_dot_products_are_running_sums(layout, name):
         np.testing.assert_array_equal(kernel_rows.values(Rows(Q)), twins.dots(widened(Q), widened(X)))
 
 
-@pytest.mark.parametrize("rows", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", vector_rows.KERNELS)
 @pytest.mark.parametrize("layout", ["dense64", "csr64-int32"])
-def test_company_changes_no_bit(layout, kernel, rows):
+def test_company_changes_no_bit(layout, kernel, dtype):
     """One query alone, among others, in another lane; one slot alone, and among others."""
     X, Q = sample(37, 23), stored(sample(40, 23, 1), layout)
-    kernel_rows = made(stored(X, layout), kernel, rows=rows, gamma=0.1, **PARAMETERS)
+    kernel_rows = made(stored(X, layout), kernel, dtype=dtype, gamma=0.1, **PARAMETERS)
     together = kernel_rows.values(Rows(Q))
     for i in (0, 5, 17, 39):
         np.testing.assert_array_equal(kernel_rows.values(Rows(Q[i:i + 1]))[0], together[i])
@@ -100,11 +99,11 @@ def test_company_changes_no_bit(layout, kernel, rows):
         np.testing.assert_array_equal(kernel_rows.select(slots).values(Rows(Q)), together[:, slots])
 
 
-@pytest.mark.parametrize("bank_layout", ["dense64", "csr64-int32"])
+@pytest.mark.parametrize("stored_layout", ["dense64", "csr64-int32"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "stump"])
-def test_every_bank_compares_with_every_layout(kernel, bank_layout):
+def test_every_kind_of_rows_compares_with_every_layout(kernel, stored_layout):
     X, Q = sample(19, 11).astype(np.float32).astype(float), sample(21, 11, 1).astype(np.float32).astype(float)
-    kernel_rows = made(stored(X, bank_layout), kernel, gamma=0.1, shift=30.0)
+    kernel_rows = made(stored(X, stored_layout), kernel, gamma=0.1, offset=30.0)
     values = [kernel_rows.values(Rows(stored(Q, layout))) for layout in LAYOUTS]
     for other in values[1:]:
         np.testing.assert_array_equal(other, values[0])
@@ -112,25 +111,25 @@ def test_every_bank_compares_with_every_layout(kernel, bank_layout):
         np.testing.assert_array_equal(filled(kernel_rows.fresh(), stored(X, layout), X).values(Rows(Q)), values[0])
 
 
-@pytest.mark.parametrize("rows", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_equal_rows_are_at_distance_0(layout, rows):
+def test_equal_rows_are_at_distance_0(layout, dtype):
     X = stored(sample(40, 33) * 10.0 ** np.random.default_rng(0).integers(-3, 4, 33), layout)
     for kernel in ("rbf", "laplacian"):
-        assert (np.diag(made(X, kernel, rows=rows, gamma=3.0).values(Rows(X))) == 1).all()
+        assert (np.diag(made(X, kernel, dtype=dtype, gamma=3.0).values(Rows(X))) == 1).all()
     for kernel in ("perceptron", "stump"):
-        assert (np.diag(made(X, kernel, rows=rows, shift=7.0).values(Rows(X))) == 7).all()
+        assert (np.diag(made(X, kernel, dtype=dtype, offset=7.0).values(Rows(X))) == 7).all()
 
 
-@pytest.mark.parametrize("rows", ["float64", "float32"])
-def test_features_far_from_0_keep_their_digits(rows):
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_features_far_from_0_keep_their_digits(dtype):
     """Means of a million: ||x||^2 + ||z||^2 - 2 x . z would lose twelve digits."""
     X = 1e6 + np.random.default_rng(0).normal(size=(50, 5)) * [1, 1, 1, 3, 1e-2]
-    kernel_rows = made(X, "rbf", gamma=0.3, rows=rows)
+    kernel_rows = made(X, "rbf", gamma=0.3, dtype=dtype)
     values = kernel_rows.values(Rows(X))
     assert (abs(np.diag(values) - 1) <= 1e-12).all()
-    assert_close(values, twins.rbf(X, X, 0.3), TOLERANCE[rows])
-    if rows == "float64":
+    assert_close(values, twins.rbf(X, X, 0.3), TOLERANCE[dtype])
+    if dtype == "float64":
         np.testing.assert_array_equal(kernel_rows.support(), X)
 
 
@@ -144,7 +143,7 @@ def test_rows_without_non_zeros():
 
 def test_kept_zeros_count_for_nothing():
     X = csr_array((np.array([0.0, 2.0]), np.array([1, 3]), np.array([0, 2])), shape=(1, 5))
-    kernel_rows = made(X, "stump", shift=1.0)
+    kernel_rows = made(X, "stump", offset=1.0)
     assert kernel_rows.support().nnz == 1
     assert kernel_rows.key(Rows(X), 0) == kernel_rows.key(Rows(csr_array(X.toarray())), 0)
 
@@ -165,23 +164,23 @@ def test_powers_of_two(name):
     """From 1 down to the smallest numbers that there are."""
     x = np.concatenate([-np.logspace(-18, 3, 20000), -np.linspace(0, 1074, 50000), [-0.0]])
     exact = np.exp2(x.astype(np.longdouble))
-    off = np.abs((vector_rows.powers_of_two(name, x) - exact) / np.spacing(exact.astype(float)))
+    off = np.abs((instruction_sets.powers_of_two(name, x) - exact) / np.spacing(exact.astype(float)))
     assert off.max() < (2 if np.finfo(np.longdouble).nmant > 52 else 3)
     x = x[x > -149].astype(np.float32)
     exact = np.exp2(x.astype(float))
-    off = np.abs((vector_rows.powers_of_two(name, x) - exact) / np.spacing(exact.astype(np.float32)))
+    off = np.abs((instruction_sets.powers_of_two(name, x) - exact) / np.spacing(exact.astype(np.float32)))
     assert off.max() < 2
     for kind in (np.float64, np.float32):
-        ends = vector_rows.powers_of_two(name, np.array([0, -0.0, -1, -1076, -1e30, -np.inf, np.nan], dtype=kind))
+        ends = instruction_sets.powers_of_two(name, np.array([0, -0.0, -1, -1076, -1e30, -np.inf, np.nan], dtype=kind))
         np.testing.assert_array_equal(ends, [1, 1, 0.5, 0, 0, 0, np.nan])
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_powers_have_the_same_bits_everywhere(kind):
     x = -np.random.default_rng(0).uniform(0, 1100 if kind is np.float64 else 160, 10001).astype(kind)
-    expected = vector_rows.powers_of_two("baseline", x)
+    expected = instruction_sets.powers_of_two("baseline", x)
     for name in SETS:
-        np.testing.assert_array_equal(vector_rows.powers_of_two(name, x), expected)
+        np.testing.assert_array_equal(instruction_sets.powers_of_two(name, x), expected)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -191,7 +190,7 @@ def test_sums(name):
         for n in (0, 1, 7, 64):
             values, c, total = rng.normal(size=(n, 16)), rng.normal(size=(n, n_blocks)), rng.normal(size=(n_blocks, 16))
             found = total.copy()
-            vector_rows.sums(name, values, c, found)
+            instruction_sets.add_weighted(name, values, c, found)
             np.testing.assert_array_equal(found, twins.sums(values, c, total, np.ones((n, 16), dtype=bool)))
 
 
@@ -207,7 +206,7 @@ def test_sums_of_what_counts(name):
             expected = twins.sums(values, c, total, counts)
             values[~counts] = np.nan
             found = total.copy()
-            vector_rows.sums(name, values, c, found, 100, start)
+            instruction_sets.add_weighted(name, values, c, found, 100, start)
             np.testing.assert_array_equal(found, expected)
 
 
@@ -224,9 +223,9 @@ def test_gamma_and_shift_come_from_the_first_data(layout):
         assert made(X, kernel, gamma="auto").gamma_ == 1 / 9
         assert made(X, kernel, gamma=0.25).gamma_ == 0.25
     sides = np.ptp(wide, axis=0)
-    assert made(X, "stump").shift_ == pytest.approx(sides.sum(), rel=1e-12)
-    assert made(X, "perceptron").shift_ == pytest.approx(np.linalg.norm(sides), rel=1e-12)
-    assert made(X, "stump", shift=-2.0).shift_ == -2
+    assert made(X, "stump").offset_ == pytest.approx(sides.sum(), rel=1e-12)
+    assert made(X, "perceptron").offset_ == pytest.approx(np.linalg.norm(sides), rel=1e-12)
+    assert made(X, "stump", offset=-2.0).offset_ == -2
     for kernel in ("stump", "perceptron"):
         assert (made(X, kernel).values(Rows(X)) >= 0).all()
 
@@ -235,18 +234,18 @@ def test_gamma_and_shift_come_from_the_first_data(layout):
 def test_constant_first_data(layout):
     X = stored(np.zeros((3, 4)), layout)
     assert made(X, "rbf").gamma_ == 1
-    assert made(X, "perceptron").shift_ == made(X, "stump").shift_ == 1
+    assert made(X, "perceptron").offset_ == made(X, "stump").offset_ == 1
 
 
 def test_only_the_first_look_counts():
     kernel_rows = made(sample(30, 4), "rbf")
     gamma = kernel_rows.gamma_
-    kernel_rows.look_at(Rows(7 * sample(30, 4, 5)))
+    kernel_rows.settle_parameters(Rows(7 * sample(30, 4, 5)))
     assert kernel_rows.gamma_ == gamma
 
 
-IMPOSSIBLE = [{"kernel": "cubic"}, {"rows": "float16"}, {"gamma": 0}, {"gamma": -1.0}, {"gamma": np.nan}, {"gamma": "wide"}, {"degree": 0},
-              {"degree": 1.5}, {"coef0": np.inf}, {"shift": np.nan}]
+IMPOSSIBLE = [{"kernel": "cubic"}, {"dtype": "float16"}, {"gamma": 0}, {"gamma": -1.0}, {"gamma": np.nan}, {"gamma": "wide"}, {"degree": 0},
+              {"degree": 1.5}, {"coef0": np.inf}, {"offset": np.nan}]
 
 
 @pytest.mark.parametrize("option", IMPOSSIBLE)
@@ -271,18 +270,18 @@ def test_refused_data(kind):
 # ---- slots ----
 
 
-@pytest.mark.parametrize("rows", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_state_comes_back(layout, rows):
+def test_state_comes_back(layout, dtype):
     X = stored(sample(30, 7) + (100 if layout.startswith("dense") else 0), layout)
     for kernel in ("linear", "rbf", "stump"):
-        kernel_rows = made(X, kernel, rows=rows)
+        kernel_rows = made(X, kernel, dtype=dtype)
         again = filled(kernel_rows.fresh(), X[:2], sample(5, 7))       # has rows already
         again.restore(kernel_rows.state())
-        assert (again.n, again.gamma_, again.shift_) == (30, kernel_rows.gamma_, kernel_rows.shift_)
+        assert (again.n, again.gamma_, again.offset_) == (30, kernel_rows.gamma_, kernel_rows.offset_)
         np.testing.assert_array_equal(again.values(Rows(X)), kernel_rows.values(Rows(X)))
         np.testing.assert_array_equal(widened(again.support()), widened(kernel_rows.support()))
-        assert again.support().dtype == rows
+        assert again.support().dtype == dtype
 
 
 def test_rows_of_the_support():
@@ -323,15 +322,15 @@ def test_damaged_states_are_refused_and_change_nothing(layout):
         np.testing.assert_array_equal(kernel_rows.values(Rows(X)), expected)
 
 
-@pytest.mark.parametrize("rows", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
 @pytest.mark.parametrize("sparse", [False, True])
 @given(steps=st.lists(st.tuples(st.sampled_from(["append", "copy", "steal", "truncate", "select"]), st.integers(0, 1 << 20)), max_size=40))
-def test_slots_are_what_was_put_there(sparse, kernel, rows, steps):
+def test_slots_are_what_was_put_there(sparse, kernel, dtype, steps):
     """Rows come, are overwritten by longer and shorter ones, and go; the kernel_rows is one that was filled with the same rows at once."""
     X = sample(25, 9) * (np.arange(25)[:, None] % 4 != 3)
     X = stored(X, "csr64-int32" if sparse else "dense64")
-    source = made(X, kernel, rows=rows, gamma=0.2)
+    source = made(X, kernel, dtype=dtype, gamma=0.2)
     kernel_rows, content = source.empty(), []
     for action, number in steps:
         if action == "append":
@@ -368,14 +367,14 @@ def test_many_overwritten_sparse_rows():
     np.testing.assert_array_equal(kernel_rows.values(Rows(X)), source.values(Rows(X))[:, content])
 
 
-@pytest.mark.parametrize("rows", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_equal_rows_have_one_key(layout, rows):
+def test_equal_rows_have_one_key(layout, dtype):
     X = sample(12, 5)
     X[7], X[9], X[11] = X[2], X[2], -0.0 * X[3]
     X[3] = 0
     data = Rows(stored(X, layout))
-    kernel_rows = made(data.X, "rbf", rows=rows)
+    kernel_rows = made(data.X, "rbf", dtype=dtype)
     keys = [kernel_rows.key(data, i) for i in range(12)]
     for i, x in enumerate(X):
         for j, z in enumerate(X):
@@ -393,7 +392,7 @@ def test_slots_that_do_not_exist(layout):
         with pytest.raises(IndexError):
             kernel_rows.copy_slot(wrong, 0, kernel_rows)
     with pytest.raises(ValueError, match="same kind"):
-        kernel_rows.copy_slot(0, 0, made(X, "rbf", rows="float32"))
+        kernel_rows.copy_slot(0, 0, made(X, "rbf", dtype="float32"))
 
 
 def test_unknown_instruction_sets_are_named():

@@ -34,12 +34,12 @@ def laplacian(Q, S, gamma, **_):
     return np.exp(-gamma * absolute_distances(Q, S))
 
 
-def perceptron(Q, S, shift, **_):
-    return shift - np.sqrt(squared_distances(Q, S))
+def perceptron(Q, S, offset, **_):
+    return offset - np.sqrt(squared_distances(Q, S))
 
 
-def stump(Q, S, shift, **_):
-    return shift - absolute_distances(Q, S)
+def stump(Q, S, offset, **_):
+    return offset - absolute_distances(Q, S)
 
 
 KERNELS = {f.__name__: f for f in (linear, polynomial, rbf, laplacian, perceptron, stump)}

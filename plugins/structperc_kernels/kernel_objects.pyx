@@ -1,4 +1,4 @@
-"""A kernel_rows of objects that are no rows of numbers, compared pair by pair.
+"""Stored objects that are no rows of numbers, compared pair by pair.
 
 Typical sizes: 10^2..10^5 trees or strings. Cost: 0.1 to 50 us a value for compiled kernels; a function of Python adds 0.1 us.
 """
@@ -36,7 +36,7 @@ cdef class KernelObjects(ListedKernelRows):
     cdef ObjectKernel compiled              # None: a function of Python
     cdef bint learns                        # whether the kernel keeps the symbols of what it is asked about
     cdef Py_ssize_t largest                 # of the sizes of objects held
-    cdef Rows attended                      # the data of a fit, and
+    cdef Rows fit_rows                      # the data of a fit, and
     cdef dict encoded                       # of these, what was encoded
 
     def __init__(self, kernel):
@@ -50,19 +50,19 @@ cdef class KernelObjects(ListedKernelRows):
     cdef begin(self, kernel, bint learns):
         self.compiled = kernel if isinstance(kernel, ObjectKernel) else None
         self.kernel, self.learns = kernel, learns
-        self.held, self.n, self.largest, self.dear = [], 0, 0, True
+        self.held, self.n, self.largest, self.expensive = [], 0, 0, True
         self.end_fit()
 
     def begin_fit(self, rows):
-        self.attended, self.encoded = rows, {}
+        self.fit_rows, self.encoded = rows, {}
 
     def end_fit(self):
-        self.attended, self.encoded = None, {}
+        self.fit_rows, self.encoded = None, {}
 
     def empty(self):
         cdef KernelObjects other = KernelObjects(self.kernel)
         other.begin(self.kernel, self.learns)
-        other.attended, other.encoded = self.attended, self.encoded
+        other.fit_rows, other.encoded = self.fit_rows, self.encoded
         return other
 
     def select(self, slots):
@@ -83,7 +83,7 @@ cdef class KernelObjects(ListedKernelRows):
         ListedKernelRows.copy_slot(self, to, slot, source)
         self.largest = max(self.largest, self.size(self.held[to]))
 
-    def taken(self, Rows rows, Py_ssize_t row):
+    def taken(self, Rows rows, Py_ssize_t row, number):
         found = self.encode(rows, row)
         self.largest = max(self.largest, self.size(found))
         return found
@@ -91,13 +91,13 @@ cdef class KernelObjects(ListedKernelRows):
     cdef encode(self, Rows rows, Py_ssize_t row):
         if self.compiled is None:
             return rows.X[row]
-        found = self.encoded.get(row) if rows is self.attended else None
+        found = self.encoded.get(row) if rows is self.fit_rows else None
         if found is None:
             try:
                 found = self.compiled.encode(rows.X[row], self.learns)
             except DataError as error:
                 raise DataError(f"X[{row}]: {error}") from None
-            if rows is self.attended:
+            if rows is self.fit_rows:
                 self.encoded[row] = found
         return found
 

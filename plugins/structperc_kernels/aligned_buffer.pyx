@@ -1,0 +1,48 @@
+"""Memory that grows and begins on a cache line, for tables that compiled kernels read.
+
+Typical sizes: 10^3..10^9 bytes. Growing costs a copy, and takes half as much again.
+"""
+import numpy as np
+
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memmove
+
+cdef enum:
+    LINE = 64                                   # bytes of a cache line
+
+
+cdef class AlignedBuffer:
+    """Memory that grows and begins on a cache line."""
+
+    cdef int provide(self, Py_ssize_t size) noexcept nogil:
+        """Makes sure that there are `size` bytes, keeping what is there; -1: there is not so much memory."""
+        cdef char *whole
+        cdef char *at
+        cdef size_t before = <size_t> self.at - <size_t> self.whole
+        if size <= self.size and self.at != NULL:
+            return 0
+        size = max(size, self.size + self.size // 2, <Py_ssize_t> LINE)
+        whole = <char *> realloc(self.whole, size + LINE)
+        if whole == NULL:
+            return -1
+        at = whole + (LINE - <size_t> whole % LINE)
+        if self.size and <size_t> (at - whole) != before:
+            memmove(at, whole + before, self.size)
+        self.whole, self.at, self.size = whole, at, size
+        return 0
+
+    def __dealloc__(self):
+        free(self.whole)
+
+
+cdef object copied(const void *at, shape, dtype):
+    """An array with a copy of what stands there."""
+    array = np.empty(shape, dtype=dtype)
+    cdef size_t to = array.ctypes.data
+    if array.size:
+        memcpy(<void *> to, at, array.nbytes)
+    return array
+
+
+cdef int out_of_memory() except -1:
+    raise MemoryError("the rows that the kernel is computed with do not fit into memory; set a budget.")

@@ -1,0 +1,68 @@
+"""Rows that a function of the user's compares.
+
+Typical sizes: 10^2..10^4 rows. Cost: the function is called for 64 stored rows and 16 others at a time.
+"""
+import numpy as np
+
+from structperc.core.errors import DataError, PluginError
+from structperc.core.rows cimport Rows
+from structperc_kernels.compared_rows cimport ComparedKernelRows
+
+
+cdef class CallableKernelRows(ComparedKernelRows):
+    """Rows that a function of Python compares.
+
+    Parameters
+    ----------
+    kernel : callable
+        kernel(A, B) for matrices of shapes (m, d) and (n, d), sparse where X is, returns an (m, n) array. It must be symmetric and positive
+        semidefinite, which is not checked.
+    """
+
+    cdef object kernel
+
+    def __init__(self, kernel):
+        self.kernel, self.expensive = kernel, True
+
+    def taken(self, Rows rows, Py_ssize_t row, number):
+        return rows.X[row:row + 1].copy()
+
+    def key(self, Rows rows, Py_ssize_t row):
+        X = rows.X[row:row + 1]
+        if isinstance(X, np.ndarray):
+            return (X + 0.0).astype(float).tobytes()            # -0.0 + 0.0 = 0.0
+        there = X.data != 0
+        return X.indices[there].astype(np.int64).tobytes() + X.data[there].astype(float).tobytes()
+
+    def compared(self, Rows rows, which, entries):
+        found = self.kernel(rows.X[which], stacked(entries))
+        found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)     # of sparse rows it may be sparse
+        if found.shape != (len(which), len(entries)) or found.dtype.kind not in "fiub":
+            raise PluginError(f"the kernel {self.kernel!r} answered an array of shape {found.shape} and type {found.dtype} for "
+                              f"{len(which)} and {len(entries)} rows; expected numbers of shape {(len(which), len(entries))}.")
+        return found.astype(float)
+
+    def support(self):
+        return stacked(self.held) if self.held else np.zeros((0, self.n_features))
+
+    def state(self):
+        rows = self.support()
+        if isinstance(rows, np.ndarray):
+            return {"rows": rows}
+        return {"values": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+
+    def restore(self, state):
+        from scipy.sparse import csr_array
+        rows = state["rows"] if "rows" in state else csr_array((state["values"], state["indices"], state["indptr"]),
+                                                               shape=(len(state["indptr"]) - 1, self.n_features))
+        if rows.ndim != 2 or rows.dtype.kind != "f" or rows.shape[1] != self.n_features:
+            raise DataError(f"the saved rows are {rows.dtype} of shape {rows.shape}; expected numbers of shape (n, {self.n_features}).")
+        if not isinstance(rows, np.ndarray):
+            rows.check_format(full_check=True)      # a ValueError for indices that are none
+        self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
+
+
+def stacked(rows):
+    """Rows, each a matrix of one row, as one matrix."""
+    from scipy.sparse import vstack
+    return np.concatenate(rows) if isinstance(rows[0], np.ndarray) else vstack(rows, format="csr")

@@ -1,0 +1,146 @@
+"""Dense rows, and the kernels between them.
+
+Typical sizes: 10^2..10^5 rows of 2..1000 features. Cost: appending copies a row; see vector_rows.pyx for the values.
+"""
+import numpy as np
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t
+from libc.string cimport memmove
+from structperc.core.errors import DataError
+from structperc.core.inner_products cimport SP_DENSE_F32, SP_DENSE_F64, sp_rows
+from structperc.core.rows cimport Example, Rows
+from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory
+from structperc_kernels.instruction_sets cimport (sp_is_distance, sp_keep_dense_f32, sp_keep_dense_f64, sp_norm_of_f32, sp_norm_of_f64,
+                                                  sp_panel)
+from structperc_kernels.kernel_rows cimport LANES, Queries
+from structperc_kernels.statistics import moments
+from structperc_kernels.vector_rows cimport VectorKernelRows, VectorQueries
+
+FAR = {"float64": 8.0, "float32": 1.0}          # a mean of more than so many deviations costs digits; the row type with more can spare some
+
+cdef enum:
+    CACHED = 49152                              # values that may stay in the second-level cache while they are compared with queries
+
+
+cdef class DenseKernelRows(VectorKernelRows):
+    """Dense rows, and a kernel between them; the parameters are those of `VectorKernelRows`."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.origin = None
+
+    def start(self, context):
+        VectorKernelRows.start(self, context)
+        self.origin, self.rows_per_tile = np.zeros(self.n_features), min(max(CACHED // self.n_features, 64), 1024)
+
+    def settle_parameters(self, Rows rows):
+        """Distances do not depend on the origin, but their digits do: it is moved to the mean where that is far away."""
+        if not self.fitted and sp_is_distance(&self.function) and not rows.objects and not rows.sparse:
+            self.check_width(rows)
+            with np.errstate(all="ignore"):
+                mean, squares = moments(rows)
+                far = np.abs(mean) > FAR[self.dtype] * np.sqrt(squares)
+                self.origin = np.where(far & np.isfinite(mean), mean, 0)
+        VectorKernelRows.settle_parameters(self, rows)
+
+    def empty(self):
+        cdef DenseKernelRows other = VectorKernelRows.empty(self)
+        other.origin, other.rows_per_tile = self.origin, self.rows_per_tile
+        return other
+
+    def reserve(self, Py_ssize_t n):
+        if self.stored.provide(n * self.n_features * self.value_size) < 0 or self.norms.provide(n * self.value_size) < 0:
+            out_of_memory()
+        self.held.values, self.held.norms = self.stored.at, self.norms.at
+
+    cdef int put(self, Py_ssize_t slot, const sp_rows *x, Py_ssize_t row) noexcept nogil:
+        cdef char *to = self.stored.at + slot * self.n_features * self.value_size
+        if self.narrow:
+            sp_keep_dense_f32(x, row, &self.origin[0], <float *> to, 1)
+        else:
+            sp_keep_dense_f64(x, row, &self.origin[0], <double *> to, 1)
+        self.measure(slot, to, self.n_features)
+        return 0
+
+    cdef int copy(self, Py_ssize_t slot, VectorKernelRows source, Py_ssize_t other) noexcept nogil:
+        cdef Py_ssize_t size = self.n_features * self.value_size
+        memmove(self.stored.at + slot * size, source.stored.at + other * size, size)
+        self.measure(slot, self.stored.at + slot * size, self.n_features)
+        return 0
+
+    def key(self, Rows rows, Py_ssize_t row):
+        cdef Example x = Example()
+        cdef bytes key = PyBytes_FromStringAndSize(NULL, self.n_features * self.value_size)
+        x.look_at(rows)
+        rows.load_row(row, x)
+        if self.narrow:
+            sp_keep_dense_f32(&x.block, 0, &self.origin[0], <float *> PyBytes_AS_STRING(key), 1)
+        else:
+            sp_keep_dense_f64(&x.block, 0, &self.origin[0], <double *> PyBytes_AS_STRING(key), 1)
+        return key
+
+    def queries(self):
+        return VectorQueries()
+
+    def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
+        cdef VectorQueries v = q
+        cdef Py_ssize_t i, d = self.n_features, n = which.shape[0], padded = (n + LANES - 1) // LANES * LANES
+        cdef char *to
+        cdef Example x = Example()
+        self.check_width(rows)
+        x.look_at(rows)
+        v.n = 0
+        if v.panels.provide(padded * d * self.value_size) < 0 or v.norms.provide(padded * self.value_size) < 0:
+            out_of_memory()
+        with nogil:
+            for i in range(padded):
+                rows.load_row(which[min(i, n - 1)], x)
+                to = v.panels.at + (i // LANES * d * LANES + i % LANES) * self.value_size
+                if self.narrow:
+                    sp_keep_dense_f32(&x.block, 0, &self.origin[0], <float *> to, LANES)
+                    (<float *> v.norms.at)[i] = sp_norm_of_f32(&self.function, <float *> to, d, LANES)
+                else:
+                    sp_keep_dense_f64(&x.block, 0, &self.origin[0], <double *> to, LANES)
+                    (<double *> v.norms.at)[i] = sp_norm_of_f64(&self.function, <double *> to, d, LANES)
+        v.n = n
+
+    cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
+        cdef sp_panel panel
+        panel.panel = (<VectorQueries> q).panels.at + group * self.n_features * LANES * self.value_size
+        panel.norms = (<VectorQueries> q).norms.at + group * LANES * self.value_size
+        panel.place = NULL
+        self.tiles.dense[self.narrow](&self.function, &self.held, &panel, slots, n, values)
+        return 0
+
+    def support(self):
+        """The rows held, an array (n, n_features) of the type in which they are kept."""
+        return (self._rows() + np.asarray(self.origin)).astype(self.dtype)
+
+    def _rows(self):
+        return copied(self.stored.at, (self.n, self.n_features), self.dtype)
+
+    def state(self):
+        return {"rows": self._rows(), "origin": np.array(self.origin), "gamma": np.array(self.function.gamma),
+                "offset": np.array(self.function.offset)}
+
+    def restore(self, state):
+        cdef sp_rows x
+        cdef size_t at
+        cdef Py_ssize_t i
+        gamma, offset = self.check_state(state)
+        rows, origin = np.ascontiguousarray(state["rows"]), np.asarray(state["origin"])
+        if rows.dtype != self.dtype or rows.ndim != 2 or rows.shape[1] != self.n_features or not np.isfinite(rows).all():
+            raise DataError(f"the saved rows are {rows.dtype} of shape {rows.shape}; expected finite {self.dtype} of shape "
+                            f"(n, {self.n_features}).")
+        if origin.dtype != np.float64 or origin.shape != (self.n_features,) or not np.isfinite(origin).all():
+            raise DataError(f"the saved origin is {origin.dtype} of shape {origin.shape}; expected finite float64 of shape "
+                            f"({self.n_features},).")
+        self.reserve(len(rows))
+        at = rows.ctypes.data
+        self.function.gamma, self.function.offset, self.fitted = gamma, offset, True
+        x.layout, x.n_rows, x.n_features = SP_DENSE_F32 if self.narrow else SP_DENSE_F64, len(rows), self.n_features
+        x.values = <const void *> at
+        self.origin = np.zeros(self.n_features)
+        for i in range(len(rows)):
+            self.put(i, &x, i)
+        self.n, self.origin = len(rows), np.array(origin)

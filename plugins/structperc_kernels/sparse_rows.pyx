@@ -1,0 +1,261 @@
+"""Sparse rows, and the kernels between them.
+
+Typical sizes: 10^2..10^5 rows of 80 non-zeros among 2^20. Cost: appending copies a row; see vector_rows.pyx for the values.
+"""
+import numpy as np
+from scipy.sparse import csr_array
+
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy, memset
+from structperc.core.errors import DataError
+from structperc.core.inner_products cimport sp_rows
+from structperc.core.rows cimport Example, Rows
+from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory
+from structperc_kernels.instruction_sets cimport (sp_keep_sparse_f32, sp_keep_sparse_f64, sp_n_values, sp_norm_of_f32, sp_norm_of_f64,
+                                                  sp_panel)
+from structperc_kernels.kernel_rows cimport LANES, Queries
+from structperc_kernels.vector_rows cimport VectorKernelRows, VectorQueries
+
+cdef enum:
+    FEW = 4096                                  # entries that are not worth gathering
+
+
+cdef class SparseQueries(VectorQueries):
+    """Rows of X in panels of only those features that occur in a group of sixteen rows."""
+
+    def __cinit__(self, *args):
+        self.features, self.begin, self.place = AlignedBuffer(), AlignedBuffer(), AlignedBuffer()
+        self.current = -1
+
+    cdef void show(self, Py_ssize_t group) noexcept nogil:
+        """Makes `place` that of this group, or of none (-1): 0 for features that do not occur."""
+        cdef int32_t *place = <int32_t *> self.place.at
+        cdef const int32_t *features = <const int32_t *> self.features.at
+        cdef const int64_t *begin = <const int64_t *> self.begin.at
+        cdef Py_ssize_t r
+        if self.current >= 0:
+            for r in range(begin[self.current] + 1, begin[self.current + 1]):
+                place[features[r]] = 0
+        if group >= 0:
+            for r in range(begin[group] + 1, begin[group + 1]):
+                place[features[r]] = <int32_t> (r - begin[group])
+        self.current = group
+
+
+cdef class SparseKernelRows(VectorKernelRows):
+    """Sparse rows, and a kernel between them; the parameters are those of `VectorKernelRows`."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.begin, self.length, self.indices = AlignedBuffer(), AlignedBuffer(), AlignedBuffer()
+
+    def reserve(self, Py_ssize_t n):
+        """Makes room for n rows in all; their non-zeros get room as they come."""
+        if self.begin.provide(n * 8) < 0 or self.length.provide(n * 4) < 0 or self.norms.provide(n * self.value_size) < 0:
+            out_of_memory()
+        self.held.begin, self.held.length = <int64_t *> self.begin.at, <int32_t *> self.length.at
+        self.held.norms = self.norms.at
+
+    def truncate(self, Py_ssize_t n):
+        cdef Py_ssize_t slot
+        for slot in range(n, self.n):
+            self.wasted += self.held.length[slot]
+        self.n = n
+        if n == 0:
+            self.used = self.wasted = 0
+
+    cdef int claim(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
+        """Gives a slot room for n non-zeros, not yet written; -1: no memory."""
+        cdef int64_t *begin = <int64_t *> self.begin.at
+        cdef int32_t *length = <int32_t *> self.length.at
+        if slot >= self.n:
+            begin[slot], length[slot] = 0, 0
+        if n > length[slot]:
+            if self.wasted > self.used // 2 and self.used > FEW and self.gather() < 0:
+                return -1
+            if self.indices.provide((self.used + n) * 4) < 0 or self.stored.provide((self.used + n) * self.value_size) < 0:
+                return -1
+            self.wasted += length[slot]
+            begin[slot], length[slot] = self.used, <int32_t> n
+            self.used += n
+        self.held.indices, self.held.values = <int32_t *> self.indices.at, self.stored.at
+        return 0
+
+    cdef void settle(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
+        """Gives back what was claimed and not written."""
+        cdef int32_t *length = <int32_t *> self.length.at
+        cdef int64_t start = self.held.begin[slot]
+        if start + length[slot] == self.used:
+            self.used -= length[slot] - n
+        else:
+            self.wasted += length[slot] - n
+        length[slot] = <int32_t> n
+        self.measure(slot, self.stored.at + start * self.value_size, n)
+
+    cdef int gather(self) noexcept with gil:
+        """Moves the non-zeros of all slots together; -1: no memory."""
+        cdef Py_ssize_t slot, size = self.value_size, at = 0, live = self.used - self.wasted
+        cdef int64_t *begin = <int64_t *> self.begin.at
+        cdef const int32_t *length = <int32_t *> self.length.at
+        cdef AlignedBuffer indices = AlignedBuffer(), values = AlignedBuffer()
+        if indices.provide(live * 4) < 0 or values.provide(live * size) < 0:
+            return -1
+        for slot in range(self.n):
+            memcpy(indices.at + at * 4, self.indices.at + begin[slot] * 4, length[slot] * 4)
+            memcpy(values.at + at * size, self.stored.at + begin[slot] * size, length[slot] * size)
+            begin[slot] = at
+            at += length[slot]
+        self.indices, self.stored = indices, values
+        self.used, self.wasted = at, 0
+        return 0
+
+    cdef int put(self, Py_ssize_t slot, const sp_rows *x, Py_ssize_t row) noexcept nogil:
+        cdef Py_ssize_t n
+        cdef int64_t start
+        if self.claim(slot, sp_n_values(x, row)) < 0:
+            return -1
+        start = self.held.begin[slot]
+        if self.narrow:
+            n = sp_keep_sparse_f32(x, row, <int32_t *> self.indices.at + start, <float *> self.stored.at + start)
+        else:
+            n = sp_keep_sparse_f64(x, row, <int32_t *> self.indices.at + start, <double *> self.stored.at + start)
+        self.settle(slot, n)
+        return 0
+
+    cdef int copy(self, Py_ssize_t slot, VectorKernelRows source, Py_ssize_t other) noexcept nogil:
+        cdef Py_ssize_t n = source.held.length[other]
+        cdef int64_t start, begin
+        if source is self and slot == other:
+            return 0
+        if self.claim(slot, n) < 0:
+            return -1
+        start, begin = self.held.begin[slot], source.held.begin[other]
+        memcpy(self.indices.at + start * 4, (<SparseKernelRows> source).indices.at + begin * 4, n * 4)
+        memcpy(self.stored.at + start * self.value_size, source.stored.at + begin * self.value_size, n * self.value_size)
+        self.settle(slot, n)
+        return 0
+
+    def key(self, Rows rows, Py_ssize_t row):
+        cdef Example x = Example()
+        cdef Py_ssize_t n
+        cdef AlignedBuffer indices = AlignedBuffer(), values = AlignedBuffer()
+        x.look_at(rows)
+        rows.load_row(row, x)
+        n = sp_n_values(&x.block, 0)
+        if indices.provide(n * 4) < 0 or values.provide(n * self.value_size) < 0:
+            out_of_memory()
+        if self.narrow:
+            n = sp_keep_sparse_f32(&x.block, 0, <int32_t *> indices.at, <float *> values.at)
+        else:
+            n = sp_keep_sparse_f64(&x.block, 0, <int32_t *> indices.at, <double *> values.at)
+        return indices.at[:n * 4] + values.at[:n * self.value_size]
+
+    def queries(self):
+        return SparseQueries()
+
+    def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
+        cdef SparseQueries s = q
+        cdef Py_ssize_t n = which.shape[0], padded = (n + LANES - 1) // LANES * LANES, size = self.value_size
+        cdef Py_ssize_t group, lane, i, e, r, kept, most = 0, longest = 0, end = 0
+        cdef int64_t *begin
+        cdef int32_t *place
+        cdef int32_t *features
+        cdef int32_t *index
+        cdef char *value
+        cdef Example x = Example()
+        cdef AlignedBuffer indices = AlignedBuffer(), values = AlignedBuffer()
+        self.check_width(rows)
+        x.look_at(rows)
+        s.show(-1)
+        s.n = 0
+        for i in range(padded):
+            rows.load_row(which[min(i, n - 1)], x)
+            kept = sp_n_values(&x.block, 0)
+            most, longest = most + kept, max(longest, kept)
+        most += padded // LANES                 # a row of zeros each
+        e = s.place.size if s.place.at != NULL else 0
+        if (s.place.provide(self.n_features * 4) < 0 or s.begin.provide((padded // LANES + 1) * 8) < 0
+                or s.features.provide(most * 4) < 0 or s.panels.provide(most * LANES * size) < 0
+                or s.norms.provide(padded * size) < 0 or indices.provide(longest * 4) < 0 or values.provide(longest * size) < 0):
+            out_of_memory()
+        if s.place.size != e:
+            memset(s.place.at, 0, s.place.size)
+        begin, place, features = <int64_t *> s.begin.at, <int32_t *> s.place.at, <int32_t *> s.features.at
+        index, value = <int32_t *> indices.at, values.at
+        with nogil:
+            begin[0] = 0
+            for group in range(padded // LANES):
+                memset(s.panels.at + end * LANES * size, 0, LANES * size)
+                end += 1
+                for lane in range(LANES):
+                    i = group * LANES + lane
+                    rows.load_row(which[min(i, n - 1)], x)
+                    if self.narrow:
+                        kept = sp_keep_sparse_f32(&x.block, 0, index, <float *> value)
+                        (<float *> s.norms.at)[i] = sp_norm_of_f32(&self.function, <float *> value, kept, 1)
+                    else:
+                        kept = sp_keep_sparse_f64(&x.block, 0, index, <double *> value)
+                        (<double *> s.norms.at)[i] = sp_norm_of_f64(&self.function, <double *> value, kept, 1)
+                    for e in range(kept):
+                        r = place[index[e]]
+                        if r == 0:
+                            r = end - begin[group]
+                            place[index[e]], features[end] = <int32_t> r, index[e]
+                            memset(s.panels.at + end * LANES * size, 0, LANES * size)
+                            end += 1
+                        memcpy(s.panels.at + ((begin[group] + r) * LANES + lane) * size, value + e * size, size)
+                begin[group + 1] = end
+                s.current = group               # so that `show` clears them
+                s.show(-1)
+        s.n = n
+
+    cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
+        cdef sp_panel panel
+        if (<SparseQueries> q).current != group:
+            (<SparseQueries> q).show(group)
+        panel.panel = (<VectorQueries> q).panels.at + (<int64_t *> (<SparseQueries> q).begin.at)[group] * LANES * self.value_size
+        panel.norms = (<VectorQueries> q).norms.at + group * LANES * self.value_size
+        panel.place = <int32_t *> (<SparseQueries> q).place.at
+        self.tiles.sparse[self.narrow](&self.function, &self.held, &panel, slots, n, values)
+        return 0
+
+    def support(self):
+        """The rows held, a scipy CSR array (n, n_features) of the type in which they are kept."""
+        return csr_array(self._parts(), shape=(self.n, self.n_features))
+
+    def _parts(self):
+        """Values, features and row starts of the rows held, one after the other."""
+        begin, length = copied(self.begin.at, self.n, np.int64), copied(self.length.at, self.n, np.int32)
+        starts = np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
+        at = np.repeat(begin - starts[:self.n], length) + np.arange(starts[self.n])
+        return copied(self.stored.at, self.used, self.dtype)[at], copied(self.indices.at, self.used, np.int32)[at], starts
+
+    def state(self):
+        values, indices, starts = self._parts()
+        return {"values": values, "indices": indices, "starts": starts, "gamma": np.array(self.function.gamma),
+                "offset": np.array(self.function.offset)}
+
+    def restore(self, state):
+        cdef Py_ssize_t i, n
+        gamma, offset = self.check_state(state)
+        values, indices, starts = (np.ascontiguousarray(state[name]) for name in ("values", "indices", "starts"))
+        if values.dtype != self.dtype or values.ndim != 1 or not np.isfinite(values).all():
+            raise DataError(f"the saved values are {values.dtype} of shape {values.shape}; expected a vector of finite {self.dtype}.")
+        if (indices.dtype != np.int32 or indices.shape != values.shape or starts.dtype != np.int64 or starts.ndim != 1 or not len(starts)
+                or starts[0] != 0 or starts[len(starts) - 1] != len(values) or (np.diff(starts) < 0).any()
+                or len(indices) and not (indices.min() >= 0 and indices.max() < self.n_features)):
+            raise DataError(f"the saved features or row starts do not fit {len(values)} values of rows of {self.n_features} features.")
+        n = len(starts) - 1
+        self.reserve(n)
+        self.truncate(0)
+        if self.indices.provide(len(values) * 4) < 0 or self.stored.provide(len(values) * self.value_size) < 0:
+            out_of_memory()
+        self.function.gamma, self.function.offset, self.fitted = gamma, offset, True
+        self.held.indices, self.held.values = <int32_t *> self.indices.at, self.stored.at
+        memcpy(self.indices.at, <const void *> <size_t> indices.ctypes.data, indices.nbytes)
+        memcpy(self.stored.at, <const void *> <size_t> values.ctypes.data, values.nbytes)
+        memcpy(self.begin.at, <const void *> <size_t> starts.ctypes.data, n * 8)
+        lengths = np.diff(starts).astype(np.int32)
+        memcpy(self.length.at, <const void *> <size_t> lengths.ctypes.data, n * 4)
+        self.n, self.used = n, len(values)
+        for i in range(n):
+            self.measure(i, self.stored.at + self.held.begin[i] * self.value_size, self.held.length[i])
