@@ -17,12 +17,13 @@ from structperc.cli import new as scaffold
 from structperc.errors import DataError, OptionError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser")
+PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser", "arow")
 STRANGERS = {
     "intervals": "structperc-intervals",
     "asymmetric-loss": "structperc-asymmetric-loss",
     "cython-ranks": "structperc-cython-ranks",
     "dependency-parser": "structperc-dependency-parser",
+    "arow": "structperc-arow",
     "largest-rows": "structperc-largest-rows",
 }
 

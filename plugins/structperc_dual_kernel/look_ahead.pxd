@@ -38,5 +38,6 @@ cdef class LookAhead:
     cdef bint is_current(self, Example x) noexcept nogil
     cdef bint advance(self, Example x) noexcept nogil
     cdef void take_c(self, Example x, double *sums) noexcept nogil
+    cdef bint is_full(self) noexcept nogil
     cdef int change_c(self, Py_ssize_t slot, const double *c) noexcept nogil
     cdef Py_ssize_t lane_of(self, Py_ssize_t row) noexcept nogil

@@ -251,6 +251,10 @@ cdef class LookAhead:
                 memcpy(&self.cache.sums[x.first_row + row, 0], sums + row * self.n_blocks, self.n_blocks * sizeof(double))
                 self.cache.changes_seen[x.first_row + row] = self.cache.n_changes
 
+    cdef bint is_full(self) noexcept nogil:
+        """Whether the log of changes has no room for another one, as after several steps for one visit."""
+        return self.cache is not None and self.cache.n_changes - self.cache.first_change == self.cache.changed_slot.shape[0]
+
     cdef int change_c(self, Py_ssize_t slot, const double *c) noexcept nogil:
         """Lets the cache and the rows of the block know that the coefficients of a slot have grown by c.
 

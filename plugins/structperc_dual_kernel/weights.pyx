@@ -237,19 +237,18 @@ cdef class DualWeights(Weights):
     cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil:
         """v[row] += c; -1 on an error."""
         cdef Py_ssize_t block, slot = self.ahead.cache.slot[x.first_row + row] if self.ahead.uses_cache else -1
-        cdef ScoreCache cache = self.ahead.cache
-        cdef bint full = cache is not None and cache.n_changes - cache.first_change == cache.changed_slot.shape[0]
+        cdef bint full = self.ahead.is_full()
         if slot < 0 or full:                            # full: after several steps for one visit
             with gil:
                 try:
                     if full:
-                        cache.make_room(cache.changed_slot.shape[0] + 1)
+                        self.ahead.cache.make_room(self.ahead.cache.changed_slot.shape[0] + 1)
                     slot = self.slot_for(x, row) if slot < 0 else slot
                 except BaseException as error:
                     self.error = error
                     return -1
             if self.ahead.uses_cache:
-                cache.slot[x.first_row + row] = <int> slot
+                self.ahead.cache.slot[x.first_row + row] = <int> slot
         for block in range(self.n_blocks):
             self.support.v[slot, block] += c[block]
             self.support.u[slot, block] += c[block] * self.averaging.scale_sum

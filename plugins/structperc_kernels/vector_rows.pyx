@@ -14,7 +14,7 @@ from structperc.core.errors import DataError, OptionError
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.aligned_buffer cimport AlignedBuffer, out_of_memory
-from structperc_kernels.instruction_sets cimport best_tiles, named_tiles, sp_norm_of_f32, sp_norm_of_f64
+from structperc_kernels.instruction_sets cimport best_tiles, named_tiles, sp_is_distance, sp_norm_of_f32, sp_norm_of_f64
 from structperc_kernels.kernel_rows cimport KernelRows, Queries
 from structperc_kernels.statistics import variance, widths
 
