@@ -11,7 +11,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memset
-from structperc.core.adapters import bound
+from structperc.plugin_tools import bound
 from structperc.core.features cimport Features, written_out
 from structperc.core.weights cimport Weights
 from structperc.core.rows cimport Example, Rows

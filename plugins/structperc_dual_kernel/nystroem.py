@@ -9,17 +9,13 @@ from types import SimpleNamespace
 
 import attrs
 import numpy as np
-from structperc.core.rows import Rows
-from structperc.core.weights import PrimalWeights
 from structperc_kernels import KERNEL_OPTIONS, kernel_rows_for
 
 import structperc_dual_kernel as dual_kernel
 from structperc import Engine
-from structperc.core.errors import DataError, OptionError, PluginError
-from structperc.engine.compatibility import check_parts, check_same
-from structperc.engine.options import LEARNED_WITH, generator
-from structperc.reading import matrices as data
-from structperc.reading.readers import Reader
+from structperc.components import PrimalWeights, Reader, Rows
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.plugin_tools import check_parts, check_same, engine_options, generator, read, refuse_not_finite, trained_model
 from structperc_dual_kernel.weights import DualWeights
 
 WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
@@ -116,7 +112,7 @@ class NystroemReader(Reader):
 
     def learn(self, X, offsets=None) -> Rows:
         """The mapped rows of the first data, some of which become the landmarks; a failure changes nothing."""
-        rows = self.checked(data.read(X, offsets))
+        rows = self.checked(read(X, offsets))
         kernel_rows = self.kernel_rows_like(rows)
         kernel_rows.start(rows)
         kernel_rows.settle_parameters(rows)
@@ -133,14 +129,14 @@ class NystroemReader(Reader):
         """The mapped rows of later data."""
         if self.seen is None:
             raise DataError("this reader has learned from no data yet; call learn first.")
-        rows = data.read(X, offsets)
+        rows = read(X, offsets)
         check_same(self.seen, rows)
         return mapped_rows(self.checked(rows), self.kernel_rows, self.normalization)
 
     @staticmethod
     def checked(rows):
         """Rows that a kernel can compare."""
-        data.refuse_not_finite(rows)
+        refuse_not_finite(rows)
         return rows.canonical() if rows.sparse else rows
 
     def feature_name(self, j) -> str | None:
@@ -229,7 +225,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     >>> bool((primal.predict(X) == dual.predict(X)).all()), primal.coef_.shape == (3, dual.n_support_)
     (True, True)
     """
-    model, weights = engine._ready(), engine.parts_.weights
+    model, weights = trained_model(engine), engine.parts_.weights
     if not isinstance(weights, DualWeights):
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")
@@ -298,8 +294,7 @@ def engine_with(engine, reader) -> Engine:
     kept = [(plugin, given) for plugin, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True) if plugin.plugin is not dual_kernel]
     names = set().union(engine.loaded_plugins[1].options, *(plugin.options for plugin, _ in kept))
     given = {name: value for name, value in engine.plugin_options.items() if name in names}
-    engine_options = {name: getattr(engine, name) for name in LEARNED_WITH}
-    return Engine(engine.problem, plugins=[*(given for _, given in kept), reader], **engine_options, **given)
+    return Engine(engine.problem, plugins=[*(given for _, given in kept), reader], **engine_options(engine), **given)
 
 
 def written(features, blocks, own, values):

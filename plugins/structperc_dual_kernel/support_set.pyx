@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
-from structperc.core.errors import DataError
+from structperc.errors import DataError
 from structperc.core.rows cimport Example
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 

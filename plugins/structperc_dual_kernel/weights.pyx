@@ -16,10 +16,10 @@ from structperc.core.averaging cimport predicting, scale_multiplied_out, shrink
 from structperc.core.component cimport Component
 from structperc.core.features cimport Features
 from structperc.core.weights cimport Weights
-from structperc.core.errors import DataError, PluginError
+from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc.reading.matrices import refuse_not_finite
+from structperc.plugin_tools import refuse_not_finite
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
 from structperc_dual_kernel.look_ahead cimport LookAhead

@@ -4,7 +4,7 @@ Typical sizes: 10^2..10^4 rows. Cost: the function is called for 64 stored rows 
 """
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError
+from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Rows
 from structperc_kernels.compared_rows cimport ComparedKernelRows
 

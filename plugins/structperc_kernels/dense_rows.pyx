@@ -7,7 +7,7 @@ import numpy as np
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
 from libc.string cimport memmove
-from structperc.core.errors import DataError
+from structperc.errors import DataError
 from structperc.core.inner_products cimport SP_DENSE_F32, SP_DENSE_F64, sp_rows
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory

@@ -6,7 +6,7 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
-from structperc.core.errors import DataError, PluginError
+from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Rows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 from structperc_kernels.listed_rows cimport ListedKernelRows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from structperc import Option
-from structperc.core.errors import OptionError, UnusedOption
+from structperc.errors import OptionError, UnusedOption
 from structperc_kernels.callable_rows import CallableKernelRows
 from structperc_kernels.dense_rows import DenseKernelRows
 from structperc_kernels.kernel_objects import KernelObjects

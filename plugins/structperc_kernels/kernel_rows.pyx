@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.component cimport Component
-from structperc.core.errors import PluginError
+from structperc.errors import PluginError
 from structperc.core.rows cimport Example, Rows
 
 

@@ -12,7 +12,7 @@ import numbers
 import numpy as np
 
 from libc.math cimport sqrt
-from structperc.core.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError
 
 LOWEST, HIGHEST = 1e-150, 1e150     # of a kernel of an object with itself, so that products of two are finite and not 0
 PLAIN = (str, int, float, type(None))                # symbols that a model file holds

@@ -4,7 +4,7 @@ Typical sizes: 10^2..10^4 rows. Cost: reading a value.
 """
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.errors import DataError
 from structperc.core.rows cimport Rows
 from structperc_kernels.compared_rows cimport ComparedKernelRows
 

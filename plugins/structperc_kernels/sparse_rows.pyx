@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
-from structperc.core.errors import DataError
+from structperc.errors import DataError
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory

@@ -8,7 +8,7 @@ import numbers
 import numpy as np
 
 from libc.string cimport memcmp
-from structperc.core.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 from structperc_kernels.object_kernels import saved_array
 

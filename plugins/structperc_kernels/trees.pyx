@@ -11,7 +11,7 @@ import numpy as np
 from libc.math cimport ceil, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp
-from structperc.core.errors import DataError
+from structperc.errors import DataError
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 from structperc_kernels.object_kernels import saved_array
 

@@ -10,7 +10,7 @@ dtype="float32" 0.8, 3.4 and 6 ns.
 import numpy as np
 
 from libc.stdint cimport int64_t
-from structperc.core.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.aligned_buffer cimport AlignedBuffer, out_of_memory
