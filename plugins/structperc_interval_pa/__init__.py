@@ -1,10 +1,9 @@
 """Ranks known to lie in an interval: one direction, ordered thresholds, and exact passive-aggressive steps."""
 
 import numpy as np
-from structperc.core.argmax import ThresholdArgmax
-from structperc.core.threshold_features import ThresholdFeatures
 
 from structperc import hookimpl
+from structperc.components import ThresholdArgmax, ThresholdFeatures
 from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutputs
 
 losses = ("absolute", "squared")

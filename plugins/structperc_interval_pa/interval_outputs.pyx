@@ -3,9 +3,8 @@ import numpy as np
 
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
-from structperc.core.structures import Structures
-from structperc.reading.intervals import interval_labels, read_intervals
-from structperc.core.losses import check_costs, refuse_matrix
+from structperc.components import Structures
+from structperc.plugin_tools import check_costs, interval_labels, read_intervals, refuse_matrix
 from structperc.core.outputs cimport RankOutputs
 from structperc.core.rows cimport Example
 

@@ -4,12 +4,11 @@ import itertools
 import numpy as np
 
 from structperc.core.outputs cimport Outputs
-from structperc.core.errors import DataError, OptionError, PluginError
-from structperc.core.structures import Structures
-from structperc.core.labels import is_nested
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.components import Structures
+from structperc.plugin_tools import is_nested, read_grades
 from structperc.core.component import overrides
 from structperc.core.rows cimport Example
-from structperc.metrics.ranking import read_grades
 from structperc_latent_ranking.selection cimport sp_first
 
 cdef enum:

@@ -1,10 +1,7 @@
 """PRank: one direction for all ranks, and an ordered threshold between neighbouring ranks."""
 
-from structperc.core.argmax import ThresholdArgmax
-from structperc.core.outputs import RankOutputs
-from structperc.core.threshold_features import ThresholdFeatures
-
 from structperc import Option, hookimpl
+from structperc.components import RankOutputs, ThresholdArgmax, ThresholdFeatures
 from structperc_prank.original_update import OriginalUpdate
 
 citation = r"""@inproceedings{crammer2001pranking,

@@ -1,6 +1,6 @@
 """PRank's original update, O(K)."""
 from structperc.core.updates cimport Trial, Update
-from structperc.core.errors import PluginError
+from structperc.errors import PluginError
 
 
 cdef class OriginalUpdate(Update):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import OptionError
+from structperc.errors import OptionError
 
 SCHEMES = ("iob1", "iob2", "iobes")
 EDGE = None                     # the boundary of the sentence, as one side of a pair

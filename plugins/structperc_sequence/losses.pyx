@@ -2,7 +2,7 @@
 import numpy as np
 
 from structperc.core.losses cimport Loss
-from structperc.core.losses import check_costs, refuse_matrix
+from structperc.plugin_tools import check_costs, refuse_matrix
 from structperc.core.rows cimport Example
 
 

@@ -4,9 +4,9 @@ import itertools
 import numpy as np
 
 from structperc.core.outputs cimport Outputs
-from structperc.core.errors import DataError, PluginError
-from structperc.core.structures import Structures, encode_nested
-from structperc.core.labels import LabelCodes, find_labels, is_missing, is_nested
+from structperc.errors import DataError, PluginError
+from structperc.components import Structures
+from structperc.plugin_tools import encode_nested, find_labels, is_missing, is_nested, LabelCodes
 from structperc.core.component import overrides
 from structperc.core.rows cimport Example, Rows
 from structperc.metrics import token_measures

@@ -14,7 +14,7 @@ import numpy as np
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy, memset
 from structperc.core.argmax cimport Argmax
-from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.errors import DataError, OptionError, PluginError
 from structperc.core.inner_products cimport best_inner, sp_inner
 from structperc.core.rows cimport Example
 
