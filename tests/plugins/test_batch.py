@@ -280,6 +280,91 @@ def test_other_problems_pass_the_battery_with_it(problem):
     assert outcomes["compiled_equals_python"] == outcomes["saving_keeps_everything"] == "passed"
 
 
+# ---- searches ----
+
+
+class Counting(LargestArgmax):
+    """Counts its searches; engines make copies, so the count is the class's."""
+
+    calls = 0
+
+    def argmax(self, scores, x):
+        Counting.calls += 1
+        return super().argmax(scores, x)
+
+
+class Searches:
+    """Notes the searches made until the end of each epoch."""
+
+    def __init__(self):
+        self.calls, Counting.calls = [], 0
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        self.calls.append(Counting.calls)
+
+
+def test_a_certificate_and_an_epoch_take_one_search_per_example_and_sweeps_none():
+    X, y = labelled()
+    searches = Searches()
+    engine = Engine("multiclass", plugins=["batch", Counting(4), searches], trainer="bcfw", C=1.0, tolerance=1e-9, epochs=10)
+    engine.fit(X, y)
+    counts = np.diff([0, *searches.calls, Counting.calls]) / len(y)
+
+    assert counts.tolist() == [2] + [1] * 9 + [1]           # a certificate and an epoch, nine epochs, a certificate
+    assert len(engine.gaps_) == 2 and len(engine.mistakes_) == 10
+
+
+def test_a_warm_start_takes_no_search_beyond_its_certificate():
+    X, y = labelled()
+    engine = Engine("multiclass", C=0.1, warm_start=True, **TIGHT | {"plugins": ["batch", Counting(4)]}).fit(X, y)
+    Counting.calls = 0
+    engine.fit(X, y)
+
+    assert Counting.calls == len(y)
+
+
+def test_completing_gold_outputs_takes_no_search():
+    X, y = bags(1, n=10)
+    calls = []
+
+    class Noting(Bags.Argmax):
+        def argmax(self, scores, x):
+            calls.append(x.index)
+            return super().argmax(scores, x)
+
+    engine = Engine(Bags(), C=1.0, trainer="cccp", plugins=["batch", Noting()], tolerance=1e-6, epochs=5000).fit(X, y)
+
+    assert len(engine.objectives_) > 1
+    assert len(calls) == len(y) * (1 + len(engine.gaps_) + len(engine.mistakes_))
+
+
+def test_mistakes_are_the_examples_whose_augmented_answer_is_wrong():
+    X, y = labelled()
+    found = []
+
+    class Noting(LargestArgmax):
+        def argmax(self, scores, x):
+            found.append((x.index, super().argmax(scores, x)))
+            return found[-1][1]
+
+    engine = Engine("multiclass", plugins=["batch", Noting(4)], trainer="bcfw", C=1.0, epochs=1).fit(X, y)
+    epoch = found[len(y):2 * len(y)]
+
+    assert [i for i, _ in epoch] == list(range(len(y)))
+    assert engine.mistakes_ == [sum(answer != y[i] for i, answer in epoch)]
+    assert engine.cumulative_loss_ == engine.mistakes_[0]
+
+
+def test_predictions_are_kept_by_a_search_beside_and_change_nothing():
+    X, y = labelled()
+    plain = Engine("cusum", plugins=["batch"], trainer="bcfw", epochs=3).fit(X, y)
+    kept = Engine("cusum", plugins=["batch"], trainer="bcfw", epochs=3).fit(X, y, keep_online=True)
+
+    assert kept.mistakes_ == plain.mistakes_ and kept.coef_.tobytes() == plain.coef_.tobytes()
+    assert (kept.online_predictions_[:len(y)] != y).sum() != kept.mistakes_[0]
+
+
 # ---- what observers and estimators see ----
 
 

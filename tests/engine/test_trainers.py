@@ -1,0 +1,238 @@
+"""Trainers are parts like any other: chosen by name, several packages side by side, none shared; passes search only where they must."""
+
+import numpy as np
+import pytest
+
+from structperc import Engine, hookimpl
+from structperc.components import LargestArgmax, OnlineTrainer, PerceptronUpdate, Trainer, Update
+from structperc.errors import OptionError, PluginError
+
+
+def data(seed=0, n=20):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3))
+    return X, 1 + np.argmax(X @ random.normal(size=(3, 3)) + random.normal(size=(n, 3)), axis=1)
+
+
+class Counting(LargestArgmax):
+    """Counts its searches; engines make copies, so the count is the class's."""
+
+    calls = 0
+
+    def argmax(self, scores, x):
+        Counting.calls += 1
+        return super().argmax(scores, x)
+
+
+@pytest.fixture(autouse=True)
+def forget_calls():
+    Counting.calls = 0
+
+
+class Backwards(Trainer):
+    """One pass from the last example to the first."""
+
+    options_used = ("trainer", "update")
+
+    def train(self, run):
+        run.begin_epoch()
+        run.end_epoch(run.run(np.arange(run.n_examples)[::-1].copy()))
+        return "backwards"
+
+
+class BackwardsPackage:
+    """A second package of trainers, beside `batch`."""
+
+    name = "backwards-package"
+    trainers = ("backwards",)
+
+    @hookimpl
+    def structperc_trainer(self, context):
+        return Backwards() if context.trainer == "backwards" else None
+
+
+# ---- names ----
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_packages_of_trainers_live_side_by_side(order):
+    X, y = data()
+    plugins = [BackwardsPackage(), "batch"][::order]
+
+    assert Engine("multiclass", plugins=plugins, trainer="backwards").fit(X, y).status_ == "backwards"
+    assert Engine("multiclass", plugins=plugins, trainer="bcfw", C=0.1, epochs=500).fit(X, y).gap_ < 1
+    online = Engine("multiclass", plugins=plugins).fit(X, y)
+    assert type(online.parts_.trainer) is OnlineTrainer and type(online.parts_.update) is PerceptronUpdate
+    assert online.coef_.tobytes() == Engine("multiclass").fit(X, y).coef_.tobytes()
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one():
+    with pytest.raises(PluginError, match="trainer='bfcw' is unknown .* Did you mean 'bcfw'\\? They know online, bcfw, cccp, backwards"):
+        Engine("multiclass", plugins=["batch", BackwardsPackage()], trainer="bfcw").fit(*data())
+
+
+def test_options_of_a_package_need_one_of_its_trainers():
+    with pytest.raises(OptionError, match="tolerance=0.5 has no effect with trainer='online'; use trainer='bcfw' or 'cccp'"):
+        Engine("multiclass", plugins=["batch"], tolerance=0.5).fit(*data())
+
+
+def test_options_that_a_trainer_does_not_use_are_refused():
+    with pytest.raises(OptionError, match="epochs=3 has no effect with"):
+        Engine("multiclass", plugins=[BackwardsPackage()], trainer="backwards", epochs=3).fit(*data())
+
+
+def test_a_model_file_names_the_trainer(tmp_path):
+    X, y = data()
+    engine = Engine("multiclass", plugins=["batch"], trainer="bcfw", C=0.1, epochs=500).fit(X, y)
+    engine.save(tmp_path / "model")
+
+    assert Engine.load(tmp_path / "model").trainer == "bcfw"
+
+
+# ---- parts ----
+
+
+def test_engines_do_not_share_a_trainer_object():
+    X, y = data()
+    trainer = OnlineTrainer()
+    one, other = (Engine("multiclass", plugins=[trainer], epochs=epochs).fit(X, y) for epochs in (2, 4))
+
+    assert one.parts_.trainer is not other.parts_.trainer
+    assert [engine.parts_.trainer.epoch for engine in (one, other)] == [2, 4]
+
+
+def test_the_epochs_made_are_part_of_the_model_file(tmp_path):
+    engine = Engine("multiclass", epochs=3).fit(*data())
+    engine.save(tmp_path / "model")
+
+    assert engine.parts_.trainer.epoch == Engine.load(tmp_path / "model").parts_.trainer.epoch == 3
+
+
+def test_a_trainer_must_say_why_it_ended():
+    class Silent(Trainer):
+        def train(self, run):
+            run.run()
+
+    with pytest.raises(PluginError, match="Silent.train returned None; expected a word for status_"):
+        Engine("multiclass", plugins=[Silent()]).fit(*data())
+
+
+def test_a_trainer_without_train_is_refused():
+    class Idle(Trainer):
+        pass
+
+    with pytest.raises(PluginError, match=r"Idle does not implement train\(\)"):
+        Engine("multiclass", plugins=[Idle()]).fit(*data())
+
+
+# ---- searches ----
+
+
+def test_online_training_searches_once_and_with_the_loss_twice():
+    X, y = data()
+    for loss_weight, searches in ((0.0, 1), (0.5, 2)):
+        Counting.calls = 0
+        engine = Engine("multiclass", plugins=[Counting(3)], loss_weight=loss_weight, epochs=2).fit(X, y)
+        assert Counting.calls == searches * len(engine.mistakes_) * len(y)
+
+
+class Recording(Update):
+    """Keeps the trials; takes no step."""
+
+    when = "always"
+
+    def __init__(self, search):
+        self.search, self.trials = search, []
+
+    def step(self, trial):
+        y = None if self.search == "none" else trial.y
+        self.trials.append((trial.x.index, trial.gold, trial.given_gold, y, trial.loss, trial.n_visited))
+
+
+class OnePass(Trainer):
+    """Makes one pass with a rule of its own before the online ones."""
+
+    def __init__(self, rule, recorded):
+        self.rule, self.recorded = rule, recorded
+
+    def train(self, run):
+        passed = (run.run if self.recorded else run.pass_without_record)(run.active, self.rule, 2.0)
+        self.rule.counts = passed.visited, passed.mistakes, passed.updates, passed.loss
+        return "max_epochs"
+
+
+@pytest.mark.parametrize(("search", "searches"), [("none", 0), ("plain", 1), ("augmented", 1), ("both", 2)])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_pass_makes_the_searches_that_its_rule_asks_for(search, searches, recorded):
+    X, y = data()
+    rule = Recording(search)
+    engine = Engine("multiclass", plugins=[OnePass(rule, recorded), Counting(3)]).fit(X, y)
+
+    # Zero weights: the plain search finds the first label, the augmented one the first that is wrong.
+    wrong = {"none": np.zeros(len(y), dtype=bool), "plain": y != 1, "augmented": np.ones(len(y), dtype=bool), "both": y != 1}[search]
+    found = {"none": [None] * len(y), "plain": [1] * len(y)}.get(search, np.where(y == 1, 2, 1).tolist())
+    losses = (y != 1) if search == "plain" else np.full(len(y), search != "none")
+    assert Counting.calls == searches * len(y)
+    assert rule.trials == [(i, y[i], y[i], found[i], float(losses[i]), i) for i in range(len(y))]
+    assert rule.counts == (len(y), wrong.sum(), 0, float(wrong.sum()))
+    assert engine.mistakes_ == ([wrong.sum()] if recorded else [])
+    assert not engine.coef_.any()
+
+
+def test_a_pass_without_search_has_no_answer():
+    class Asking(Recording):
+        def step(self, trial):
+            return trial.difference() if trial.y else None
+
+    with pytest.raises(PluginError, match="this pass made no search"):
+        Engine("multiclass", plugins=[OnePass(Asking("none"), True)]).fit(*data())
+
+
+def test_after_a_pass_of_its_own_the_loop_has_the_rule_of_the_model_again():
+    class Both(OnlineTrainer):
+        def train(self, run):
+            run.pass_without_record(run.active, Recording("none"))
+            return super().train(run)
+
+    X, y = data()
+    assert Engine("multiclass", plugins=[Both()], epochs=3, loss_weight=0.5).fit(X, y).mistakes_ \
+        == Engine("multiclass", epochs=3, loss_weight=0.5).fit(X, y).mistakes_
+
+
+@pytest.mark.parametrize(("when", "search", "words"), [
+    ("wrong", "none", "has when='wrong' and search='none'; expected when='wrong' or 'always', and search='plain'"),
+    ("sometimes", "plain", "has when='sometimes'"),
+    ("always", "beam", "search='beam'"),
+    ("wrong", "augmented", "asks for search='augmented', but online training counts mistakes by the plain search"),
+])  # fmt: skip
+def test_rules_that_ask_for_the_impossible_are_refused(when, search, words):
+    rule = Recording(search)
+    rule.when = when
+    with pytest.raises(PluginError, match=words):
+        Engine("multiclass", plugins=[rule]).fit(*data())
+
+
+def test_a_rule_that_acts_always_sees_right_answers_too():
+    X, y = data()
+    for when in ("wrong", "always"):
+        class Seeing(PerceptronUpdate):
+            seen = 0
+
+            def step(self, trial):
+                type(self).seen += 1
+                return super().step(trial)
+
+        Seeing.when = when
+        engine = Engine("multiclass", plugins=[Seeing()], epochs=1).fit(X, y)
+        assert Seeing.seen == (len(y) if when == "always" else engine.mistakes_[0])
+
+
+def test_an_error_of_a_rule_is_shown_with_rule_and_example():
+    class Failing(PerceptronUpdate):
+        def step(self, trial):
+            raise KeyError("mine")
+
+    X, y = data()
+    with pytest.raises(KeyError, match="mine") as caught:
+        Engine("multiclass", plugins=[Failing()]).fit(X, y)
+    assert caught.value.__notes__ == [f"in Failing.step, example {np.flatnonzero(y != 1)[0]}"]
