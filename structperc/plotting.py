@@ -70,7 +70,7 @@ def plot_thresholds(engine, X, y, ax=None):
     """
     engine = engine_of(engine)
     outputs = engine.parts_.outputs
-    if not getattr(outputs, "ordered", False):
+    if not outputs.ordered:
         raise DataError(f"{describe(engine)} predicts no ranks, so it has no thresholds to draw; plot_learning_curve draws any engine.")
     atoms = engine.atom_scores(X)
     labels = engine.classes_.tolist()
@@ -187,7 +187,7 @@ def row_name(engine, k, n_rows) -> str:
     labels = getattr(engine, "classes_", None)
     if labels is None or len(labels) != n_rows:
         return f"row {k}"
-    return f">= {labels[k]}" if getattr(engine.parts_.outputs, "ordered", False) else str(labels[k])
+    return f">= {labels[k]}" if engine.parts_.outputs.ordered else str(labels[k])
 
 
 def largest(rows, top):

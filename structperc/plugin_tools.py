@@ -2,7 +2,8 @@
 
 Labels and gold outputs: `LabelCodes`, `find_labels`, `is_missing`, `is_nested`, `encode_nested`, `interval_labels`, `read_intervals`,
 `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`, `refuse_not_finite`, `check_same`, `default_template`.
-Trainers: `bound`, `check_parts`, `check_search`, `generator`, `trained_model`, `engine_options`, and the words for why training ended.
+Trainers: `bound`, `check_parts`, `check_search`, `generator`, `trained_model`, `adopt`, `engine_options`, and the words for why
+training ended.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
@@ -11,6 +12,7 @@ from structperc.core.component import bound
 from structperc.core.labels import LabelCodes, find_labels, is_missing, is_nested
 from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.structures import encode_nested
+from structperc.engine.assembly import adopt
 from structperc.engine.compatibility import check_parts, check_same, check_search
 from structperc.engine.options import LEARNED_WITH, generator
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS
@@ -20,8 +22,8 @@ from structperc.reading.matrices import read, refuse_not_finite
 from structperc.reading.templates import default_template
 
 __all__ = [
-    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "YU_JOACHIMS", "LabelCodes", "bound", "check_costs",
-    "check_parts", "check_same", "check_search", "default_template", "encode_nested", "engine_options", "find_labels", "generator",
+    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "YU_JOACHIMS", "LabelCodes", "adopt", "bound",
+    "check_costs", "check_parts", "check_same", "check_search", "default_template", "encode_nested", "engine_options", "find_labels", "generator",
     "interval_labels", "is_missing", "is_nested", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
     "trained_model",
 ]  # fmt: skip
@@ -29,7 +31,7 @@ __all__ = [
 
 def trained_model(engine):
     """The `Model` of a trained engine: its context, parts and record of training; raises `NotFittedError` without training."""
-    return engine._ready()
+    return engine.model_
 
 
 def engine_options(engine) -> dict:

@@ -15,7 +15,7 @@ import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.components import PrimalWeights, Reader, Rows
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.plugin_tools import check_parts, check_same, engine_options, generator, read, refuse_not_finite, trained_model
+from structperc.plugin_tools import adopt, check_same, engine_options, generator, read, refuse_not_finite, trained_model
 from structperc_dual_kernel.weights import DualWeights
 
 WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
@@ -246,18 +246,14 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     primal = engine_with(engine, reader.fresh())
     context = attrs.evolve(context, n_features=len(chosen), sparse=False, objects=False, feature_names=None, options=primal.plugin_options,
                         random=copy.deepcopy(context.random))
-    outputs = primal._ask("structperc_outputs", context)
-    made = primal._assemble(context, reader, outputs, outputs.find_labels(None, context.labels))
-    check_parts(made.context, made.parts)
-    if type(made.parts.weights) is not PrimalWeights:
-        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.parts.weights).__name__}.")
-    made.parts.weights.assign(written(made.parts.features, inverse @ between.T @ coefficients[slots], weights.explicit, own), weights.n_visited)
-    for name, part in made.parts.items():
-        if name not in ("reader", "weights"):
-            part.restore(getattr(model.parts, name).state())
-    made.mistakes, made.loss, made.status = list(model.mistakes), model.loss, model.status
-    made.streaming, made.weighted = model.streaming, model.weighted
-    primal._model = made
+    states = {name: part.state() for name, part in model.parts.items() if name not in ("reader", "weights")}
+    record = {"mistakes": list(model.mistakes), "loss": model.loss, "status": model.status, "streaming": model.streaming,
+              "weighted": model.weighted}
+    adopt(primal, context, context.labels, states, record, reader)
+    made = primal.parts_
+    if type(made.weights) is not PrimalWeights:
+        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.weights).__name__}.")
+    made.weights.assign(written(made.features, inverse @ between.T @ coefficients[slots], weights.explicit, own), weights.n_visited)
     return primal
 
 

@@ -20,7 +20,6 @@ options = {
     "gains": Option((), help="what documents of relevance 0, 1, 2, ... are worth; empty: 0 or 1 by relevant, for ndcg 2^relevance - 1"),
 }
 losses = KINDS
-per_row = True                  # outputs are learned from relevances, one for each row of X
 ORDERED = ("ndcg", "average-precision")
 MOST_RELEVANT = 30              # of ndcg without gains
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc.cli import column_files
 from structperc.cli.settings import COLUMN_FLAGS, flags_of
+from structperc.engine.assembly import ask, options_alone
 from structperc.errors import OptionError
 from structperc.files import conll as columns
 from structperc.files import csv_svmlight as tables
@@ -92,7 +93,7 @@ def named_columns(target, header):
 
 def refuse_intervals(table, outputs, problem) -> None:
     """Only outputs of which part may be known, in an order, are learned from intervals."""
-    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial_gold and getattr(outputs, "ordered", False)):
+    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial_gold and outputs.ordered):
         raise OptionError(f"--target names two columns, the ends of intervals of ranks, but {problem} learns from right answers alone; "
                           f"name one column, or fit a problem that takes intervals.")
 
@@ -104,7 +105,7 @@ def exact_rows(y):
 
 def answers(engine, table):
     """What the engine is to learn or to be measured by: what each row is given, or the marked rows of each group."""
-    learns_rows = labels_rows(engine) or any(getattr(plugin.plugin, "per_row", False) for plugin in engine.loaded_plugins)
+    learns_rows = labels_rows(engine) or outputs_of(engine).per_row
     return table.y if table.offsets is None or learns_rows else tables.marked_rows(table.y, table.offsets)
 
 
@@ -113,6 +114,11 @@ def row_answers(engine, predicted, offsets):
     if offsets is None:
         return predicted
     return list(chain.from_iterable(predicted)) if labels_rows(engine) else tables.row_marks(predicted, offsets)
+
+
+def outputs_of(engine):
+    """The outputs that an engine has, or is going to have."""
+    return ask(engine, "outputs", options_alone(engine)) if engine.model is None else engine.parts_.outputs
 
 
 def labels_rows(engine) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from structperc import Engine
 from structperc.cli import column_files
 from structperc.cli.column_files import Tokens
-from structperc.cli.files import answers, check_writable, chosen_format, exact_rows, is_text, read, refuse_intervals
+from structperc.cli.files import answers, check_writable, chosen_format, exact_rows, is_text, outputs_of, read, refuse_intervals
 from structperc.cli.settings import read_settings
 from structperc.errors import DataError, MissingExtra, NotFittedError
 from structperc.files.conll import FORMATS
@@ -35,7 +35,7 @@ def fit(arguments) -> int:
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
     table = read(arguments, arguments.data, weight=arguments.weight, text_labels=classes is not None and is_text(classes))
     if getattr(table.y, "ndim", 1) == 2:
-        refuse_intervals(table, engine._ask("structperc_outputs", engine._task(None)), arguments.problem)
+        refuse_intervals(table, outputs_of(engine), arguments.problem)
     try:
         engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
     except DataError as error:
@@ -142,7 +142,7 @@ def scale_ratio(X) -> float:
 
 
 def is_ordered(engine) -> bool:
-    return getattr(engine.parts_.outputs, "ordered", False)
+    return engine.parts_.outputs.ordered
 
 
 def shorten(values, separator=", ") -> str:

@@ -38,8 +38,10 @@ def predict(arguments) -> int:
 def evaluate(arguments) -> int:
     engine = Engine.load(arguments.model)
     table = read_for(engine, arguments, arguments.data)
-    predicted = engine.predict(table.X, offsets=table.offsets)
-    found = metrics.measures(engine, table.X, answers(engine, table), table.offsets, predicted=predicted)
+    model = engine.model_
+    rows = model.read(table.X, table.offsets)
+    predicted = model.predict(rows)
+    found = metrics.measures_of(model, rows, answers(engine, table), predicted)
     width = max(map(len, found), default=0)
     print(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
     for name, value in found.items():
@@ -91,7 +93,7 @@ def plot(arguments) -> int:
     engine = Engine.load(arguments.model)
     panels = [plotting.plot_learning_curve] if engine.mistakes_ else []
     if arguments.data:
-        if not getattr(engine.parts_.outputs, "ordered", False):
+        if not engine.parts_.outputs.ordered:
             raise OptionError(f"--data draws the thresholds between ranks, but {engine.problem} predicts no ranks; leave it out.")
         table = read_for(engine, arguments, arguments.data)
         exact = exact_rows(table.y)

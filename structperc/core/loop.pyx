@@ -8,6 +8,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
+import structperc.core.adapters              # which enters the adapters that `bound` chooses from
 from structperc.core.component import bound, is_adapter, take_error
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport Features

@@ -16,7 +16,7 @@ def k_best(parts, scores, x, k) -> list:
 
     Parameters
     ----------
-    parts : object with the attributes outputs and argmax
+    parts : Parts
     scores : array of shape (x.n_atoms,)
     x : Example
     k : int

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.adapters import overrides
 from structperc.core.errors import DataError, PluginError, UnusedOption
 from structperc.engine.options import ENGINE_OPTIONS
-from structperc.reading import matrices as reading
+from structperc.reading import matrices
 
 
 def check_parts(context, parts) -> None:
@@ -97,8 +96,9 @@ def check_same(context, rows) -> None:
 
 def not_finite(rows, example) -> DataError:
     """Why the scores of this example are not finite."""
-    return reading.not_finite_entry(rows, example) or DataError(f"the scores of example {example} overflow although its row is finite; the weights or the features "
-                     f"are too large for floating point. Scale the features, for instance to unit variance.")
+    return matrices.not_finite_entry(rows, example) or DataError(
+        f"the scores of example {example} overflow although its row is finite; the weights or the features are too large for floating "
+        f"point. Scale the features, for instance to unit variance.")
 
 
 def refuse_scores(rows, scores, start) -> None:

@@ -6,8 +6,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, PluginError
-from structperc.engine import answers as inference
-from structperc.engine.compatibility import check_same, not_finite
+from structperc.engine import answers
 
 SHOWN = 8                   # entries that a heading has room for
 
@@ -63,13 +62,13 @@ def headings(one, other) -> tuple[str, str]:
     return tuple(f"[{', '.join(f'{i}: {labels[i]!r}' for i in differing[:SHOWN])}{more}]" for labels in (one, other))
 
 
-def explain(engine, x, against=None) -> Explanation:
+def explain(model, x, against=None) -> Explanation:
     """Splits the margin of one example; see `Engine.explain`.
 
     Parameters
     ----------
-    engine : Engine
-        Trained, with weights that are a vector.
+    model : Model
+        With weights that are a vector.
     x : one row, one block of rows, a list with one object, or what else the problem's reader takes for one example
     against : output, optional
         The rival; without it the runner-up.
@@ -81,27 +80,18 @@ def explain(engine, x, against=None) -> Explanation:
     DataError
         x is not one example, has no other structure, or `against` is none of its structures.
     """
-    model = engine._ready()
-    parts, context = model.parts, model.context
-    vector = parts.weights.vector()
+    parts, vector = model.parts, model.parts.weights.vector()
     if vector is None:
         raise PluginError(f"explain needs a weight vector, but {type(parts.weights).__name__} has none.")
-    rows = parts.reader.read_one(x, context.objects, parts.features.atoms_per_example < 0)
-    check_same(context, rows)
-    if rows.n_examples != 1:
-        raise DataError(f"explain takes one example, but got {rows.n_examples}.")
-    example = rows.example(0)
-    example.n_atoms = parts.features.n_atoms(example)
-    scores = parts.weights.averaged().scores(example)
-    if not np.isfinite(scores).all():
-        raise not_finite(rows, 0)
+    example, rows = model.read_one(x)
+    (_, scores), = model.scores(rows)
     if against is None:
-        ranked = inference.k_best(parts, scores, example, 2)
+        ranked = answers.k_best(parts, scores, example, 2)
         if len(ranked) == 1:
             raise DataError("this example has only one possible structure, so there is no runner-up.")
         (winner, _), (runner_up, _) = ranked
     else:
-        winner, gold = inference.best(parts, scores, example), parts.outputs.encode_answers([against], rows)
+        winner, gold = answers.best(parts, scores, example), parts.outputs.encode_answers([against], rows)
         if not parts.outputs.partial_gold:
             parts.outputs.check_gold(gold, rows, parts.features)
         runner_up = gold[0]

@@ -1,12 +1,19 @@
-"""What a fit makes: the parts, and the model that they are together."""
+"""What a fit makes: the parts, and the model that they are together, which reads X and scores it."""
 
 from __future__ import annotations
 
-import attrs
+import numbers
 
-from structperc.core.errors import DataError
-from structperc.core.loop import Loop
+import attrs
+import numpy as np
+
+from structperc.core.component import overrides
+from structperc.core.errors import DataError, OptionError
+from structperc.core.loop import Loop, NotFinite
+from structperc.engine import answers
+from structperc.engine.compatibility import check_same, not_finite, refuse_scores
 from structperc.engine.context import FitContext
+from structperc.reading import matrices
 
 
 @attrs.define(eq=False)
@@ -22,9 +29,14 @@ class Parts:
     update: object
     trainer: object
 
+    @classmethod
+    def kinds(cls) -> list:
+        """The names of the parts."""
+        return [field.name for field in attrs.fields(cls)]
+
     def items(self) -> list:
         """Pairs of names and components."""
-        return list(attrs.asdict(self, recurse=False).items())
+        return [(kind, getattr(self, kind)) for kind in self.kinds()]
 
     def start(self, context) -> None:
         """Begins the life cycle of a fit: every part takes the others and the options."""
@@ -34,7 +46,7 @@ class Parts:
 
 @attrs.define(eq=False)
 class Model:
-    """Everything that training makes; an engine has one, or none."""
+    """Everything that training makes; an engine has one, or none. Its methods take rows that `read` has read."""
 
     context: FitContext
     parts: Parts
@@ -53,19 +65,126 @@ class Model:
         name = self.parts.reader.feature_name(j) if known is None else known[j]
         return f"x[{j}]" if name is None else name
 
+    # ---- reading ----
 
-def make_room(model, rows) -> None:
-    """Prepares the loop for examples like these."""
-    features = model.parts.features
-    if features.atoms_per_example < 0 or rows.offsets is not None or rows.objects or not model.loop.ready:
-        features.check_rows(rows)
-        model.loop.reserve(features.max_atoms(rows))
+    def read(self, X, offsets=None, allowed=None):
+        """Rows like those of the training, to predict from."""
+        rows = self.parts.reader.read(X, offsets)
+        check_same(self.context, rows)
+        self.parts.features.check_rows(rows)
+        self.restrict(rows, allowed)
+        return self.parts.weights.prepare(rows)
+
+    def read_one(self, x):
+        """The example that users pass alone, and the rows that it is made of."""
+        features = self.parts.features
+        rows = self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example < 0)
+        check_same(self.context, rows)
+        if rows.n_examples != 1:
+            raise DataError(f"explain takes one example, but got {rows.n_examples}.")
+        return self.example(rows, 0), rows
+
+    def example(self, rows, i):
+        """Example i, with its number of atoms."""
+        x = rows.example(i)
+        x.n_atoms = self.parts.features.n_atoms(x)
+        return x
+
+    def make_room(self, rows) -> None:
+        """Prepares the loop for examples like these."""
+        features = self.parts.features
+        if features.atoms_per_example < 0 or rows.offsets is not None or rows.objects or not self.loop.ready:
+            features.check_rows(rows)
+            self.loop.reserve(features.max_atoms(rows))
+
+    def restrict(self, rows, allowed) -> None:
+        """Restricts Y(x) of these examples to what the user allows."""
+        if allowed is None:
+            return
+        if not self.parts.argmax.heeds_allowed:
+            raise DataError(f"allowed was given, but {type(self.parts.argmax).__name__} does not heed it; leave it out.")
+        rows.restrict(self.parts.outputs.encode_allowed(allowed, rows))
+
+    # ---- scores ----
+
+    def scored(self, rows):
+        """Chunks of rows, each with the number of its first example and its atom scores, None where examples are scored one by one."""
+        weights, features = self.parts.weights, self.parts.features
+        product = not (overrides(weights, "scores") and not overrides(weights, "batch_scores")
+                       or overrides(features, "scores") and not overrides(features, "batch_scores"))
+        for start, part in matrices.chunks(rows):
+            with np.errstate(all="ignore"):     # what overflows is found in the scores
+                scores = weights.batch_scores(part) if product else None
+            if scores is None:
+                yield rows, 0, None
+                return
+            scores = scores if isinstance(scores, tuple) else np.ascontiguousarray(scores, dtype=float)
+            refuse_scores(rows, scores, start)
+            yield part, start, scores
+
+    def scores(self, rows):
+        """Every example with its atom scores."""
+        store = self.parts.weights.averaged()
+        for i in range(rows.n_examples):
+            x = self.example(rows, i)
+            scores = store.scores(x)
+            if not np.isfinite(scores).all():
+                raise not_finite(rows, i)
+            yield x, scores
+
+    def atom_scores(self, rows):
+        """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
+        found = []
+        for part, _, scores in self.scored(rows):
+            if isinstance(scores, tuple):
+                scores = np.split(scores[0], scores[1][1:-1])
+            elif scores is None:
+                scores = [one for _, one in self.scores(part)]
+            found.append(scores)
+        if self.parts.features.atoms_per_example < 0:
+            return [one for scores in found for one in scores]
+        return np.concatenate([np.asarray(scores) for scores in found])
+
+    # ---- answers ----
+
+    def predict(self, rows):
+        """The structure of largest score for each example, decoded."""
+        found = []
+        for part, start, scores in self.scored(rows):
+            try:
+                codes = self.loop.predict(part, scores, self.parts.weights.averaged() if scores is None else None)
+            except NotFinite as error:
+                raise not_finite(rows, start + error.index) from None
+            found.append(self.parts.outputs.decode_many(codes, part))
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def k_best(self, rows, k):
+        """Every example with its k best structures and their scores, best first."""
+        if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
+            raise OptionError(f"k={k!r}; expected a whole number, at least 1.")
+        return ((x, answers.k_best(self.parts, scores, x, k)) for x, scores in self.scores(rows))
+
+    def predict_k_best(self, rows, k):
+        """The k best structures of each example, decoded."""
+        decode = self.parts.outputs.decode
+        return listed([decode(y, x) for y, _ in ranked] for x, ranked in self.k_best(rows, k))
+
+    def margins(self, rows):
+        """By how much the best structure of each example leads the next one; inf: there is no other."""
+        return np.array([ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf for _, ranked in self.k_best(rows, 2)])
+
+    def marginals(self, rows, kind):
+        """See `Engine.predict_marginals`."""
+        if kind not in ("sum", "max"):
+            raise OptionError(f"kind={kind!r}; expected 'sum' or 'max'.")
+        find, decode = answers.marginals if kind == "sum" else answers.max_marginals, self.parts.outputs.decode_marginals
+        return listed(decode(x, find(self.parts, scores, x)) for x, scores in self.scores(rows))
 
 
-def restrict(parts, rows, allowed) -> None:
-    """Restricts Y(x) of these examples to what the user allows."""
-    if allowed is None:
-        return
-    if not parts.argmax.heeds_allowed:
-        raise DataError(f"allowed was given, but {type(parts.argmax).__name__} does not heed it; leave it out.")
-    rows.restrict(parts.outputs.encode_allowed(allowed, rows))
+def listed(values):
+    """An array of objects, one for each example."""
+    found = list(values)
+    answers = np.empty(len(found), dtype=object)
+    for i, answer in enumerate(found):
+        answers[i] = answer
+    return answers

@@ -17,7 +17,8 @@ import numpy as np
 
 from structperc.core.errors import ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.engine import plugins as registry
-from structperc.engine.compatibility import check_parts
+from structperc.engine.assembly import adopt, options_alone
+from structperc.engine.model import Parts
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.version import __version__
 
@@ -80,7 +81,7 @@ def loads(cls, content, plugins=(), shown="the model", options=None):
 
 def dumps(engine) -> bytes:
     """The content of a model file."""
-    model = engine._model
+    model = engine.model
     if model is None:
         raise NotFittedError("an engine without training cannot be saved; call fit or partial_fit first.")
     context, options, arrays = model.context, model.options, {}
@@ -222,24 +223,20 @@ def restore(engine, header, arrays, shown="the model"):
         names, n_features = saved["feature_names"], int(saved["n_features"])
         if names is not None and (len(names) != n_features or not all(isinstance(name, str) for name in names)):
             raise ValueError(f"feature_names does not name {n_features} features")
-        context = attrs.evolve(engine._task(_generator(saved["random"])), n_features=n_features, sparse=bool(saved["sparse"]),
-                            objects=bool(saved["objects"]), feature_names=None if names is None else tuple(names))
-        reader, outputs = (engine._ask(f"structperc_{hook}", context) for hook in ("reader", "outputs"))
-        labels = outputs.find_labels(None, _restored(saved["labels"], arrays))
-        model = engine._assemble(context, reader, outputs, labels)
-        check_parts(model.context, model.parts)
-        model.parts.weights.n_visited = int(arrays["weights.n_visited"])
-        for name, part in model.parts.items():
-            prefix = f"{name}."
-            part.restore({key[len(prefix):]: array for key, array in arrays.items() if key.startswith(prefix)})
-        model.mistakes = [int(m) for m in record["mistakes"]]
-        model.loss, model.status, model.streaming = float(record["loss"]), record["status"], bool(record["streaming"])
-        model.weighted = bool(record["weighted"])
+        context = attrs.evolve(options_alone(engine, _generator(saved["random"])), n_features=n_features, sparse=bool(saved["sparse"]),
+                               objects=bool(saved["objects"]), feature_names=None if names is None else tuple(names))
+        states = {}
+        for key, array in arrays.items():
+            part, _, name = key.partition(".")
+            states.setdefault(part, {})[name] = array
+        training = {"mistakes": [int(m) for m in record["mistakes"]], "loss": float(record["loss"]), "status": record["status"],
+                    "streaming": bool(record["streaming"]), "weighted": bool(record["weighted"])}
+        labels = _restored(saved["labels"], arrays)
+        adopt(engine, context, labels, {kind: states.get(kind, {}) for kind in Parts.kinds()}, training)
     except (PluginError, ModelFormatError):
         raise
     except Exception as error:      # as above
         raise ModelFormatError(f"{shown} is damaged: its parts do not fit together ({type(error).__name__}: {error}).") from None
-    engine._model = model
     return engine
 
 
@@ -263,7 +260,7 @@ def pickled(engine):
     arguments = {name: getattr(engine, name) for name in (*PLAIN, "loss", "classes", "random_state", "plugins")}
     arguments.update(engine.plugin_options)
     problem, arguments = registry.portable((engine.problem, arguments))
-    return _unpickled, (type(engine), problem, arguments, None if engine._model is None else dumps(engine))
+    return _unpickled, (type(engine), problem, arguments, None if engine.model is None else dumps(engine))
 
 
 def _unpickled(cls, problem, arguments, content):
@@ -272,7 +269,7 @@ def _unpickled(cls, problem, arguments, content):
     if content is not None:
         objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]
         functions = {name: value for name, value in engine.plugin_options.items() if callable(value)}
-        engine._model = loads(cls, content, objects, "the pickled model", functions)._model
+        engine.model = loads(cls, content, objects, "the pickled model", functions).model
     return engine
 
 

@@ -104,4 +104,4 @@ class OnlineTrainer(Trainer):
         return {"epoch": np.array(self.epoch)}
 
     def restore(self, state):
-        self.epoch = int(state["epoch"])
+        self.epoch = int(state.get("epoch", 0))      # files of older versions have none

@@ -13,7 +13,7 @@ from structperc.engine import Engine, plugins
 from structperc.engine.options import ENGINE_OPTIONS, same
 from structperc.errors import DataError, OptionError, UnusedOption
 from structperc.estimators.parameters import Parameters, not_fitted
-from structperc.reading import matrices as reading
+from structperc.reading import matrices
 from structperc.reading.readers import Reader
 
 PARAMETERS = """
@@ -200,7 +200,7 @@ class EngineEstimator(Parameters):
         if len(shape) == 2 and self._reads_columns() and shape[1] != self.n_features_in_:
             raise DataError(f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input; "
                             f"pass the columns that it was trained with, in the same order.")
-        names, trained = reading.column_names(X), hasattr(self.engine_, "feature_names_in_")
+        names, trained = matrices.column_names(X), hasattr(self.engine_, "feature_names_in_")
         if names is None and trained:
             warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names.",
                           UserWarning, stacklevel=4)
@@ -261,7 +261,7 @@ class LabelledEstimator(EngineEstimator):
 
 
 def weighted_mean(values, sample_weight) -> float:
-    weights = reading.sample_weights(sample_weight, len(values))
+    weights = matrices.sample_weights(sample_weight, len(values))
     if weights is not None and not weights.any():
         raise DataError("all sample weights are 0, so there is nothing to average.")
     return float(np.average(values, weights=weights))

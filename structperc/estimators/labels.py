@@ -13,7 +13,7 @@ from structperc import metrics
 from structperc.core.labels import ordered_categories
 from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
-from structperc.reading import matrices as reading
+from structperc.reading import matrices
 from structperc.reading.intervals import find_ends
 
 LABELS = """
@@ -176,7 +176,7 @@ class ThresholdEstimator(RankEstimator):
         scores = self.atom_scores(X)        # answers for what is wrong with X
         if self.parts_.weights.vector() is None:
             return scores[:, 0] + self.thresholds_[0]
-        return reading.read(X).X @ self.coef_
+        return matrices.read(X).X @ self.coef_
 
 
 @declared

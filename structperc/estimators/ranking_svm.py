@@ -15,7 +15,8 @@ from structperc.estimators.labels import as_column
 from structperc.estimators.parameters import Parameters, not_fitted
 from structperc.estimators.rankings import QUERIES, need_groups, one_name
 from structperc.metrics.ranking import read_grades
-from structperc.reading import matrices as reading
+from structperc.reading import matrices
+from structperc.reading.groups import Groups
 from structperc.solvers.pairwise_hinge import PairwiseHinge, PairwiseProblem, PairwiseSquaredHinge, too_large
 
 JOACHIMS = """@inproceedings{joachims2006training,
@@ -136,7 +137,7 @@ class RankingSVM(Parameters):
         """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter."""
         if "coef_" not in vars(self):
             raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
-        rows = reading.read(X)
+        rows = matrices.read(X)
         if rows.objects or rows.n_features != self.n_features_in_:
             raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
                             f"input; pass the columns that it was trained with, in the same order.")
@@ -223,34 +224,34 @@ class Queries:
         need_groups(X, groups, lengths)
         if y is None:
             raise DataError("RankingSVM requires y to be passed, but the target y is None.")
-        X, offsets, self.order = reading.blocks(X, None, lengths, groups)
-        rows = reading.read(X, offsets)
+        self.data = Groups(X, None, lengths, groups)
+        rows = matrices.read(self.data.X, self.data.offsets)
         if rows.objects:
             raise DataError("X is a list of objects; expected rows of numbers.")
         self.names, offsets = rows.feature_names, np.asarray(rows.offsets)
         y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else as_column(y)
-        grades = read_grades(reading.by_rows(y, self.order), rows.n_rows)
+        grades = read_grades(self.data.by_rows(y), rows.n_rows)
         levels, self.n_pairs = np.zeros(len(grades), dtype=np.intc), 0
         for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
             _, levels[start:stop], counts = np.unique(grades[start:stop], return_inverse=True, return_counts=True)
             self.n_pairs += int(counts.sum() ** 2 - (counts**2).sum()) // 2
         if self.n_pairs == 0:
             raise DataError("no query has rows of different relevance in y, so there is no pair to learn from.")
-        weights = reading.sample_weights(sample_weight, len(offsets) - 1)
+        weights = matrices.sample_weights(sample_weight, len(offsets) - 1)
         costs = np.full(len(offsets) - 1, float(C)) if weights is None else C * weights
         with np.errstate(all="ignore"):
-            refuse_not_finite(rows, rows.X @ np.zeros(rows.n_features), self.order)     # NaN and inf times 0 are NaN
+            refuse_not_finite(rows, rows.X @ np.zeros(rows.n_features), self.data.order)     # NaN and inf times 0 are NaN
         self.problem = PairwiseProblem(rows.X, levels, offsets, costs)
 
     def in_order(self, values):
         """One value for each row of X as the user has it, in the order of the queries."""
-        return reading.by_rows(values, self.order)
+        return self.data.by_rows(values)
 
 
 def refuse_not_finite(rows, values, order=None) -> None:
     """Says why these numbers, made of X, are not finite; `order`: where the rows of X were when the user passed them."""
     if not np.isfinite(values).all():
-        place = reading.locate_not_finite(rows)
+        place = matrices.locate_not_finite(rows)
         if place is not None:
             row, column, value = place
             row = row if order is None else order[row]

@@ -11,7 +11,8 @@ from structperc.core.labels import is_nested
 from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS, as_column
-from structperc.reading import matrices as reading
+from structperc.reading import matrices
+from structperc.reading.groups import Groups
 
 QUERIES = ("groups", "qid", "lengths")
 SHARED = PARAMETERS[PARAMETERS.index("    average :"):]
@@ -155,14 +156,13 @@ class LatentRanker(EngineEstimator):
         """
         engine = self._trained()
         self._compare(X)
-        X, offsets, order = self._queries(X, groups, qid, lengths)
-        shown = engine.predict(X, offsets=offsets)
-        if offsets is None:
-            offsets = np.cumsum([0, *(block.shape[0] for block in X)])
+        data = self._queries(X, groups, qid, lengths)
+        shown = engine.predict(data.X, offsets=data.offsets)
+        offsets = np.cumsum([0, *(block.shape[0] for block in X)]) if data.offsets is None else data.offsets
         places = np.zeros(offsets[-1], dtype=np.int64)
         for start, documents in zip(offsets[:-1], shown, strict=True):
             places[start + np.array(documents, dtype=np.int64)] = np.arange(1, len(documents) + 1)
-        return reading.as_given(places, order)
+        return data.as_given(places)
 
     def score(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
         """Precision at k, averaged over queries; higher is better.
@@ -182,9 +182,8 @@ class LatentRanker(EngineEstimator):
         self._refuse_none(y)
         self._compare(X)
         engine = self._trained()
-        X, offsets, order = self._queries(X, groups, qid, lengths)
-        scores = engine.atom_scores(X, offsets=offsets)
-        y = reading.by_rows(y, order)
+        data = self._queries(X, groups, qid, lengths)
+        scores, y = engine.atom_scores(data.X, offsets=data.offsets), data.by_rows(y)
         y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else as_column(y)
         query = np.repeat(np.arange(len(scores)), [len(s) for s in scores])
         return metrics.precision_at_k(y, np.concatenate(scores), query, self.k, self.relevant, sample_weight)
@@ -216,7 +215,7 @@ class LatentRanker(EngineEstimator):
     def _queries(self, X, groups, qid, lengths):
         groups = one_name(groups, qid)
         need_groups(X, groups, lengths)
-        return reading.blocks(X, None, lengths, groups)
+        return Groups(X, None, lengths, groups)
 
 
 def one_name(groups, qid):
@@ -228,7 +227,7 @@ def one_name(groups, qid):
 
 def is_list_of_blocks(X) -> bool:
     """Whether X has a matrix for each query."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and reading.is_block(X[0])
+    return isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_block(X[0])
 
 
 def need_groups(X, groups, lengths) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
 from structperc.metrics import sentences
-from structperc.reading import matrices as reading
+from structperc.reading import matrices
+from structperc.reading.groups import Groups
 
 WHERE = ("lengths", "groups", "allowed")
 
@@ -179,9 +180,9 @@ class SequenceTagger(LabelledEstimator):
             With k, a list per sentence of up to k lists of labels, best first; fewer when the sentence has no more.
         """
         refuse_rows_alone(X, lengths, groups)
-        X, offsets, order = reading.blocks(X, None, lengths, groups)
-        found = self._trained().predict(X, offsets=offsets, allowed=reading.by_rows(allowed, order), k=k)
-        return list(found) if k is not None or offsets is None else reading.as_given(self._flat(found), order)
+        data = Groups(X, None, lengths, groups)
+        found = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
+        return list(found) if k is not None or data.offsets is None else data.as_given(self._flat(found))
 
     def predict_marginals(self, X, lengths=None, groups=None, allowed=None):
         """How probable each label of each token would be if outputs were drawn with probability proportional to exp(score).
@@ -199,9 +200,9 @@ class SequenceTagger(LabelledEstimator):
             Columns in the order of `classes_`; every row sums to 1.
         """
         refuse_rows_alone(X, lengths, groups)
-        X, offsets, order = reading.blocks(X, None, lengths, groups)
-        found = self._trained().predict_marginals(X, offsets=offsets, allowed=reading.by_rows(allowed, order))
-        return list(found) if offsets is None else reading.as_given(np.concatenate(found), order)
+        data = Groups(X, None, lengths, groups)
+        found = self._trained().predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
+        return list(found) if data.offsets is None else data.as_given(np.concatenate(found))
 
     def margins(self, X, lengths=None, groups=None, allowed=None):
         """By how much the best output of each sentence leads the second best.
@@ -235,13 +236,13 @@ class SequenceTagger(LabelledEstimator):
         """
         self._refuse_none(y)
         refuse_rows_alone(X, lengths, groups)
-        X, offsets, order = reading.blocks(X, None, lengths, groups)
-        predicted = self._trained().predict(X, offsets=offsets, allowed=reading.by_rows(allowed, order))
-        true = list(itertools.chain.from_iterable(sentences(reading.by_rows(y, order), predicted, "y", "X")))
+        data = Groups(X, None, lengths, groups)
+        predicted = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
+        true = list(itertools.chain.from_iterable(sentences(data.by_rows(y), predicted, "y", "X")))
         if not true:
             raise DataError("X has no tokens, so there is nothing to score.")
         self._refuse_strangers(true)
-        weights = reading.sample_weights(sample_weight, len(predicted))
+        weights = matrices.sample_weights(sample_weight, len(predicted))
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
         return weighted_mean(right, None if weights is None else np.repeat(weights, list(map(len, predicted))))
 
@@ -348,7 +349,7 @@ class SequenceTagger(LabelledEstimator):
 
 def as_only(sentence) -> list:
     """A data set of this sentence alone."""
-    rows = isinstance(sentence, (list, tuple)) and any(reading.is_row(token) and len(token) for token in sentence)
+    rows = isinstance(sentence, (list, tuple)) and any(matrices.is_row(token) and len(token) for token in sentence)
     return [np.asarray(sentence) if rows else sentence]
 
 
@@ -374,7 +375,7 @@ def largest(weights, n):
 
 def refuse_rows_alone(X, lengths, groups) -> None:
     """A matrix without lengths may be meant as one sentence, or as many: nothing tells which of its rows belong together."""
-    matrix = getattr(X, "ndim", 0) == 2 or isinstance(X, (list, tuple)) and len(X) > 0 and reading.is_row(X[0]) and len(X[0]) > 0
+    matrix = getattr(X, "ndim", 0) == 2 or isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_row(X[0]) and len(X[0]) > 0
     if matrix and lengths is None and groups is None:
         raise DataError("X is one matrix, so say which of its rows make a sentence: with lengths=[...] or groups=[...]; "
                         "lengths=[len(X)] makes them one, lengths=[1] * len(X) a sentence each.")

@@ -15,7 +15,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.extras import require
-from structperc.reading.matrices import runs
+from structperc.reading.groups import runs
 
 __all__ = ["Table", "guess_format", "read_csv", "read_svmlight", "stream_svmlight", "write_predictions"]
 

@@ -1,6 +1,6 @@
 """How good predictions are: measures of ranks, classes, labels of tokens and rankings, and the ones that suit an engine."""
 
-from structperc.metrics.engines import losses, measures
+from structperc.metrics.engines import losses, losses_of, measures, measures_of
 from structperc.metrics.intervals import interval_absolute_error, interval_codes, interval_distances, interval_measures
 from structperc.metrics.labels import (
     accuracy,
@@ -19,7 +19,7 @@ from structperc.metrics.tokens import sentences, token_measures, unseen_labels
 
 __all__ = [
     "accuracy", "accuracy_within_one", "codes", "confusion_matrix", "interval_absolute_error", "interval_codes", "interval_distances",
-    "interval_measures", "losses", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error", "mean_average_precision", "measures",
-    "ndcg_at_k", "phrase_f1", "phrase_scores", "precision_at_k", "quadratic_weighted_kappa", "rank_measures", "sentences",
-    "token_measures", "unseen_labels",
+    "interval_measures", "losses", "losses_of", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error",
+    "mean_average_precision", "measures", "measures_of", "ndcg_at_k", "phrase_f1", "phrase_scores", "precision_at_k",
+    "quadratic_weighted_kappa", "rank_measures", "sentences", "token_measures", "unseen_labels",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from structperc.core.losses import ExampleCosts
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
 from structperc.metrics.tokens import unseen_labels
-from structperc.reading import matrices as reading
+from structperc.reading.groups import Groups
 
 
 def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> np.ndarray | None:
@@ -28,15 +28,18 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     -------
     ndarray of shape (n_examples,), or None for loss="costs", which is known of the training data only
     """
-    parts = engine.parts_
-    outputs, loss = parts.outputs, parts.loss
+    model, data = engine.model_, Groups(X, offsets, lengths, groups)
+    if isinstance(model.parts.loss, ExampleCosts):
+        return None
+    rows = model.read(data.X, data.offsets)
+    return losses_of(model, rows, data.by_rows(y), model.predict(rows) if predicted is None else predicted)
+
+
+def losses_of(model, rows, y, predicted) -> np.ndarray | None:
+    """`losses` of rows that `model.read` has read."""
+    outputs, loss = model.parts.outputs, model.parts.loss
     if isinstance(loss, ExampleCosts):
         return None
-    X, offsets, order = reading.blocks(X, offsets, lengths, groups)
-    y = reading.by_rows(y, order)
-    rows = parts.reader.read(X, offsets)
-    if predicted is None:
-        predicted = engine.predict(X, offsets=offsets)
     gold = outputs.encode(y, rows)
     if outputs.n_labels and outputs.partial_gold:        # what is known is more than one code, what is predicted is one label
         pairs = list(zip(gold, LabelCodes(outputs.labels).encode(predicted, rows.n_examples).tolist(), strict=True))
@@ -47,10 +50,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
         pairs, where = np.unique(np.stack([gold.values, answers.values]), axis=1, return_inverse=True)
         values = np.array([loss.value(int(a), int(b)) for a, b in pairs.T])
         return values[where.reshape(-1)]
-    examples = [rows.example(i) for i in range(rows.n_examples)]
-    for x in examples:
-        x.n_atoms = parts.features.n_atoms(x)
-    return np.array([loss.value(gold[x.index], answers[x.index], x) for x in examples])
+    return np.array([loss.value(gold[i], answers[i], model.example(rows, i)) for i in range(rows.n_examples)])
 
 
 def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> dict[str, float]:
@@ -74,29 +74,29 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
         `token_measures`. All but loss="costs": the mean of the engine's loss, unless tokens have labels that the model does not
         know, whose loss is undefined.
     """
-    outputs, labels = engine.parts_.outputs, getattr(engine, "classes_", None)
-    X, offsets, order = reading.blocks(X, offsets, lengths, groups)
-    y = reading.by_rows(y, order)
-    if predicted is None:
-        predicted = engine.predict(X, offsets=offsets)
-    found = own_measures(outputs, by_example(engine, X, y, offsets), predicted)
+    model, data = engine.model_, Groups(X, offsets, lengths, groups)
+    rows = model.read(data.X, data.offsets)
+    return measures_of(model, rows, data.by_rows(y), model.predict(rows) if predicted is None else predicted)
+
+
+def measures_of(model, rows, y, predicted) -> dict[str, float]:
+    """`measures` of rows that `model.read` has read."""
+    outputs, labels = model.parts.outputs, model.context.labels
+    found = own_measures(outputs, by_example(outputs, rows, y), predicted)
     if labels is not None and not outputs.n_labels and unseen_labels(y, labels):
         return found
-    own = losses(engine, X, y, offsets, predicted=predicted)
+    own = losses_of(model, rows, y, predicted)
     if own is not None:
-        loss = outputs.default_loss if engine.loss is None else engine.loss
-        name = loss if isinstance(loss, str) else "cost matrix"
-        found[f"mean loss ({name})"] = float(own.mean())
+        loss = model.context.loss
+        found[f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})"] = float(own.mean())
     return found
 
 
-def by_example(engine, X, y, offsets):
+def by_example(outputs, rows, y):
     """Gold outputs of rows as an array for each example."""
-    parts = engine.parts_
-    if not getattr(parts.outputs, "per_row", False) or is_nested(y):
+    if not outputs.per_row or is_nested(y) or rows.offsets is None:
         return y
-    starts = parts.reader.read(X, offsets).offsets
-    return y if starts is None else np.split(np.asarray(y), starts[1:-1])
+    return np.split(np.asarray(y), rows.offsets[1:-1])
 
 
 def own_measures(outputs, y, predicted) -> dict[str, float]:

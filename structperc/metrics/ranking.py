@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError
-from structperc.reading.matrices import gather
+from structperc.reading.groups import gather
 
 
 def precision_at_k(y_true, scores, groups=None, k=10, relevant=1, sample_weight=None) -> float:

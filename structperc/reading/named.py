@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError, UnusedOption
 from structperc.core.rows import Rows
-from structperc.reading import matrices as data
+from structperc.reading import matrices
 from structperc.reading.readers import Reader
 from structperc.reading.row_builder import RowBuilder
 from structperc.reading.templates import Template
@@ -94,7 +94,7 @@ class NamedReader(Reader):
         X = as_list(X)
         if not self._is_named(X) and not (isinstance(X, (list, tuple)) and is_blank(X)):
             self._refuse_idle_options(X)
-            rows = data.read(X, offsets)
+            rows = matrices.read(X, offsets)
             self.forget()
             self.named, self.n_features = False, rows.n_features
             return rows
@@ -122,7 +122,7 @@ class NamedReader(Reader):
             now, then = (TOKENS, NUMBERS) if named else (NUMBERS, TOKENS)
             raise DataError(f"X ({type(X).__name__}) holds {now}, but this model was trained on {then}; pass the same kind of data.")
         if not named:
-            return data.read(X, offsets)
+            return matrices.read(X, offsets)
         builder = RowBuilder(self.vocabulary, self.n_hashed or 0)
         return rows_of(builder, self._encode(X, offsets, builder, self.n_columns))
 
@@ -201,7 +201,7 @@ def as_list(X):
     if getattr(getattr(X, "dtype", None), "kind", None) != "O":
         return X
     first = next(iter(np.asarray(X).flat), None)
-    return X.tolist() if isinstance(first, (list, tuple, dict, set, frozenset)) or data.is_block(first) else X
+    return X.tolist() if isinstance(first, (list, tuple, dict, set, frozenset)) or matrices.is_block(first) else X
 
 
 def is_named(X):
@@ -216,7 +216,7 @@ def is_named(X):
         for token in sentence:
             if isinstance(token, (list, tuple)):
                 if len(token):
-                    return not data.is_row(token)
+                    return not matrices.is_row(token)
             else:
                 return isinstance(token, (str, dict, set, frozenset))
     return False

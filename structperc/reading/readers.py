@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.component import Component
 from structperc.core.rows import Rows
-from structperc.reading import matrices as data
+from structperc.reading import matrices
 
 
 class Reader(Component):
@@ -16,19 +16,19 @@ class Reader(Component):
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""
         return self.read(X, offsets)
 
-    read = staticmethod(data.read)      # the rows of later data; 0.1 us matter to one-row calls
+    read = staticmethod(matrices.read)      # the rows of later data; 0.1 us matter to one-row calls
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
         """One example alone, as users pass it to `explain`: an object, a row, or with several_rows a block of rows."""
         if objects:
             return self.read(x if isinstance(x, list) else [x])
-        if data.is_row(x):
+        if matrices.is_row(x):
             x = [x]
         elif getattr(x, "ndim", 2) == 1 and hasattr(x, "to_frame"):
             x = x.to_frame().T                      # one row of a data frame keeps its names
         elif getattr(x, "ndim", 2) == 1:
-            x = (x if data.is_sparse(x) else np.asarray(x)).reshape((1, -1))
-        return self.read([x if data.is_block(x) else data.as_dense(x)] if several_rows else x)
+            x = (x if matrices.is_sparse(x) else np.asarray(x)).reshape((1, -1))
+        return self.read([x if matrices.is_block(x) else matrices.as_dense(x)] if several_rows else x)
 
     def feature_name(self, j) -> str | None:
         """The name that this reader has given to column j, or None."""

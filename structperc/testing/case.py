@@ -13,8 +13,9 @@ from structperc.core.adapters import bound
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows import Rows
 from structperc.engine import plugins as registry
+from structperc.engine.assembly import begin
 from structperc.engine.engine import REQUIRED, Engine
-from structperc.reading import matrices as reading
+from structperc.reading import matrices
 
 LABELS = (1, 2, 3, 4)           # of label problems that are given no classes
 EXAMPLES = 24
@@ -72,7 +73,7 @@ class Case:
 
     @cached_property
     def parts(self):
-        return self.engine()._begin(self.data.X, self.data.offsets, None)[0].parts
+        return begin(self.engine(), self.data.X, self.data.offsets, None)[0].parts
 
     @cached_property
     def features(self):
@@ -161,7 +162,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     X[1], X[3] = X[0], 0
     case = Case(problem, plugins, {"classes": LABELS, **options}, random, Data(X), said("observe"))
     try:
-        case.engine()._begin(X, None, None)
+        begin(case.engine(), X, None, None)
     except DataError as error:
         raise PluginError(f"no examples can be made up for {loaded[0].origin}: {error} "
                           f"Give it sample(random, n_examples), which returns (X, offsets) or a list of objects.") from error
@@ -184,7 +185,7 @@ def read_sample(given, origin) -> Data:
     """What `sample` returned, without empty examples, numbers rounded to 2^-10 so that sums of any order agree in every bit."""
     X, offsets = given if isinstance(given, tuple) else (given, None)
     try:
-        rows = reading.read(X, offsets)
+        rows = matrices.read(X, offsets)
     except DataError as error:
         raise PluginError(f"the sample of {origin} cannot be read: {error}") from error
     if rows.objects:

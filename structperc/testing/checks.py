@@ -185,12 +185,12 @@ def inputs_are_untouched(case):
 def predicting_changes_nothing(case):
     """predict and atom_scores leave the weights and the record of training as they were."""
     engine, data = case.fit(epochs=2), case.taught
-    before, record = copy.deepcopy(engine._model.parts.weights.state()), (engine.mistakes_, engine.cumulative_loss_, engine.status_)
+    before, record = copy.deepcopy(engine.model.parts.weights.state()), (engine.mistakes_, engine.cumulative_loss_, engine.status_)
     engine.predict(data.X, offsets=data.offsets)
     engine.atom_scores(data.X, offsets=data.offsets)
-    after = engine._model.parts.weights.state()
+    after = engine.model.parts.weights.state()
     for key, value in before.items():
-        require(np.array_equal(value, after[key]), f"predicting changed {key!r} in the state of {named(engine._model.parts.weights)}.")
+        require(np.array_equal(value, after[key]), f"predicting changed {key!r} in the state of {named(engine.model.parts.weights)}.")
     require(record == (engine.mistakes_, engine.cumulative_loss_, engine.status_), "predicting changed the record of training.")
     return None
 
@@ -272,8 +272,8 @@ def average_is_the_mean(case):
     for i in [*range(len(case.examples))] * epochs:
         one = data.take([i])
         streamed.partial_fit(one.X, one.y, offsets=one.offsets)
-        seen.append(np.array(streamed._model.parts.weights.vector()))
-    mean, found = np.mean(seen, axis=0), averaged._model.parts.weights.vector()
+        seen.append(np.array(streamed.model.parts.weights.vector()))
+    mean, found = np.mean(seen, axis=0), averaged.model.parts.weights.vector()
     require(close(found, mean), f"the averaged weights differ from the mean of the weights by up to {np.abs(found - mean).max():.6g}.")
     scores = np.concatenate([case.features.scores(mean, x) for x in case.examples])
     require(close(atom_scores(averaged, data), scores), "averaged training does not predict with the averaged weights.")
@@ -329,7 +329,7 @@ def compiled_equals_python(case):
         python = case.fit(PythonCalls(weights, update=case.parts.trainer.online), **options)
         require_same(compiled, python, case.taught, "compiled and called from Python")
         if case.parts.weights.vector() is not None:
-            one, other = compiled._model.parts.weights.vector(), python._model.parts.weights.vector()
+            one, other = compiled.model.parts.weights.vector(), python.model.parts.weights.vector()
             require(np.array_equal(one, other), "compiled and called from Python: the weights differ in some bit.")
     return None
 

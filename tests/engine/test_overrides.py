@@ -186,7 +186,7 @@ def test_replacing_only_the_steps_of_the_features(training_set, register):
     replaced, before = trained(training_set, register(DoubleSteps(RANKS - 1, FEATURES))), trained(training_set)
     X = training_set[0]
 
-    assert np.array_equal(replaced._model.parts.weights.vector()[:9].reshape(3, 3), 2 * before.coef_[1:])
+    assert np.array_equal(replaced.model.parts.weights.vector()[:9].reshape(3, 3), 2 * before.coef_[1:])
     np.testing.assert_allclose(replaced.atom_scores(X), 2 * before.atom_scores(X))
 
 

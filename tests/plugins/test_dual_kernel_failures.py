@@ -32,7 +32,7 @@ def engine(problem="cusum", **options):
 
 def state(trained):
     """Everything that training has changed, as bytes."""
-    model = trained._model
+    model = trained.model
     found = {name: np.asarray(value).tobytes() for name, value in model.parts.weights.state().items()}
     return {**found, "random": str(model.context.random.bit_generator.state), "record": (list(model.mistakes), model.loss, model.status)}
 
@@ -144,7 +144,7 @@ def test_a_failed_fit_leaves_the_engine_as_it_was(kernel):
     one = engine(kernel=kernel, **options)
     with pytest.raises(DataError):
         one.fit(np.full((3, 3), np.nan), [1, 2, 3])
-    assert one._model is None
+    assert one.model is None
     before = state(one.fit(X, y))
     with pytest.raises(DataError):
         one.fit(np.full((3, 3), np.nan), [1, 2, 3])

@@ -4,19 +4,15 @@ import gc
 import tracemalloc
 import weakref
 
-import hypothesis
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sparse
-from hypothesis import strategies as st
 from reference.layouts import LAYOUTS, stored
 from subsets import Subsets
 
 from structperc import Engine
 from structperc.components import PassiveAggressiveUpdate, PrefixArgmax
-from structperc.errors import DataError
-from structperc.reading import matrices as reading
 from structperc.testing import DualWeights
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
@@ -463,32 +459,3 @@ def test_every_form_of_sample_weights_is_the_same(form):
     expected = Engine("cusum", epochs=2).fit(X, y, sample_weight=weight)
     engine = Engine("cusum", epochs=2).fit(X, y, sample_weight=form(weight))
     assert np.array_equal(engine.coef_, expected.coef_) and engine.mistakes_ == expected.mistakes_
-
-
-# ---- rows of a group that do not stand together ----
-
-
-@hypothesis.given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=12))
-def test_rows_are_gathered_by_group(groups):
-    """In their order, groups in the order in which they first appear; and back."""
-    rows = np.arange(len(groups), dtype=float)[:, None]
-    X, offsets, order = reading.blocks(rows, groups=groups)
-    names = list(dict.fromkeys(groups))
-    expected = [[i for i, g in enumerate(groups) if g == name] for name in names]
-    assert [X[a:b, 0].astype(int).tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)] == expected
-    together = sum(expected, []) == list(range(len(groups)))
-    assert (order is None) == together and (X is rows) == together
-    assert reading.by_rows(groups, order) == [g for name in names for g in groups if g == name]
-    np.testing.assert_array_equal(reading.as_given(X, order), rows)
-    assert reading.by_rows(names, order) == names or len(names) == len(groups)
-
-
-def test_groups_may_not_be_missing():
-    for groups in ([1.0, np.nan, 2.0], ["a", float("nan"), "b"]):
-        with pytest.raises(DataError, match=r"groups\[1\] is nan, which belongs to no group"):
-            reading.blocks(np.zeros((3, 1)), groups=np.array(groups, dtype=object if "a" in groups else float))
-
-
-def test_what_is_gathered_is_looked_through_first():
-    with pytest.raises(DataError, match=r"X\[2, 0\] is inf"):
-        reading.blocks(np.array([[1.0], [2.0], [np.inf]]), groups=[1, 2, 1])

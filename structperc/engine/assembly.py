@@ -1,0 +1,91 @@
+"""From plugins to a model: each hook is asked for its part, then the parts are started and checked together."""
+
+from __future__ import annotations
+
+import attrs
+
+from structperc.core.loop import Loop
+from structperc.engine import plugins as registry
+from structperc.engine.compatibility import check_parts
+from structperc.engine.context import FitContext
+from structperc.engine.model import Model, Parts
+from structperc.engine.options import LEARNED_WITH, check_options, generator, told_options
+from structperc.reading import matrices
+
+ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # when labels are known, in this order
+
+
+def begin(engine, X, offsets, y, allowed=None, sample_weight=None):
+    """A model of new parts for a new data set, its rows, and its context with the sample weights."""
+    check_options(engine)               # they may have been changed since
+    context = options_alone(engine, generator(engine.random_state))
+    reader = ask(engine, "reader", context)
+    rows = reader.learn(X, offsets)
+    context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
+    outputs = ask(engine, "outputs", context)
+    model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes))
+    context = weighed(model.context, sample_weight, rows)
+    check_parts(context, model.parts)
+    model.make_room(rows)
+    model.restrict(rows, allowed)
+    return model, rows, context
+
+
+def adopt(engine, context, labels, states, record, reader=None) -> None:
+    """Gives an engine a training that was not its own.
+
+    Parameters
+    ----------
+    engine : Engine
+    context : FitContext
+        What is known of the data; labels and loss are filled in.
+    labels : ndarray or None
+    states : dict
+        The state of each part by the part's name, `n_visited` in that of the weights; parts without one stay as they were started.
+    record : dict
+        The attributes of `Model` that tell of the training.
+    reader : Reader, optional
+        In place of the one that the plugins answer with.
+    """
+    reader = ask(engine, "reader", context) if reader is None else reader
+    outputs = ask(engine, "outputs", context)
+    model = assemble(engine, context, reader, outputs, outputs.find_labels(None, labels))
+    check_parts(model.context, model.parts)
+    if "weights" in states:
+        model.parts.weights.n_visited = int(states["weights"]["n_visited"])
+    for name, part in model.parts.items():
+        if name in states:
+            part.restore(states[name])
+    for name, value in record.items():
+        setattr(model, name, value)
+    engine.model = model
+
+
+def assemble(engine, context, reader, outputs, labels) -> Model:
+    """A model of the parts that the plugins answer with, started and not yet checked."""
+    loss = outputs.default_loss if context.loss is None else context.loss
+    context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
+    parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
+    parts.start(context)
+    return Model(context, parts, Loop(parts, context.loss_weight), {name: getattr(engine, name) for name in LEARNED_WITH})
+
+
+def ask(engine, kind, context):
+    """The part of this kind, for one fit alone."""
+    hook = f"structperc_{kind}"
+    part = registry.ask_hook(engine.manager, hook, context)
+    if part is None:
+        raise registry.unanswered(engine.loaded_plugins, hook, context)
+    return part.fresh() if engine.model is not None and part is getattr(engine.model.parts, kind) else part
+
+
+def options_alone(engine, random=None) -> FitContext:
+    """What is known before the data."""
+    return FitContext(told_options(engine), engine.plugin_options, random)
+
+
+def weighed(context, sample_weight, rows) -> FitContext:
+    """The context with the sample weights of these examples."""
+    if sample_weight is None:
+        return context
+    return attrs.evolve(context, sample_weight=matrices.sample_weights(sample_weight, rows.n_examples))

@@ -1,0 +1,153 @@
+"""Which rows of X are one example: said by offsets, by lengths or by groups, whose rows need not stand together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.reading.matrices import is_row, is_sparse, not_finite_entry, read
+
+
+class Groups:
+    """X example by example, from whichever of the three ways the user chose.
+
+    The rows of a group need not be together: they are gathered then (a copy of X), in their order, and examples are in the order in
+    which their groups first appear. As a context manager it lets errors say how rows are counted then.
+
+    Parameters
+    ----------
+    X : what the rows are read from
+    offsets : array of int, optional
+        Rows offsets[i]:offsets[i+1] are example i.
+    lengths : sequence of int, optional
+        How many rows each example has.
+    groups : sequence, optional
+        An entry for each row; rows with the same entry are one example.
+
+    Attributes
+    ----------
+    X
+        As it came; with its rows in another order where those of a group were not together.
+    offsets : array of int, shape (n_examples + 1,), or None
+        As `structperc.reading.matrices.read` takes them; given ones are checked there.
+    order : int array of shape (n_rows,), or None
+        Which row as it came stands where now; None: they stand as they came.
+
+    Raises
+    ------
+    DataError
+        For two ways at a time, and for lengths or groups that do not fit the rows of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.reading.groups import Groups
+    >>> data = Groups(np.array([[1.0], [2.0], [3.0]]), groups=["a", "b", "a"])
+    >>> data.X.ravel().tolist(), data.offsets.tolist(), data.by_rows([10, 20, 30]), data.as_given(np.array([1, 2, 3])).tolist()
+    ([1.0, 3.0, 2.0], [0, 2, 3], [10, 30, 20], [1, 3, 2])
+    """
+
+    def __init__(self, X, offsets=None, lengths=None, groups=None):
+        self.X, self.offsets, self.order = gathered(X, offsets, lengths, groups)
+
+    def by_rows(self, values):
+        """What belongs to the rows of X in the order of `self.X`; what belongs to whole examples stays as it is."""
+        if self.order is None or values is None or not hasattr(values, "__len__") or len(values) != len(self.order):
+            return values
+        return in_order(values, self.order)
+
+    def as_given(self, values):
+        """The inverse of `by_rows`, for an array with an entry for each row."""
+        if self.order is None:
+            return values
+        found = np.empty_like(values)
+        found[self.order] = values
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if isinstance(error, DataError) and self.order is not None:
+            error.args = (f"{error} (Rows are counted group by group here, groups in the order in which they first appear.)",)
+
+
+def gathered(X, offsets, lengths, groups):
+    """X, offsets and order of `Groups`."""
+    if lengths is None and groups is None:
+        return X, offsets, None
+    given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
+    if len(given) > 1:
+        raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
+    if hasattr(X, "shape"):
+        n_rows = X.shape[0]
+    elif isinstance(X, (list, tuple)) and len(X) and is_row(X[0]):
+        n_rows = len(X)
+    else:
+        raise DataError(f"{given[0]} was given, but X is a {type(X).__name__} with one example per entry already; pass one or the other.")
+    if lengths is not None:
+        sizes = np.asarray(lengths)
+        if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0:
+            raise DataError(f"lengths is {lengths!r:.60}; expected a list of whole numbers, how many rows each example has.")
+        if (sizes < 0).any():
+            i = int(np.argmax(sizes < 0))
+            raise DataError(f"lengths[{i}] is {sizes[i]}; an example cannot have fewer than 0 rows.")
+        if sizes.sum() != n_rows:
+            raise DataError(f"lengths add up to {sizes.sum()}, but X has {n_rows} rows.")
+        return X, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), None
+    if len(groups) != n_rows:
+        raise DataError(f"groups has {len(groups)} entries, but X has {n_rows} rows; give one for each row.")
+    order, offsets = gather(groups)
+    if order is None:
+        return X, offsets, None
+    error = not_finite_entry(read(X))           # here its row still has the number that it came with
+    if error is not None:
+        raise error
+    return in_order(X, order), offsets, order
+
+
+def gather(groups):
+    """The rows of each group together, groups in the order in which they first appear.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,)
+
+    Returns
+    -------
+    order : int array of shape (n_rows,), or None
+        The rows, group by group; None where they stand so already.
+    offsets : int array of shape (n_groups + 1,)
+        Where each group begins among them, and the end. O(n) where rows stand so already, else O(n log n).
+    """
+    values = np.asarray(groups)
+    if values.ndim != 1 or len(values) == 0:
+        raise DataError(f"groups has shape {values.shape}; expected one entry for each row of X.")
+    missing = values != values if values.dtype.kind in "fO" else np.zeros(0, dtype=bool)
+    if missing.any():
+        i = int(np.argmax(missing))
+        raise DataError(f"groups[{i}] is {values[i]}, which belongs to no group; fill it, or drop that row.")
+    offsets, again = runs(values)
+    if not again:
+        return None, offsets
+    number = {}
+    of_run = [number.setdefault(name, len(number)) for name in values[offsets[:-1]].tolist()]
+    of_row = np.repeat(of_run, np.diff(offsets))
+    return np.argsort(of_row, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(of_row))]).astype(np.int64)
+
+
+def in_order(values, order):
+    """Rows, or what there is one of for each row, in another order."""
+    if hasattr(values, "iloc"):
+        return values.iloc[order]
+    if isinstance(values, (list, tuple)):
+        return [values[i] for i in order.tolist()]
+    return values.tocsr()[order] if is_sparse(values) else np.asarray(values)[order]
+
+
+def runs(values) -> tuple[np.ndarray, list]:
+    """Where each run of equal values begins, and the end; and the values that come back in a later run."""
+    starts = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
+    names, seen = values[starts].tolist(), set()
+    again = [name for name in names if name in seen or seen.add(name)]
+    return np.append(starts, len(values)).astype(np.int64), again

@@ -1,0 +1,53 @@
+"""Rows of a group that do not stand together."""
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from structperc import Engine
+from structperc.errors import DataError
+from structperc.reading.groups import Groups
+
+
+@hypothesis.given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=12))
+def test_rows_are_gathered_by_group(groups):
+    """In their order, groups in the order in which they first appear; and back."""
+    rows = np.arange(len(groups), dtype=float)[:, None]
+    data = Groups(rows, groups=groups)
+    names = list(dict.fromkeys(groups))
+    expected = [[i for i, g in enumerate(groups) if g == name] for name in names]
+    starts = zip(data.offsets[:-1], data.offsets[1:], strict=True)
+    assert [data.X[a:b, 0].astype(int).tolist() for a, b in starts] == expected
+    together = sum(expected, []) == list(range(len(groups)))
+    assert (data.order is None) == together and (data.X is rows) == together
+    assert data.by_rows(groups) == [g for name in names for g in groups if g == name]
+    np.testing.assert_array_equal(data.as_given(data.X), rows)
+    assert data.by_rows(names) == names or len(names) == len(groups)
+
+
+def test_groups_may_not_be_missing():
+    for groups in ([1.0, np.nan, 2.0], ["a", float("nan"), "b"]):
+        with pytest.raises(DataError, match=r"groups\[1\] is nan, which belongs to no group"):
+            Groups(np.zeros((3, 1)), groups=np.array(groups, dtype=object if "a" in groups else float))
+
+
+def test_what_is_gathered_is_looked_through_first():
+    with pytest.raises(DataError, match=r"X\[2, 0\] is inf"):
+        Groups(np.array([[1.0], [2.0], [np.inf]]), groups=[1, 2, 1])
+
+
+@pytest.mark.parametrize(("groups", "counted"), [([1, 2, 1], True), ([1, 1, 2], False)])
+def test_errors_say_how_rows_are_counted_where_they_were_moved(groups, counted):
+    with pytest.raises(DataError) as caught, Groups(np.zeros((3, 1)), groups=groups):
+        raise DataError("row 1 is odd.")
+    assert str(caught.value).startswith("row 1 is odd.") and ("counted group by group" in str(caught.value)) == counted
+
+
+def test_predictions_are_of_the_same_examples_however_they_are_said():
+    X, y = np.random.default_rng(0).normal(size=(6, 2)), ["a", "b", "a", "b", "b", "a"]
+    together, apart = [0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 1, 0]
+    engine = Engine("sequence").fit(X, [y[:3], y[3:]], groups=together)
+    order = np.argsort(apart, kind="stable")
+    given = engine.predict(X[order], lengths=[3, 3])
+    assert [list(labels) for labels in engine.predict(X, groups=apart)] == [list(labels) for labels in given]
