@@ -22,9 +22,10 @@ cdef double CLOSE = 1e-3            # a block is done when its gap is this part 
 
 
 cdef double pairwise(double *alpha, double *value, const double *distance, Py_ssize_t pitch, Py_ssize_t n) noexcept nogil:
-    """Moves weight between pairs of structures until the largest and the smallest value of those that have any are close.
+    """Moves weight between pairs of structures until their largest value is close to the smallest value with weight; see `block_steps`.
 
-    A step from v to u changes value m by t (distance_mu - distance_mv) / 2, up to a constant. Returns the gap before the first step.
+    A step from v to u changes value m by t (distance_mu - distance_mv) / 2, up to a constant. `pitch`: from one row of distances to the
+    next. Returns the gap before the first step.
     """
     cdef Py_ssize_t m, u, v, step
     cdef double first = 0, gap, t
@@ -53,7 +54,27 @@ cdef double pairwise(double *alpha, double *value, const double *distance, Py_ss
 
 
 def block_steps(double[::1] alpha, double[::1] value, const double[:, ::1] distance):
-    """Improves one block in place: coefficients, values h, and squared distances; see `pairwise`. Returns the gap before."""
+    """Improves one block in place, by at most 200 steps between pairs of structures.
+
+    Parameters
+    ----------
+    alpha : float64 array of shape (n,)
+        Coefficients, at least 0; their sum is kept.
+    value : float64 array of shape (n,)
+        Values h, changed in place as the coefficients change, up to a constant.
+    distance : float64 array of shape (n, n) or larger
+        Squared distances of the structures' vectors.
+
+    Returns
+    -------
+    float
+        The gap before: the largest value minus the smallest among structures with a coefficient.
+
+    Raises
+    ------
+    DataError
+        Where the shapes do not fit together.
+    """
     cdef Py_ssize_t n = alpha.shape[0]
     if value.shape[0] != n or distance.shape[0] < n or distance.shape[1] < n:
         raise DataError(f"{n} coefficients, {value.shape[0]} values and {distance.shape[0]} x {distance.shape[1]} distances "
@@ -62,16 +83,25 @@ def block_steps(double[::1] alpha, double[::1] value, const double[:, ::1] dista
 
 
 def can_sweep(n_structures, n_weights):
-    """Whether the vectors of so many structures are few enough for `sweep_blocks`: 128 MB."""
+    """Whether the vectors of so many structures are few enough for `sweep_blocks`: 128 MB.
+
+    Parameters
+    ----------
+    n_structures, n_weights : int
+
+    Returns
+    -------
+    bool
+    """
     return n_structures * n_weights <= MOST_NUMBERS
 
 
 def sweep_blocks(double[::1] alpha, const double[::1] loss, const double[:, ::1] vectors, const int64_t[::1] offsets, double[::1] w,
                  double enough):
-    """Improves all blocks together over the structures that they hold, without search: one pairwise step per block and sweep.
+    """Improves all blocks together over their structures, without search: one pairwise step per block and sweep.
 
-    Where examples are few and weights shared, it is the blocks' pulling at each other that takes passes; a sweep costs O(m n_weights), far
-    less than a pass. At most 1000 sweeps over at most 10^9 numbers; Ctrl-C is heeded.
+    Where examples are few and share weights, most passes are spent on the blocks' influence on each other. A sweep costs O(m n_weights),
+    far less than a pass. At most 1000 sweeps over at most 10^9 numbers; Ctrl-C is heeded.
 
     Parameters
     ----------
@@ -89,7 +119,12 @@ def sweep_blocks(double[::1] alpha, const double[::1] loss, const double[:, ::1]
     Returns
     -------
     int
-        How many sweeps were made.
+        The number of sweeps made.
+
+    Raises
+    ------
+    DataError
+        Where the shapes do not fit together.
     """
     cdef Py_ssize_t m = alpha.shape[0], d = w.shape[0], done = 0, work = 0, since = 0
     cdef double[::1] value = np.zeros(max(m, 1))

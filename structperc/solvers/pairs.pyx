@@ -29,8 +29,48 @@ cdef inline void below(const double *count, const double *total, Py_ssize_t leve
         level -= level & -level
 
 
+cdef void short_pairs_c(const double *scores, const double *least, const int *levels, const int64_t *order, const int64_t *offsets,
+                        Py_ssize_t n_groups, double *up, double *down, double *lower, double *higher, double *count,
+                        double *sums) noexcept nogil:
+    """The counts and sums of `short_pairs`, into zeros.
+
+    `least`: scores - margin. `count`, `sums`: room for one number more than the largest group has rows.
+    """
+    cdef Py_ssize_t g, p, q, i, start, stop, k, a
+    cdef double total, all_scores
+    for g in range(n_groups):
+        start, stop = offsets[g], offsets[g + 1]
+        k = 0
+        for p in range(start, stop):
+            k = max(k, levels[p] + 1)
+        if k < 2 or k > stop - start:
+            continue
+        for a in range(k + 1):
+            count[a] = sums[a] = 0
+        q = stop - 1
+        for p in range(stop - 1, start - 1, -1):
+            i = order[p]
+            while q >= start and scores[order[q]] > least[i]:
+                insert(count, sums, k, levels[order[q]], scores[order[q]])
+                q -= 1
+            below(count, sums, levels[i], &up[i], &lower[i])
+        for a in range(k + 1):
+            count[a] = sums[a] = 0
+        total = all_scores = 0
+        q = start
+        for p in range(start, stop):
+            i = order[p]
+            while q < stop and least[order[q]] < scores[i]:
+                insert(count, sums, k, levels[order[q]], scores[order[q]])
+                total += 1
+                all_scores += scores[order[q]]
+                q += 1
+            below(count, sums, levels[i] + 1, &down[i], &higher[i])
+            down[i], higher[i] = total - down[i], all_scores - higher[i]
+
+
 def short_pairs(const double[::1] scores, const int[::1] levels, const int64_t[::1] order, const int64_t[::1] offsets, double margin=1.0):
-    """Counts and sums over the pairs that are short of the margin.
+    """Counts and sums over the pairs of which the higher row scores less than the margin above the lower one.
 
     Parameters
     ----------
@@ -50,9 +90,13 @@ def short_pairs(const double[::1] scores, const int[::1] levels, const int64_t[:
         With how many lower, and higher, partners each row is short of the margin. Both count the same pairs, also where rounding decides.
     lower, higher : float64 arrays of shape (n,)
         The sums of these partners' scores.
+
+    Raises
+    ------
+    DataError
+        Where the lengths do not fit together.
     """
-    cdef Py_ssize_t n = scores.shape[0], n_groups = offsets.shape[0] - 1, g, p, q, i, start, stop, k, a, most = 0
-    cdef double total, all_scores
+    cdef Py_ssize_t n = scores.shape[0], n_groups = offsets.shape[0] - 1, g, most = 0
     if levels.shape[0] != n or order.shape[0] != n or n_groups < 0 or offsets[0] != 0 or offsets[n_groups] != n:
         raise DataError(f"{n} scores, {levels.shape[0]} levels, {order.shape[0]} places and groups up to row {offsets[n_groups]} "
                         f"do not fit together.")
@@ -60,34 +104,8 @@ def short_pairs(const double[::1] scores, const int[::1] levels, const int64_t[:
         most = max(most, offsets[g + 1] - offsets[g])
     cdef double[::1] up = np.zeros(n), down = np.zeros(n), lower = np.zeros(n), higher = np.zeros(n)
     cdef double[::1] count = np.zeros(most + 1), sums = np.zeros(most + 1), least = np.asarray(scores) - margin
-    with nogil:
-        for g in range(n_groups):
-            start, stop = offsets[g], offsets[g + 1]
-            k = 0
-            for p in range(start, stop):
-                k = max(k, levels[p] + 1)
-            if k < 2 or k > stop - start:
-                continue
-            for a in range(k + 1):
-                count[a] = sums[a] = 0
-            q = stop - 1
-            for p in range(stop - 1, start - 1, -1):
-                i = order[p]
-                while q >= start and scores[order[q]] > least[i]:
-                    insert(&count[0], &sums[0], k, levels[order[q]], scores[order[q]])
-                    q -= 1
-                below(&count[0], &sums[0], levels[i], &up[i], &lower[i])
-            for a in range(k + 1):
-                count[a] = sums[a] = 0
-            total = all_scores = 0
-            q = start
-            for p in range(start, stop):
-                i = order[p]
-                while q < stop and least[order[q]] < scores[i]:
-                    insert(&count[0], &sums[0], k, levels[order[q]], scores[order[q]])
-                    total += 1
-                    all_scores += scores[order[q]]
-                    q += 1
-                below(&count[0], &sums[0], levels[i] + 1, &down[i], &higher[i])
-                down[i], higher[i] = total - down[i], all_scores - higher[i]
+    if n:
+        with nogil:
+            short_pairs_c(&scores[0], &least[0], &levels[0], &order[0], &offsets[0], n_groups, &up[0], &down[0], &lower[0], &higher[0],
+                          &count[0], &sums[0])
     return np.asarray(up), np.asarray(down), np.asarray(lower), np.asarray(higher)

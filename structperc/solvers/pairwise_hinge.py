@@ -52,6 +52,7 @@ class PairwiseProblem:
 
 
 def too_large() -> DataError:
+    """The refusal of numbers that overflow."""
     return DataError("scores or weights overflow although X is finite; the features or C are too large for floating point. Scale the "
                      "features, for instance to unit variance.")
 
