@@ -217,7 +217,7 @@ def test_longer_chains():
 
 def test_marginals_of_longer_chains():
     for viterbi, x, chain, scores in longer_chains(np.random.default_rng(8)):
-        start, end = viterbi.start, viterbi.end
+        start, end = viterbi.has_start, viterbi.has_end
         np.testing.assert_allclose(viterbi.marginals(scores, x), chains.marginals(chain, start, end), rtol=0, atol=1e-9)
         np.testing.assert_allclose(viterbi.max_marginals(scores, x), chains.max_marginals(chain, start, end), rtol=1e-12, atol=1e-12)
 
