@@ -11,9 +11,9 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import ordered_categories
+from structperc.engine.compatibility import refuse_scores
 from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
-from structperc.reading import matrices
 from structperc.reading.intervals import find_ends
 
 LABELS = """
@@ -173,10 +173,14 @@ class ThresholdEstimator(RankEstimator):
 
     def latent_score(self, X):
         """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
-        scores = self.atom_scores(X)        # answers for what is wrong with X
-        if self.parts_.weights.vector() is None:
-            return scores[:, 0] + self.thresholds_[0]
-        return matrices.read(X).X @ self.coef_
+        model = self._trained_for(X).model_
+        rows = model.read(X)
+        if model.parts.weights.vector() is None:
+            return model.atom_scores(rows)[:, 0] + self.thresholds_[0]
+        with np.errstate(all="ignore"):         # what overflows is found in the scores
+            latent = rows.X @ self.coef_
+        refuse_scores(rows, latent[:, None], 0)
+        return latent
 
 
 @declared

@@ -656,3 +656,21 @@ def test_a_reader_that_has_seen_enough(data):
     process.stdout.close()
     assert process.stderr.read() == "" and process.wait(timeout=60) == 0
     process.stderr.close()
+
+
+# ---- rankings ----
+
+
+@pytest.mark.parametrize("loss", ["precision", "ndcg", "average-precision"])
+def test_rankings_have_no_thresholds_to_draw(folder, run, loss):
+    """Also where the order of a list counts for the loss: its outputs are no ranks."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.normal(size=(40, 3)), columns=list("abc"))
+    table["relevance"], table["query"] = (table["a"] > 0).astype(int), np.repeat(np.arange(8), 5)
+    table.to_csv("queries.csv", index=False)
+    flags = ("--target", "relevance", "--group", "query")
+    code, out, err = run("fit", "latent-ranking", "queries.csv", *flags, "--model", "my.model", "--set", f"loss={loss}", "--set", "k=2")
+    assert (code, err) == (0, "") and "structperc plot my.model --output my.png" in out
+    assert run("plot", "my.model", "--output", "my.png")[0] == 0
+    code, _, err = run("plot", "my.model", "--data", "queries.csv", *flags[:2], "--output", "my.png")
+    assert code == 2 and "latent-ranking predicts no ranks" in err

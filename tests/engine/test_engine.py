@@ -16,11 +16,13 @@ from subsets import Subsets
 from structperc import Engine, hookimpl
 from structperc.callbacks import History
 from structperc.components import (
+    AbsoluteLoss,
     Argmax,
     BlockFeatures,
     LargestArgmax,
     OnlineTrainer,
     Outputs,
+    PerceptronUpdate,
     PrefixArgmax,
     PrimalWeights,
     RankOutputs,
@@ -719,6 +721,18 @@ def test_citations_name_exactly_the_methods_in_use(problem, options, keys):
         assert [entry.split("{")[1].split(",")[0] for entry in entries] == keys
         assert all(entry.startswith("@") and entry.count("{") == entry.count("}") for entry in entries)
         engine.fit(*data())
+
+
+def test_a_key_is_cited_once_also_with_two_texts():
+    """A bibliography with a key twice cannot be typeset."""
+    class First(AbsoluteLoss):
+        citation = "@misc{key2000, title = {One text}}\n@misc{other2001, title = {Another}}"
+
+    class Second(PerceptronUpdate):
+        citation = "@misc{ key2000 , title = {Another text}}"
+
+    entries = Engine("cusum", plugins=[First(), Second()]).fit(*data()).citation().split("\n\n")
+    assert sum("key2000" in entry for entry in entries) == 1 and sum("other2001" in entry for entry in entries) == 1
 
 
 def test_citations_of_registered_parts_are_shown_once():

@@ -108,7 +108,7 @@ def test_estimators_of_exact_ranks_take_the_exact_updates(diabetes, make, update
     X, y, _ = diabetes
     step = {} if update == "exact-pa" else {"C": 0.03}
     assert make(update=update, loss_weight=0.0, random_state=0, **step).fit(X, y).score(X, y) > 0.75
-    with pytest.raises(PluginError, match="leave augment out"):
+    with pytest.raises(PluginError, match="leave loss_weight out"):
         make(update=update, loss_weight=1.0).fit(X, y)
 
 

@@ -14,20 +14,20 @@ import attrs
 import numpy as np
 import pytest
 
-from structperc.errors import DataError, MissingExtra, OptionError, StructPercError
-from structperc.files import datasets
+from structperc.errors import DataError, MissingData, MissingExtra, OptionError, StructPercError
 from structperc.files.datasets import (
     PARTITIONED,
     SOURCES,
-    MissingData,
     archived,
     data_home,
+    fetch,
     load_conll2000,
     load_letor_ohsumed,
     load_numbers,
     load_partitions,
     load_ud_english_ewt,
     locate,
+    sources,
 )
 
 CHUNKED = b"He PRP B-NP\nreckons VBZ B-VP\n\nRockwell NNP B-NP\n\n"
@@ -72,7 +72,7 @@ def server(monkeypatch):
         thread = threading.Thread(target=running.serve_forever, args=[0.01])
         thread.start()
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        monkeypatch.setattr(datasets, "BASE_URL", f"http://127.0.0.1:{running.server_port}")
+        monkeypatch.setattr(fetch, "BASE_URL", f"http://127.0.0.1:{running.server_port}")
         yield running
         running.shutdown()
         thread.join()
@@ -273,7 +273,7 @@ def test_partitions_that_are_not_there(tmp_path, arguments, said):
 
 
 def test_fetched_once_checked_and_kept(tmp_path, server, small, capfd):
-    server.files[datasets.CONLL2000_ZIP] = archive(train=CHUNKED, test=CHUNKED)
+    server.files[sources.CONLL2000_ZIP] = archive(train=CHUNKED, test=CHUNKED)
     home = tmp_path / "not" / "there"
 
     first = load_conll2000(home=home)
@@ -281,7 +281,7 @@ def test_fetched_once_checked_and_kept(tmp_path, server, small, capfd):
     assert everything_in(home) == ["conll2000", "conll2000/test.txt.gz", "conll2000/train.txt.gz"]
     assert gzip.decompress((home / "conll2000" / "train.txt.gz").read_bytes()) == CHUNKED
     assert load_conll2000(home=home) == first
-    assert server.asked == [datasets.CONLL2000_ZIP]      # one archive for both files, and only once
+    assert server.asked == [sources.CONLL2000_ZIP]      # one archive for both files, and only once
     assert capfd.readouterr() == ("", "")
 
 
@@ -303,8 +303,8 @@ def test_only_what_is_missing_is_fetched(tmp_path, server, small):
 
 ARFF = b"% Rows\r\n@relation x\r\n@attribute Sex {M, F, I}\r\n@data\r\nM,0.5,15\r\nI,0.25,7\r\nF,1,9\r\n"
 MADE = {
-    "california": ([ARFF], [datasets.CALIFORNIA_COLUMNS + b"\nM,0.5,15\nI,0.25,7\nF,1,9\n"]),
-    "abalone": ([ARFF], [datasets.ABALONE_COLUMNS + b"\n1,0,0,0.5,15\n0,0,1,0.25,7\n0,1,0,1,9\n"]),
+    "california": ([ARFF], [sources.CALIFORNIA_COLUMNS + b"\nM,0.5,15\nI,0.25,7\nF,1,9\n"]),
+    "abalone": ([ARFF], [sources.ABALONE_COLUMNS + b"\n1,0,0,0.5,15\n0,0,1,0.25,7\n0,1,0,1,9\n"]),
     "parkinsons": ([b"age,PPE\n72,0.25"], [b"age,PPE\n72,0.25\n"]),
     "lightgbm_lambdarank": ([b"0 2:0.1\n3 1:0.5 4:1\n1 3:0.2\n", b"2\n1\n", b"2 1:0.3\n", b"1\n"],
                             [b"0 qid:1 2:0.1\n3 qid:1 1:0.5 4:1\n1 qid:2 3:0.2\n", b"2 qid:202 1:0.3\n"]),
@@ -337,7 +337,7 @@ def test_what_is_fetched_is_brought_into_form(tmp_path, server, monkeypatch, nam
 ])
 def test_what_cannot_be_brought_into_form_leaves_nothing_behind(tmp_path, server, name, fetched):
     paths = serve(server, name, fetched)
-    with pytest.raises(MissingData, match=f"could not be fetched from {datasets.BASE_URL}/{paths[0]}"):
+    with pytest.raises(MissingData, match=f"could not be fetched from {fetch.BASE_URL}/{paths[0]}"):
         locate(name, home=tmp_path)
     assert everything_in(tmp_path) == []
 
@@ -347,11 +347,11 @@ WHOLE = archive(train=CHUNKED, test=CHUNKED)
 
 @pytest.mark.parametrize("content", [archive(train=CHUNKED, test=b"something else\n"), archive(train=CHUNKED), WHOLE[:-30], b"", None])
 def test_what_is_wrong_leaves_nothing_behind(tmp_path, server, small, content):
-    server.files[datasets.CONLL2000_ZIP] = content
+    server.files[sources.CONLL2000_ZIP] = content
     home = tmp_path / "home"
     with pytest.raises(MissingData) as caught:
         load_conll2000(home=home)
-    for said in (datasets.BASE_URL, str(home / "conll2000"), "train.txt.gz", "STRUCTPERC_DATA"):
+    for said in (fetch.BASE_URL, str(home / "conll2000"), "train.txt.gz", "STRUCTPERC_DATA"):
         assert said in str(caught.value)
     assert not home.exists()
 
@@ -359,7 +359,7 @@ def test_what_is_wrong_leaves_nothing_behind(tmp_path, server, small, content):
 def test_no_damage_to_an_archive_goes_unnoticed(tmp_path, server, small):
     noticed = 0
     for at in range(0, len(WHOLE), 3):
-        server.files[datasets.CONLL2000_ZIP] = WHOLE[:at] + bytes([WHOLE[at] ^ 255]) + WHOLE[at + 1:]
+        server.files[sources.CONLL2000_ZIP] = WHOLE[:at] + bytes([WHOLE[at] ^ 255]) + WHOLE[at + 1:]
         home = tmp_path / str(at)
         try:
             assert len(load_conll2000(home=home).train) == 2        # a byte that means nothing, such as a date
@@ -391,7 +391,7 @@ def test_a_server_that_does_not_answer(tmp_path, server):
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, server, small):
-    server.files[datasets.CONLL2000_ZIP] = archive(train=CHUNKED, test=CHUNKED)
+    server.files[sources.CONLL2000_ZIP] = archive(train=CHUNKED, test=CHUNKED)
     (tmp_path / "home").write_text("a file where the folder should be")
     with pytest.raises(MissingData, match="was fetched but could not be written there"):
         load_conll2000(home=tmp_path / "home")

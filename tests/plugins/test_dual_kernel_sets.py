@@ -14,6 +14,7 @@ from reference.problems import PROBLEMS
 from reference.samples import real
 
 from structperc import Engine
+from structperc.errors import MissingData
 from structperc.files import datasets
 
 from .recording import recording
@@ -124,7 +125,7 @@ def loaded(load, *arguments):
         pytest.skip("STRUCTPERC_DATA names no folder with data sets")
     try:
         return load(*arguments, download=False)
-    except datasets.MissingData as error:
+    except MissingData as error:
         pytest.skip(str(error))
 
 

@@ -13,7 +13,7 @@ from structperc_dual_kernel.nystroem import NystroemReader, to_primal
 
 from structperc import Engine
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
-from structperc.estimators import CuSumRank
+from structperc.estimators import CuSumRank, PRank
 
 pytestmark = pytest.mark.blas
 
@@ -238,3 +238,14 @@ def test_what_cannot_become_primal_is_refused():
         to_primal(Engine("cusum", plugins=["dual-kernel"], classes=[1, 2, 3]).fit(X, np.ones(len(X), dtype=int)))
     with pytest.raises(OptionError, match="n_components=0; expected"):
         to_primal(trained("cusum")[0], 0)
+
+
+def test_prank_finds_latent_scores_in_the_mapped_rows():
+    """The direction has a component for each landmark, so X is read by the reader, not as it came."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2))
+    y = np.digitize(np.hypot(*X.T), [0.8, 1.5]) + 1
+    model = PRank(epochs=20, average=False, random_state=0, plugins=[NystroemReader("rbf", 15)]).fit(X, y)
+    latent = model.latent_score(X)
+    assert model.coef_.shape == (15,) and latent.shape == (60,)
+    assert np.array_equal(model.classes_[np.searchsorted(model.thresholds_, latent, side="right")], model.predict(X))
