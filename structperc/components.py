@@ -3,9 +3,10 @@
 from structperc.core.argmax import Argmax, LargestArgmax, PrefixArgmax, ThresholdArgmax
 from structperc.core.component import Component
 from structperc.core.exact import ExactUpdate
-from structperc.core.features import BlockFeatures, Features, RowFeatures
+from structperc.core.features import Features, SumFeatures, TablePart
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, Loss, SquaredLoss, ZeroOneLoss
 from structperc.core.outputs import ClassOutputs, LabelOutputs, Outputs, RankOutputs
+from structperc.core.row_features import BlockFeatures, RowFeatures, RowPart
 from structperc.core.rows import Example, Rows
 from structperc.core.schedules import Schedule
 from structperc.core.structures import Structures
@@ -21,6 +22,6 @@ __all__ = [
     "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate", "Example",
     "ExampleCosts", "Features", "Structures", "HammingLoss", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss", "NamedReader",
     "OnlineTrainer", "Outputs", "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
-    "RowFeatures", "Rows", "Schedule", "SquaredLoss", "Trial", "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Update",
+    "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "SumFeatures", "TablePart", "Trial", "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Update",
     "VectorFeatures", "Weights", "ZeroOneLoss",
 ]  # fmt: skip

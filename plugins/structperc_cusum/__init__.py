@@ -2,8 +2,9 @@
 
 import numpy as np
 from structperc.core.argmax import PrefixArgmax
-from structperc.core.features import BlockFeatures
+from structperc.core.features import TablePart
 from structperc.core.outputs import RankOutputs
+from structperc.core.row_features import BlockFeatures
 
 from structperc import hookimpl
 
@@ -16,20 +17,25 @@ citation = r"""@misc{milidiu2019cumulative,
 }"""
 
 
+def with_zero_row(block):
+    return np.concatenate([np.zeros_like(block[:1]), block])
+
+
+class Intercepts(TablePart):
+    """The intercepts, and that of the papers' w_1 = 0 as the first."""
+
+    def table(self, values):
+        return with_zero_row(super().table(values))
+
+
 class CuSumFeatures(BlockFeatures):
     """x in block k for the atom "rank > k"; shows the papers' w_1 = 0 as the first row of coef_."""
 
     def explicit_part(self):
-        return CuSumFeatures(self.n_blocks, 0) if self.intercept else None
+        return Intercepts(self.n_blocks, "intercept_") if self.intercept else None
 
     def attributes(self, weights):
-        def with_zero_row(block):
-            return np.concatenate([np.zeros_like(block[:1]), block])
-
-        return {
-            "coef_": lambda: with_zero_row(self.split(weights.vector())[0]),
-            "intercept_": lambda: with_zero_row(self.split(weights.vector())[1]),
-        }
+        return {name: lambda show=show: with_zero_row(show()) for name, show in super().attributes(weights).items()}
 
 
 @hookimpl

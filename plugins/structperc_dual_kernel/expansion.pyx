@@ -12,7 +12,7 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 from structperc.plugin_tools import bound
-from structperc.core.features cimport Features, written_out
+from structperc.core.features cimport PADDING, Features, written_out
 from structperc.core.weights cimport Weights
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
@@ -173,7 +173,7 @@ cdef class Expansion(Weights):
     def from_rows(self, Example x, const double[:, ::1] sums):
         """Atom scores of x from the sums of its rows, (n_rows, n_blocks)."""
         cdef ExplicitPart own = ExplicitPart(self.explicit.described, self.explicit.vector)      # with a blank example of this thread's own
-        cdef double[::1] s = np.zeros(max(x.n_atoms, self.features.room, 1))
+        cdef double[::1] s = np.zeros(x.n_atoms + PADDING)
         if own.scores_c(x, &s[0]) < 0:
             own.features.reraise()
         if add_rows(self.features, x, &sums[0, 0], &s[0]) < 0:
@@ -203,7 +203,7 @@ cdef class Expansion(Weights):
         """Atom scores of a whole data set: (n_examples, n_atoms), or the flat scores and where each example's begin."""
         cdef Example x = Example()
         cdef ExplicitPart own = ExplicitPart(self.explicit.described, self.explicit.vector)
-        cdef Py_ssize_t i, n = rows.n_examples, fixed = self.features.atoms_per_example
+        cdef Py_ssize_t i, n = rows.n_examples, fixed = self.features.fixed_atoms
         cdef int64_t[::1] starts = np.zeros(n + 1, dtype=np.int64)
         cdef const double[:, ::1] sums = np.ascontiguousarray(self.all_rows(rows))
         cdef double[::1] flat
@@ -211,7 +211,7 @@ cdef class Expansion(Weights):
         for i in range(n):
             rows.load(i, x)
             starts[i + 1] = starts[i] + (fixed if fixed >= 0 else self.features.n_atoms(x))
-        flat = np.zeros(starts[n] + max(self.features.room, 1))
+        flat = np.zeros(starts[n] + PADDING)
         for i in range(n):
             rows.load(i, x)
             x.n_atoms = starts[i + 1] - starts[i]

@@ -3,7 +3,7 @@
 import numbers
 
 import numpy as np
-from structperc.core.features import RowFeatures
+from structperc.core.row_features import RowFeatures
 
 from structperc import Option, hookimpl
 from structperc.errors import OptionError, UnusedOption

@@ -1,9 +1,8 @@
 """Multiclass: every class has its own direction, and the largest score wins."""
 
-import numpy as np
 from structperc.core.argmax import LargestArgmax
-from structperc.core.features import BlockFeatures
 from structperc.core.outputs import ClassOutputs
+from structperc.core.row_features import BlockFeatures
 
 from structperc import hookimpl
 
@@ -17,19 +16,6 @@ citation = r"""@article{crammer2003ultraconservative,
 }"""
 
 
-class ClassFeatures(BlockFeatures):
-    """x in the block of its class."""
-
-    def explicit_part(self):
-        return ClassFeatures(self.n_blocks, 0) if self.intercept else None
-
-    def attributes(self, weights):
-        return {
-            "coef_": lambda: np.array(self.split(weights.vector())[0]),
-            "intercept_": lambda: np.array(self.split(weights.vector())[1]),
-        }
-
-
 @hookimpl
 def structperc_outputs(context):
     return ClassOutputs()
@@ -37,7 +23,7 @@ def structperc_outputs(context):
 
 @hookimpl
 def structperc_features(context):
-    return ClassFeatures(context.n_labels, context.n_features, context.fit_intercept, feature_major=context.sparse)
+    return BlockFeatures(context.n_labels, context.n_features, context.fit_intercept, feature_major=context.sparse)
 
 
 @hookimpl

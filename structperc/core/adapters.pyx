@@ -70,15 +70,16 @@ cdef int failed(Component adapter, error, method, Example x) noexcept:
 
 cdef class PythonFeatures(Features):
     cdef Features target
-    cdef bint has_n_atoms, has_scores, has_add, has_norm, has_inner, has_cell
+    cdef bint has_n_atoms, has_scores, has_add, has_norm, has_inner, has_cell, has_gram
 
     def __init__(self, Features target, python):
         self.target = target
         self.n_weight_rows, self.row_width, self.on_demand_rows = target.n_weight_rows, target.row_width, target.on_demand_rows
-        self.atoms_per_example, self.room, self.prefetches = target.atoms_per_example, target.room, target.prefetches
-        self.n_blocks, self.has_cell = target.n_blocks, "cell" in python
+        self.fixed_atoms, self.prefetches = target.fixed_atoms, target.prefetches
+        self.n_blocks, self.explicit_only = target.n_blocks, target.explicit_only
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
-        self.has_norm, self.has_inner = "norm" in python, "inner" in python
+        self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
+            "norm" in python, "inner" in python, "cell" in python, "constant_gram" in python)
 
     def as_written(self):
         return self.target
@@ -90,9 +91,18 @@ cdef class PythonFeatures(Features):
                               f"{self.n_weight_rows} rows; construct it with feature_major=False.")
         return np.asarray(<double[:self.row_width]> (p.w + far))
 
+    cdef void passed(self) noexcept nogil:
+        """Takes over the error that the compiled map has left behind."""
+        with gil:
+            self.error, self.target.error = self.target.error, None
+
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
+        cdef Py_ssize_t compiled
         if not self.has_n_atoms:
-            return self.target.n_atoms_c(x)
+            compiled = self.target.n_atoms_c(x)
+            if compiled < 0:
+                self.passed()
+            return compiled
         with gil:
             try:
                 n = self.target.n_atoms(x)
@@ -104,8 +114,12 @@ cdef class PythonFeatures(Features):
                 return failed(self, error, "n_atoms", x)
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        cdef int status
         if not self.has_scores:
-            return self.target.scores_c(p, x, s)
+            status = self.target.scores_c(p, x, s)
+            if status < 0:
+                self.passed()
+            return status
         with gil:
             try:
                 return fill(s, self.target.scores(self.flat(p, 0), x), x, self.target, "scores", finite=False)
@@ -113,8 +127,12 @@ cdef class PythonFeatures(Features):
                 return failed(self, error, "scores", x)
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        cdef int status
         if not self.has_add:
-            return self.target.add_c(p, x, c, to_w, to_u)
+            status = self.target.add_c(p, x, c, to_w, to_u)
+            if status < 0:
+                self.passed()
+            return status
         with gil:
             try:
                 coefficients = copied(c, x.n_atoms)
@@ -126,27 +144,46 @@ cdef class PythonFeatures(Features):
                 return failed(self, error, "add", x)
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        cdef double norm
         if not self.has_norm:
-            return Features.norm_c(self, x, c) if self.has_add else self.target.norm_c(x, c)
+            if self.has_add:
+                return Features.norm_c(self, x, c)
+            norm = self.target.norm_c(x, c)
+            if norm < 0:
+                self.passed()
+            return norm
         with gil:
             try:
                 return self.target.norm(x, copied(c, x.n_atoms))
             except BaseException as error:
                 return failed(self, error, "norm", x)
 
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
-        if not self.has_inner:
-            return Features.inner_c(self, x, a, z, b) if self.has_add else self.target.inner_c(x, a, z, b)
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        if self.has_add and not (self.has_inner or self.has_cell):
+            return float(self.vector(x, np.arange(self.n_atoms(x)) == a) @ self.vector(z, np.arange(self.n_atoms(z)) == b))
+        return self.target.inner(x, a, z, b)
+
+    cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:
+        if not (self.has_gram or self.has_add or self.has_inner):
+            return self.target.constant_gram_c(x, off_diagonal)
         with gil:
             try:
-                return self.target.inner(x, a, z, b)
+                if self.has_gram:
+                    own, off_diagonal[0] = self.target.constant_gram(x)
+                    return own
+                off_diagonal[0] = self.inner(x, 0, x, 1) if x.n_atoms > 1 else 0
+                return self.inner(x, 0, x, 0) - off_diagonal[0]
             except BaseException as error:
-                failed(self, error, "inner", x)
-                return 0
+                failed(self, error, "constant_gram", x)
+                return -1
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        cdef Py_ssize_t compiled
         if not self.has_cell:
-            return self.target.cell_c(x, a)
+            compiled = self.target.cell_c(x, a)
+            if compiled < -1:
+                self.passed()
+            return compiled
         with gil:
             try:
                 cell = self.target.cell(x, a)
@@ -390,7 +427,7 @@ cdef class PythonUpdate(Update):
 
 
 ADAPTERS += (
-    (Features, PythonFeatures, ("n_atoms", "scores", "add", "norm", "inner", "cell")),
+    (Features, PythonFeatures, ("n_atoms", "scores", "add", "norm", "inner", "constant_gram", "cell")),
     (Weights, PythonWeights, ("scores", "update", "norm", "inner")),
     (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),
     (Argmax, PythonArgmax, ("argmax", "argmax_augmented")),

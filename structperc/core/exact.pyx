@@ -58,7 +58,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
 
     def check(self, context, parts):
-        if not parts.features.uniform_gram:
+        if not parts.features.has_constant_gram:
             raise PluginError(f"update={context.update!r} needs atoms whose inner products are the same for all pairs, but those of "
                               f"{type(parts.features).__name__} are not; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:

@@ -1,15 +1,25 @@
+# The base class of feature maps, explicit weights of atoms, and the sum of two maps.
+#
+# Sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Each method is called once per visit, `cell_c` once per atom where a kernel takes the
+# place of dot products. A compiled map overrides n_atoms_c (unless all examples have as many atoms), scores_c and add_c; norm_c where it
+# knows a faster way than to write the sum down; cell_c and explicit_part where each atom stands on a row of x; constant_gram_c where the
+# atoms' inner products are one number for all pairs.
 from structperc.core.component cimport Component
-from structperc.core.inner_products cimport sp_blocks, sp_inner
+from structperc.core.inner_products cimport sp_inner
 from structperc.core.rows cimport Example
+
+cdef enum:
+    PADDING = 3                 # doubles that scores_c may write behind the last atom's score; every buffer of scores has them
 
 
 ctypedef struct Parameter:
-    # n_weight_rows rows of row_width weights, `pitch` doubles apart; a weight's averaging accumulator stands
-    # `average` doubles behind it (0: none). With `place` (see sp_blocks in inner.h) the first on_demand_rows rows stand where it says;
-    # the rows after these begin at `fixed` in any case.
+    # n_weight_rows rows of row_width weights, `pitch` doubles apart; a weight's averaging accumulator stands `average` doubles behind it
+    # (0: none).
     double *w
     Py_ssize_t pitch
     Py_ssize_t average
+    # Private to the core: with `place` (see sp_blocks in inner.h) the first on_demand_rows rows stand where it says; the rows after these
+    # begin at `fixed` in any case.
     double *fixed
     int *place
     int *n_placed
@@ -17,23 +27,26 @@ ctypedef struct Parameter:
 
 cdef class Features(Component):
     cdef readonly Py_ssize_t n_weight_rows, row_width
-    cdef readonly Py_ssize_t on_demand_rows          # so many of the first rows may get memory only when a step touches them
-    cdef readonly Py_ssize_t atoms_per_example        # atoms of every example, or -1 when they differ
     cdef readonly Py_ssize_t n_blocks           # of atoms that each stand on one row of x in one block (see cell_c); 0: not known
-    cdef readonly Py_ssize_t room               # scores that scores_c may write beyond n_atoms: rounded-up block count
-    cdef readonly bint prefetches
     cdef const sp_inner *kernels
-    cdef double[:, ::1] scratch
+    # private to the core
+    cdef Py_ssize_t fixed_atoms                 # atoms of every example, -1: they differ; in Python `atoms_per_example`
+    cdef Py_ssize_t on_demand_rows              # so many of the first rows, one per column of X, get memory when a step touches them
+    cdef bint prefetches                        # whether prefetch_c does anything
+    cdef bint explicit_only                     # whether no atom stands on a row of x
+    cdef bint followed                          # whether coefficients of another map's atoms stand behind this one's
+    cdef double[::1] scratch
+    cdef int[::1] scratch_place
+    cdef int scratch_rows
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil
     cdef double norm_c(self, Example x, const double *c) noexcept nogil
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil
-    cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil
+    cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil
-    cdef double *write_vector(self, Example x, const double *c, int place) noexcept nogil
+    cdef void follow(self) noexcept
 
 
 cdef inline Parameter written_out(Features f, double *w) noexcept nogil:
@@ -46,27 +59,25 @@ cdef inline Parameter written_out(Features f, double *w) noexcept nogil:
 
 cdef room_for(c, Features features, Example x)
 cdef const double *pointer(const double[::1] values) noexcept
+cdef double taken(double *v, Py_ssize_t n) noexcept nogil
 
 
-cdef class BlockFeatures(Features):
-    cdef readonly Py_ssize_t n_features
-    cdef readonly bint intercept, feature_major
+cdef class TablePart(Features):
+    cdef readonly Py_ssize_t length             # weights; the last row of them may be longer
+    cdef readonly tuple table_shape
+    cdef readonly object name                   # of the fitted attribute that shows the table, or None
+    cdef readonly bint per_row
+    cdef readonly double value
+
+    cdef double squares_c(self, Example x, const double *c, double total) noexcept nogil
 
 
-cdef inline sp_blocks blocks_of(BlockFeatures f, const Parameter *p) noexcept nogil:
-    """Where the blocks' weights stand."""
-    cdef sp_blocks b
-    b.w, b.average, b.place, b.n_placed = p.w, p.average, p.place, p.n_placed
-    if f.feature_major:
-        b.block_step, b.feature_step, b.n_blocks = 1, p.pitch, f.room
-        b.bias = p.fixed + (f.n_features - f.on_demand_rows) * p.pitch
-    else:
-        b.block_step, b.feature_step, b.n_blocks = f.n_features, 1, f.n_blocks
-        b.bias = p.w + f.n_blocks * f.n_features
-    if not f.intercept:
-        b.bias = NULL
-    return b
+cdef class SumFeatures(Features):
+    cdef readonly Features left, right
+    cdef Features first, second                 # the same, as compiled code can call them
+    cdef TablePart table                        # `second`, if it is one
+    cdef bint by_rows                           # whether the weights of `right` stand in rows below those of `left`, or behind them
 
-
-cdef class RowFeatures(Features):
-    cdef readonly Py_ssize_t n_features
+    cdef void divide(self, const Parameter *p, Parameter *one, Parameter *other) noexcept nogil
+    cdef Py_ssize_t first_atoms(self, Example x) noexcept nogil
+    cdef int failed(self) noexcept nogil

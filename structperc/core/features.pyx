@@ -1,21 +1,22 @@
-"""Feature maps over rows of X: one weight block per atom, or one atom per row.
+"""Feature maps: their base class, explicit weights of atoms, and the sum of two maps.
 
-Typical sizes: 4 blocks of 10..1000 dense features, or of 2^20 sparse ones with 80 non-zeros; 10..1000 rows an example.
-Cost: one pass over the example's values for four blocks at a time (see inner.h).
+Typical sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Cost: explicit weights cost a copy of as many numbers; a sum costs its parts
+and about 5 ns a call.
 """
 import numpy as np
 
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 from structperc.core.component cimport Component
+from structperc.core.component import bound, overrides
 from structperc.core.errors import DataError, PluginError
-from structperc.core.inner_products cimport best_inner, sp_blocks, sp_prefetch_blocks
+from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_index, sp_is_dense, sp_start
 from structperc.core.rows cimport Example
 
 
 cdef room_for(c, Features features, Example x):
     """One coefficient per atom, copied to an array that is as long as compiled methods need it."""
     x.n_atoms = features.n_atoms(x)
-    padded = np.zeros(max(x.n_atoms, features.room, 1))
+    padded = np.zeros(x.n_atoms + PADDING)
     c = np.asarray(c, dtype=float)
     if c.shape != (x.n_atoms,):
         raise DataError(f"{c.shape} coefficients for example {x.index}; expected ({x.n_atoms},), one per atom.")
@@ -27,60 +28,84 @@ cdef const double *pointer(const double[::1] values) noexcept:
     return &values[0] if values.shape[0] else NULL
 
 
+cdef double taken(double *v, Py_ssize_t n) noexcept nogil:
+    """The sum of squares of n numbers, which are then set to 0."""
+    cdef Py_ssize_t j
+    cdef double total = 0
+    for j in range(n):
+        total += v[j] * v[j]
+    memset(v, 0, n * sizeof(double))
+    return total
+
+
 cdef class Features(Component):
     """The feature map phi(x, a) of every atom a: scores, additive updates, norms and inner products.
 
+    A Python map calls `shape` in its constructor and overrides `scores` and `add`, and `n_atoms` where examples differ in their atoms.
+    `vector`, `norm` and `inner` follow from `add` at the cost of O(n_weights); override `norm` where there is a faster way. Two maps are put
+    together by `+`: the atoms of `left + right` are those of `left`, then those of `right`, each with the weights of its own map.
+
     Attributes
     ----------
+    n_weights : int
+        Length of phi(x, a).
     n_weight_rows, row_width : int
         The weights are a (n_weight_rows, row_width) array.
-    atoms_per_example : int
-        Atoms of every example, or -1 when they differ (then `n_atoms(x)` tells).
-    single_row : bool
-        Whether every example must be exactly one row of X.
+    atoms_per_example : int or None
+        Atoms of every example; None when examples differ (then `n_atoms(x)` tells).
+    rows_per_example : 1 or None
+        1: every example must be exactly one row of X.
     n_blocks : int
-        Of maps whose atoms each stand on one row of x: phi(x, a) = e_block (x) x_row, and perhaps weights of its own besides, for which
-        there is `explicit_part`; `cell(x, a)` tells row and block. Then a kernel between rows can take the place of their dot
-        product. 0: this map does not say.
-    uniform_gram : bool
-        Whether phi(x, a) . phi(x, b) is one number for a = b and another for all a != b; then `constant_gram_c` gives them.
-    adds_repeated : bool
-        Whether norms are right also where a sparse row names a feature twice; otherwise the engine adds these up first, in a copy.
+        Of maps whose atoms each stand on one row of x in one block, phi(x, a) = e_block (x) x_row, and perhaps have explicit weights besides:
+        `cell(x, a)` gives row and block, `explicit_part()` the rest. Then a kernel between rows can take the place of their dot
+        product. 0: the map does not say.
     """
 
-    single_row = False
-    adds_repeated = False
-    uniform_gram = False
+    rows_per_example = None
 
     def __cinit__(self, *args, **kwargs):
         self.kernels = best_inner(0)
-        self.atoms_per_example = -1
+        self.fixed_atoms = -1
         self.n_weight_rows = 1
-        self.scratch = None
+        self.scratch = self.scratch_place = None
 
-    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, Py_ssize_t atoms_per_example=-1, Py_ssize_t on_demand_rows=0,
-              Py_ssize_t n_blocks=0):
-        """Declares the number of weights; a Python feature map calls this in its constructor.
+    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0):
+        """Declares the number of weights; a map calls this in its constructor.
 
-        on_demand_rows: so many of the first rows are found through `Parameter.place` (compiled feature maps only), so that a weight
-        store may give them memory when a step first touches them.
+        Parameters
+        ----------
+        n_weights : int
+        n_weight_rows : int, default 1
+            Compiled maps may lay their weights out in rows, which stand `Parameter.pitch` apart.
+        atoms_per_example : int, optional
+            Atoms of every example; without it `n_atoms(x)` is asked.
+        n_blocks : int, optional
+            See the attribute.
         """
         if n_weights < 1 or n_weight_rows < 1 or n_weights % n_weight_rows:
             raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
                               f"both must be positive and the rows equally long.")
         self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
-        self.atoms_per_example, self.on_demand_rows, self.n_blocks = atoms_per_example, on_demand_rows, max(n_blocks, self.n_blocks)
-        self.room = max(self.room, atoms_per_example)
+        self.fixed_atoms, self.n_blocks = -1 if atoms_per_example is None else atoms_per_example, max(n_blocks, self.n_blocks)
 
     @property
     def n_weights(self):
         return self.n_weight_rows * self.row_width
 
+    @property
+    def atoms_per_example(self):
+        return None if self.fixed_atoms < 0 else self.fixed_atoms
+
+    def __add__(self, other):
+        if not isinstance(self, Features) or not isinstance(other, Features):
+            return NotImplemented
+        return SumFeatures(self, other)
+
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
-        if self.atoms_per_example < 0:
+        if self.fixed_atoms < 0:
             with gil:
                 self.error = self.missing("n_atoms")
-        return self.atoms_per_example
+        return self.fixed_atoms
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         with gil:
@@ -93,37 +118,37 @@ cdef class Features(Component):
         return -1
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
-        """Squared norm of sum_a c[a] phi(x, a), by writing the vector down: O(n_weights)."""
-        cdef Py_ssize_t j
-        cdef double total = 0
-        cdef double *v = self.write_vector(x, c, 0)
-        if v == NULL:
+        """||sum_a c[a] phi(x, a)||^2, by writing the sum down, of the weights on demand only those that it touches; negative on an error."""
+        cdef Parameter p
+        cdef Py_ssize_t fixed = self.n_weight_rows - self.on_demand_rows, q
+        cdef double total
+        if self.scratch is None:
+            with gil:
+                self.scratch = np.zeros(self.n_weights + self.row_width)        # the system gives memory where it is used
+                self.scratch_place = np.zeros(max(self.on_demand_rows, 1), dtype=np.intc)
+        p = written_out(self, &self.scratch[0])
+        if self.on_demand_rows > 0:
+            self.scratch_rows = <int> fixed + 1
+            p.fixed, p.place, p.n_placed = p.w + p.pitch, &self.scratch_place[0], &self.scratch_rows
+        if self.add_c(&p, x, c, 1.0, 0.0) < 0:
+            with gil:
+                self.scratch = None
             return -1
-        for j in range(self.n_weight_rows * self.row_width):
-            total += v[j] * v[j]
+        if self.on_demand_rows == 0:
+            return taken(p.w, self.n_weight_rows * self.row_width)
+        total = taken(p.w, self.scratch_rows * p.pitch)
+        if sp_is_dense(&x.block):
+            memset(p.place, 0, self.on_demand_rows * sizeof(int))
+        else:
+            for q in range(sp_start(&x.block, 0), sp_start(&x.block, x.block.n_rows)):
+                p.place[sp_index(&x.block, q)] = 0
         return total
 
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
-        """phi(x, a) . phi(z, b), by writing both down: O(n_weights); sets `error` when it cannot."""
-        cdef Py_ssize_t j
-        cdef double total = 0
-        cdef double *u
-        cdef double *v
+    cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:
+        """phi(x, a) . phi(x, b) = off_diagonal + [a = b] d: returns d; negative on an error. Only maps where this holds have it."""
         with gil:
-            left, right = np.zeros(max(x.n_atoms, self.room, 1)), np.zeros(max(z.n_atoms, self.room, 1))
-            left[a], right[b] = 1, 1
-            u = self.write_vector(x, pointer(left), 0)
-            v = self.write_vector(z, pointer(right), 1)
-        if u == NULL or v == NULL:
-            return 0
-        for j in range(self.n_weight_rows * self.row_width):
-            total += u[j] * v[j]
-        return total
-
-    cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
-        """phi(x, a) . phi(x, b) = shared + [a = b] own, of maps with a uniform Gram; negative on an error."""
-        shared[0] = self.inner_c(x, 0, x, 1) if x.n_atoms > 1 else 0
-        return self.inner_c(x, 0, x, 0) - shared[0]
+            self.error = self.missing("constant_gram")
+        return -1
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
         """row * n_blocks + block of the row and the block that atom a stands on, -1: on none; -2 on an error."""
@@ -131,19 +156,12 @@ cdef class Features(Component):
             self.error = self.missing("cell")
         return -2
 
-    cdef double *write_vector(self, Example x, const double *c, int place) noexcept nogil:
-        """sum_a c[a] phi(x, a) in the scratch space; NULL on an error."""
-        cdef Parameter p
-        cdef Py_ssize_t n = self.n_weight_rows * self.row_width
-        if self.scratch is None:
-            with gil:
-                self.scratch = np.zeros((2, n))
-        p = written_out(self, &self.scratch[place, 0])
-        memset(p.w, 0, n * sizeof(double))
-        return p.w if self.add_c(&p, x, c, 1.0, 0.0) >= 0 else NULL
-
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         pass
+
+    cdef void follow(self) noexcept:
+        """Tells a map that coefficients of another map's atoms stand behind its own."""
+        self.followed = True
 
     def n_atoms(self, Example x):
         """How many atoms x has."""
@@ -152,8 +170,8 @@ cdef class Features(Component):
         return n
 
     def check_rows(self, rows):
-        """Refuses a data set whose examples this map cannot read."""
-        if self.single_row and rows.offsets is not None:
+        """Refuses a data set whose examples this map cannot read; called before each fit and prediction."""
+        if self.rows_per_example == 1 and rows.offsets is not None:
             wrong = np.flatnonzero(np.diff(rows.offsets) != 1)
             if len(wrong):
                 i = int(wrong[0])
@@ -161,27 +179,27 @@ cdef class Features(Component):
                                 f"examples of one row; leave offsets out.")
 
     def max_atoms(self, rows):
-        """The most atoms that an example of this data set has."""
-        if self.atoms_per_example >= 0:
-            return self.atoms_per_example
+        """The most atoms that an example of this data set has: buffers are made for so many. Asks every example by default."""
+        if self.fixed_atoms >= 0:
+            return self.fixed_atoms
         return max([self.n_atoms(rows.example(i)) for i in range(rows.n_examples)], default=0)
 
     def touched_rows(self, rows):
-        """Which rows of weights steps on these examples can change, an array, or None for all."""
+        """Which rows of weights steps on these examples can change, an array, or None for all: what undoing a failed chunk must save."""
         return None
 
     def scores(self, const double[::1] w, Example x):
         """s[a] = w . phi(x, a) for every atom; w has length n_weights."""
-        cdef Parameter p = written_out(self, <double *> &w[0])
+        cdef Parameter p = written_out(self, <double *> pointer(w))
         cdef Py_ssize_t n = self.n_atoms(x)
-        cdef double[::1] s = np.zeros(max(n, self.room, 1))
+        cdef double[::1] s = np.zeros(n + PADDING)
         x.n_atoms = n
         self.answer(self.scores_c(&p, x, &s[0]))
         return np.asarray(s)[:n]
 
     def add(self, double[::1] w, Example x, c):
         """w += sum_a c[a] phi(x, a), in place."""
-        cdef Parameter p = written_out(self, &w[0])
+        cdef Parameter p = written_out(self, <double *> pointer(w))
         cdef double[::1] padded = room_for(c, self, x)
         self.answer(self.add_c(&p, x, &padded[0], 1.0, 0.0))
 
@@ -191,6 +209,12 @@ cdef class Features(Component):
         self.add(w, x, c)
         return w
 
+    def sparse_vector(self, Example x, c):
+        """sum_a c[a] phi(x, a) as the numbers of the weights where it is not 0, ascending, and its values there."""
+        v = self.vector(x, c)
+        where = np.flatnonzero(v)
+        return where, v[where]
+
     def norm(self, Example x, c):
         """Squared norm of sum_a c[a] phi(x, a)."""
         cdef double[::1] padded = room_for(c, self, x)
@@ -199,10 +223,26 @@ cdef class Features(Component):
         return total
 
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
-        """phi(x, a) . phi(z, b): what a dual weight store needs."""
-        cdef double value = self.inner_c(x, a, z, b)
+        """phi(x, a) . phi(z, b): from the rows that the atoms stand on, where the map says so, else by writing both down."""
+        if self.n_blocks == 0 or x.block.layout == SP_OBJECTS:
+            return float(self.vector(x, np.arange(self.n_atoms(x)) == a) @ self.vector(z, np.arange(self.n_atoms(z)) == b))
+        here, there, explicit = self.cell(x, a), self.cell(z, b), self.explicit_part()
+        total = 0.0 if explicit is None else explicit.inner(x, a, z, b)
+        if here is None or there is None or here[1] != there[1]:
+            return total
+        return total + self.kernels.row_dot(&x.block, here[0], &z.block, there[0])
+
+    @property
+    def has_constant_gram(self):
+        """Whether this map has `constant_gram`, its own or compiled."""
+        return overrides(self, "constant_gram") or <void *> self.constant_gram_c != <void *> Features.constant_gram_c
+
+    def constant_gram(self, Example x):
+        """(d, off_diagonal) with phi(x, a) . phi(x, b) = off_diagonal + [a = b] d, of maps where this holds; exact updates need it."""
+        cdef double off_diagonal = 0
+        cdef double own = self.constant_gram_c(x, &off_diagonal)
         self.reraise()
-        return value
+        return own, off_diagonal
 
     def cell(self, Example x, Py_ssize_t a):
         """(row, block) of the row of x and the block that atom a stands on, None where it stands on none; see `n_blocks`."""
@@ -211,15 +251,29 @@ cdef class Features(Component):
         return None if cell < 0 else divmod(cell, self.n_blocks)
 
     def explicit_part(self):
-        """The map of what atoms have besides their row (see `n_blocks`): this one for X without columns; None where nothing is left."""
+        """The map of the weights that atoms have besides their rows, such as a `TablePart`; None: they have none. See `n_blocks`.
+
+        It numbers the atoms of x as this map does, and reads of x only how many rows there are.
+        """
         raise self.missing("explicit_part")
+
+    def in_rows(self, Py_ssize_t width):
+        """This map with its weights in rows of `width`, as the other part of a sum has them."""
+        if self.row_width == width:
+            return self
+        raise PluginError(f"{type(self).__name__} has its weights in {self.n_weight_rows} row{'s' * (self.n_weight_rows != 1)} of "
+                          f"{self.row_width}, so it cannot be added to a map with rows of {width} weights; construct both with "
+                          f"feature_major=False.")
 
     def batch_scores(self, w, rows):
         """Atom scores of many one-row examples, (n_examples, n_atoms), or None where there is no faster way than one by one."""
         return None
 
     def column_of(self, indices):
-        """Which column of X each of these weights belongs to; -1: none (an intercept or a threshold)."""
+        """Which column of X each of these weights belongs to; -1: none (an intercept, a threshold, a pair of labels).
+
+        `explain` names the weights by it. By default weight j belongs to column j.
+        """
         return np.asarray(indices)
 
     def answer(self, int status):
@@ -232,149 +286,396 @@ cdef class Features(Component):
             self.raised()
 
 
-cdef class BlockFeatures(Features):
-    """Atom a of a one-row example x has x in weight block a: phi(x, a) = e_a (x) x, and a constant feature.
-
-    Dense X keeps the weights as (block, feature), sparse X as (feature, block), so that one non-zero touches one
-    contiguous row. The constant feature is +1 here; the papers' -1 only turns the sign of the stored intercept.
+cdef class TablePart(Features):
+    """Explicit weights: atom a has the weight a for itself, phi(x, a) = value e_a.
 
     Parameters
     ----------
-    n_blocks, n_features : int
-    intercept : bool
-    feature_major : bool
-        Lay the weights out for sparse X.
+    shape : int or tuple of int
+        How many weights, or the shape of a table of them, (n, m) for the pairs (i, j): then weight i * m + j.
+    name : str, optional
+        The fitted attribute that shows the table, such as "pair_scores_".
+    per_row : bool, default False
+        Each row t of x has an atom for every weight: atom t * n + k has the weight k, the same in all rows.
+    value : float, default 1.0
+
+    Examples
+    --------
+    >>> from structperc.components import BlockFeatures
+    >>> labels_and_pairs = BlockFeatures(5, 100) + TablePart((5, 5), "pair_scores_")
+    >>> labels_and_pairs.atoms_per_example
+    30
     """
 
-    single_row = True
-    uniform_gram = True
+    def __init__(self, shape, name=None, per_row=False, double value=1.0):
+        self.table_shape = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
+        self.length, self.name, self.per_row, self.value = int(np.prod(self.table_shape)), name, per_row, value
+        self.explicit_only = True
+        self.shape(self.length, atoms_per_example=None if per_row else self.length)
 
-    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
-        self.n_blocks, self.n_features = n_blocks, n_features
-        self.kernels = best_inner(n_features)
-        self.intercept, self.feature_major = intercept, feature_major
-        self.prefetches = feature_major
-        if feature_major:       # rows of one or of whole groups of four blocks; the surplus stays 0
-            self.room = n_blocks if n_blocks == 1 else (n_blocks + 3) // 4 * 4
-            rows = n_features + self.intercept
-            self.shape(rows * self.room, rows, atoms_per_example=n_blocks)
-        else:
-            self.shape(max(n_blocks * (n_features + self.intercept), 1), 1, atoms_per_example=n_blocks)
+    cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
+        return self.length * x.block.n_rows if self.per_row else self.length
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
-        cdef sp_blocks b = blocks_of(self, p)
-        self.kernels.dots[x.block.layout](&x.block, 0, &b, s)
+        cdef Py_ssize_t t, row, k, n
+        for t in range(x.block.n_rows if self.per_row else 1):
+            for row in range(self.n_weight_rows):
+                n = min(self.row_width, self.length - row * self.row_width)
+                memcpy(s, p.w + row * p.pitch, n * sizeof(double))
+                if self.value != 1:
+                    for k in range(n):
+                        s[k] *= self.value
+                s += n
         return 0
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
-        cdef sp_blocks b = blocks_of(self, p)
-        self.kernels.add[x.block.layout](&x.block, 0, &b, c, to_w, to_u)
+        cdef Py_ssize_t t, row, k, n
+        cdef double *w
+        for t in range(x.block.n_rows if self.per_row else 1):
+            for row in range(self.n_weight_rows):
+                n = min(self.row_width, self.length - row * self.row_width)
+                w = p.w + row * p.pitch
+                for k in range(n):
+                    if c[k] != 0:
+                        w[k] += self.value * c[k] * to_w
+                        if p.average:
+                            w[k + p.average] += self.value * c[k] * to_u
+                c += n
         return 0
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
-        """||c||^2 (||x||^2 + 1)"""
-        cdef double total = 0
-        cdef Py_ssize_t k
-        for k in range(self.n_blocks):
-            total += c[k] * c[k]
-        return total * (self.kernels.norm[x.block.layout](&x.block, 0) + self.intercept)
+        return self.squares_c(x, c, 0)
 
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
-        """[a = b] (x . z + 1)"""
-        if a != b:
-            return 0
-        return self.kernels.row_dot(&x.block, 0, &z.block, 0) + self.intercept
+    cdef double squares_c(self, Example x, const double *c, double total) noexcept nogil:
+        """total + ||sum_a c[a] phi(x, a)||^2, added up weight by weight."""
+        cdef Py_ssize_t t, k
+        cdef double v
+        for k in range(self.length):
+            v = c[k] if x.block.n_rows or not self.per_row else 0
+            for t in range(1, x.block.n_rows if self.per_row else 1):
+                v += c[t * self.length + k]
+            v *= self.value
+            total += v * v
+        return total
 
-    cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
-        """||x||^2 + 1, and 0: blocks are orthogonal"""
-        shared[0] = 0
-        return self.kernels.norm[x.block.layout](&x.block, 0) + self.intercept
+    cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:
+        off_diagonal[0] = 0
+        return self.value * self.value
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
-        return a
+        return -1
+
+    def cell(self, Example x, Py_ssize_t a):
+        return None
 
     def explicit_part(self):
-        return BlockFeatures(self.n_blocks, 0) if self.intercept else None
+        return self.fresh()
 
-    cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
-        cdef sp_blocks b = blocks_of(self, p)
-        sp_prefetch_blocks(&x.block, &b)
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        return self.value * self.value * (a % self.length == b % self.length)
 
-    def touched_rows(self, rows):
-        if not (self.feature_major and rows.sparse):
-            return None
-        return np.append(np.unique(rows.X.indices), np.arange(self.n_features, self.n_weight_rows))
+    def sparse_vector(self, Example x, c):
+        c = self.value * np.asarray(c, dtype=float).reshape(-1, self.length).sum(axis=0)
+        where = np.flatnonzero(c)
+        return where, c[where]
 
-    def split(self, w):
-        """Weights as (n_blocks, n_features) and intercepts as (n_blocks,), views where the layout allows."""
-        w = np.asarray(w)
-        if self.feature_major:
-            table = w.reshape(-1, self.room)[:, :self.n_blocks]
-            return table[:self.n_features].T, (table[self.n_features] if self.intercept else np.zeros(self.n_blocks))
-        blocks = w[:self.n_blocks * self.n_features].reshape(self.n_blocks, self.n_features)
-        constants = w[self.n_blocks * self.n_features:][:self.n_blocks]
-        return blocks, (constants if self.intercept else np.zeros(self.n_blocks))
+    def in_rows(self, Py_ssize_t width):
+        cdef TablePart table = self.fresh()
+        table.n_weight_rows, table.row_width = (self.length + width - 1) // width, width
+        return table
 
-    def batch_scores(self, w, rows):
-        if rows.offsets is not None:
-            return None
-        blocks, intercepts = self.split(w)
-        return rows.X @ blocks.T + intercepts
+    def max_atoms(self, rows):
+        return self.length * (int(rows.sizes().max()) if self.per_row else 1)
 
     def column_of(self, indices):
-        indices = np.asarray(indices)
-        feature = indices // self.room if self.feature_major else indices % self.n_features
-        constant = indices >= (self.n_features * self.room if self.feature_major else self.n_blocks * self.n_features)
-        return np.where(constant, -1, feature)
+        return np.full(np.shape(indices), -1)
+
+    def table(self, values):
+        """These weights in the shape of the table."""
+        return np.array(values[:self.length]).reshape(self.table_shape)
+
+    def attributes(self, weights):
+        return {self.name: lambda: self.table(weights.vector())} if self.name else {}
 
 
-cdef inline sp_blocks direction(RowFeatures f, const Parameter *p) noexcept nogil:
-    cdef sp_blocks b
-    b.w, b.bias, b.average, b.n_blocks, b.place, b.n_placed = p.w, NULL, p.average, 1, NULL, NULL
-    b.block_step, b.feature_step = f.n_features, 1
-    return b
+cdef class Unweighted(Features):
+    """The atoms of another map, without weights."""
 
+    cdef Features map
 
-cdef class RowFeatures(Features):
-    """Atom a of an example is its row a: phi(x, a) = x_a, one weight per column of X.
-
-    Documents of a query, edges of a graph, candidate intervals: every structure is scored by the sum of its rows.
-    """
-
-    def __init__(self, Py_ssize_t n_features):
-        self.n_features, self.n_blocks = n_features, 1
-        self.kernels = best_inner(n_features)
-        self.shape(max(n_features, 1))
+    def __init__(self, Features features):
+        self.map = bound(features)
+        self.fixed_atoms, self.explicit_only, self.row_width = features.fixed_atoms, True, 0
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
-        return x.block.n_rows
+        return self.map.n_atoms_c(x)
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
-        cdef sp_blocks b = direction(self, p)
-        cdef Py_ssize_t a
-        for a in range(x.block.n_rows):
-            self.kernels.dots[x.block.layout](&x.block, a, &b, s + a)
+        memset(s, 0, x.n_atoms * sizeof(double))
         return 0
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
-        cdef sp_blocks b = direction(self, p)
-        cdef Py_ssize_t a
-        for a in range(x.block.n_rows):
-            if c[a] != 0:
-                self.kernels.add[x.block.layout](&x.block, a, &b, c + a, to_w, to_u)
         return 0
 
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
-        return self.kernels.row_dot(&x.block, a, &z.block, b)
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        return 0
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
-        return a
+        return -1
 
     def explicit_part(self):
         return None
 
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        return 0.0
+
+
+class PartOfWeights:
+    """What a part of a sum sees of the weights when it shows them."""
+
+    def __init__(self, weights, first, last):
+        self.weights, self.first, self.last = weights, first, last
+
+    def vector(self):
+        return self.weights.vector()[self.first:self.last]
+
+
+cdef class SumFeatures(Features):
+    """Maps put together: the atoms of the first, then those of the next, each with the weights of its own map.
+
+    `left + right` makes one of two maps. Its parts are copies (`fresh`) of what it is given. Where X is sparse, name a map that was
+    constructed with feature_major=True first.
+
+    Parameters
+    ----------
+    *parts : Features
+        Two or more.
+
+    Attributes
+    ----------
+    left, right : Features
+        The last part, and (the sum of) those before it.
+    """
+
+    def __init__(self, *parts):
+        cdef Py_ssize_t width
+        if len(parts) < 2:
+            raise PluginError(f"{type(self).__name__} was given {len(parts)} feature map{'s' * (len(parts) != 1)}; a sum has two or more.")
+        cdef Features left = parts[0].fresh() if len(parts) == 2 else SumFeatures(*parts[:-1]), right = parts[-1].fresh()
+        self.by_rows = left.n_weight_rows > 1 or right.n_weight_rows > 1 or left.on_demand_rows > 0 or right.on_demand_rows > 0
+        if self.by_rows:
+            width = left.row_width if left.n_weight_rows > 1 or left.on_demand_rows > 0 else right.row_width
+            left, right = left.in_rows(width), right.in_rows(width)
+            self.n_weight_rows, self.row_width = left.n_weight_rows + right.n_weight_rows, width
+            self.on_demand_rows = left.on_demand_rows
+        else:
+            self.n_weight_rows, self.row_width = 1, left.row_width + right.row_width
+        if left.fixed_atoms >= 0 and right.fixed_atoms >= 0:
+            self.fixed_atoms = left.fixed_atoms + right.fixed_atoms
+        self.explicit_only = left.explicit_only and right.explicit_only
+        if (left.explicit_only or left.n_blocks) and (right.explicit_only or right.n_blocks):
+            self.n_blocks = left.n_blocks + right.n_blocks
+        made_for = {part.n_features for part in (left, right) if hasattr(part, "n_features")}
+        if len(made_for) == 2:
+            raise PluginError(f"{type(left).__name__} was made for {left.n_features} features, but {type(right).__name__} for "
+                              f"{right.n_features}.")
+        left.follow()
+        self.prefetches = left.prefetches or right.prefetches
+        self.left, self.right, self.first, self.second = left, right, bound(left), bound(right)
+        self.table = self.second if isinstance(self.second, TablePart) else None
+
+    @property
+    def rows_per_example(self):
+        return self.left.rows_per_example or self.right.rows_per_example
+
+    @property
+    def citation(self):
+        return "\n\n".join(dict.fromkeys(part.citation for part in (self.left, self.right) if part.citation))
+
+    @property
+    def n_features(self):
+        """Columns of X that the parts were made for, if one of them says."""
+        return self.left.n_features if hasattr(self.left, "n_features") else self.right.n_features
+
+    cdef void follow(self) noexcept:
+        self.followed = True
+        self.right.follow()
+
+    cdef void divide(self, const Parameter *p, Parameter *one, Parameter *other) noexcept nogil:
+        """Where the weights of both parts stand."""
+        one[0] = other[0] = p[0]
+        other.place, other.n_placed = NULL, NULL
+        if self.by_rows:
+            other.w = p.fixed + (self.first.n_weight_rows - self.first.on_demand_rows) * p.pitch
+        else:
+            other.w = p.w + self.first.row_width
+        other.fixed = other.w + self.second.on_demand_rows * p.pitch
+
+    cdef Py_ssize_t first_atoms(self, Example x) noexcept nogil:
+        """How many atoms of x the first part has; negative on an error."""
+        cdef Py_ssize_t n = self.first.fixed_atoms
+        if n < 0:
+            n = self.first.n_atoms_c(x)
+            if n < 0:
+                self.failed()
+        return n
+
+    cdef int failed(self) noexcept nogil:
+        """Keeps the error of a part; -1."""
+        with gil:
+            for part in (self.first, self.second, self.left, self.right):
+                if part.error is not None:
+                    self.error, part.error = part.error, None
+        return -1
+
+    cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
+        cdef Py_ssize_t n = self.fixed_atoms, n_first
+        if n < 0:
+            n_first = self.first_atoms(x)
+            n = self.second.n_atoms_c(x) if n_first >= 0 else -1
+            if n_first >= 0 and n < 0:
+                self.failed()
+            n = n_first + n if n >= 0 else -1
+        return n
+
+    cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        cdef Parameter one, other
+        cdef Py_ssize_t n = x.n_atoms, n_first = self.first_atoms(x)
+        cdef int status
+        if n_first < 0:
+            return -1
+        self.divide(p, &one, &other)
+        x.n_atoms = n_first
+        status = self.first.scores_c(&one, x, s)        # may write PADDING numbers where those of the other part come next
+        if status >= 0:
+            x.n_atoms = n - n_first
+            status = self.second.scores_c(&other, x, s + n_first)
+        x.n_atoms = n
+        return 0 if status >= 0 else self.failed()
+
+    cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        cdef Parameter one, other
+        cdef Py_ssize_t n = x.n_atoms, n_first = self.first_atoms(x)
+        cdef int status
+        if n_first < 0:
+            return -1
+        self.divide(p, &one, &other)
+        x.n_atoms = n_first
+        status = self.first.add_c(&one, x, c, to_w, to_u)
+        if status >= 0:
+            x.n_atoms = n - n_first
+            status = self.second.add_c(&other, x, c + n_first, to_w, to_u)
+        x.n_atoms = n
+        return 0 if status >= 0 else self.failed()
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """The norms of both parts, in one sum from the first weight to the last."""
+        cdef Py_ssize_t n = x.n_atoms, n_first
+        cdef double total, further
+        if self.on_demand_rows > 0:
+            return Features.norm_c(self, x, c)
+        n_first = self.first_atoms(x)
+        if n_first < 0:
+            return -1
+        x.n_atoms = n_first
+        total = self.first.norm_c(x, c)
+        x.n_atoms = n - n_first
+        if total >= 0 or total != total:
+            if self.table is not None:
+                total = self.table.squares_c(x, c + n_first, total)
+            else:
+                further = self.second.norm_c(x, c + n_first)
+                total = further if further < 0 else total + further
+        x.n_atoms = n
+        return self.failed() if total < 0 else total
+
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        cdef Py_ssize_t n = x.n_atoms, n_first = self.first_atoms(x), cell, blocks, before = 0
+        if n_first < 0:
+            return -2
+        if a < n_first:
+            x.n_atoms, blocks = n_first, self.first.n_blocks
+            cell = self.first.cell_c(x, a)
+        else:
+            x.n_atoms, blocks, before = n - n_first, self.second.n_blocks, self.first.n_blocks
+            cell = self.second.cell_c(x, a - n_first)
+        x.n_atoms = n
+        if cell < 0:
+            if cell < -1:
+                self.failed()
+            return cell
+        return cell // blocks * self.n_blocks + before + cell % blocks
+
+    cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
+        cdef Parameter one, other
+        self.divide(p, &one, &other)
+        if self.first.prefetches:
+            self.first.prefetch_c(&one, x)
+        if self.second.prefetches:
+            self.second.prefetch_c(&other, x)
+
+    def explicit_part(self):
+        if not (self.n_blocks or self.explicit_only):
+            raise self.missing("explicit_part")
+        parts = self.left, self.right
+        explicit = [part.explicit_part() for part in parts]
+        if explicit == [None, None]:
+            return None
+        return SumFeatures(*[Unweighted(part) if known is None else known for part, known in zip(parts, explicit)])
+
+    def in_rows(self, Py_ssize_t width):
+        return self if self.by_rows and self.row_width == width else Features.in_rows(self, width)
+
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        n, m = self.left.n_atoms(x), self.left.n_atoms(z)
+        if a < n and b < m:
+            return self.left.inner(x, a, z, b)
+        return self.right.inner(x, a - n, z, b - m) if a >= n and b >= m else 0.0
+
+    def sparse_vector(self, Example x, c):
+        n, c = self.left.n_atoms(x), np.asarray(c, dtype=float)
+        (here, values), (there, further) = self.left.sparse_vector(x, c[:n]), self.right.sparse_vector(x, c[n:])
+        return np.append(here, there + self.left.n_weights), np.append(values, further)
+
+    def check_rows(self, rows):
+        self.left.check_rows(rows)
+        self.right.check_rows(rows)
+
     def max_atoms(self, rows):
-        return int(rows.sizes().max())
+        return self.left.max_atoms(rows) + self.right.max_atoms(rows)
+
+    def touched_rows(self, rows):
+        if not self.by_rows:
+            return None
+        here, there = self.left.touched_rows(rows), self.right.touched_rows(rows)
+        if here is None:
+            return None
+        there = np.arange(self.right.n_weight_rows) if there is None else there
+        return np.append(here, there + self.left.n_weight_rows)
+
+    def column_of(self, indices):
+        indices = np.asarray(indices)
+        here = indices < self.left.n_weights
+        columns = np.empty(indices.shape, dtype=np.intp)
+        columns[here] = self.left.column_of(indices[here])
+        columns[~here] = self.right.column_of(indices[~here] - self.left.n_weights)
+        return columns
 
     def attributes(self, weights):
-        return {"coef_": lambda: np.array(weights.vector())}
+        n = self.left.n_weights
+        return {**self.right.attributes(PartOfWeights(weights, n, None)), **self.left.attributes(PartOfWeights(weights, 0, n))}
+
+    def start(self, parts, context):
+        self.left.start(parts, context)
+        self.right.start(parts, context)
+
+    def check(self, context, parts):
+        self.left.check(context, parts)
+        self.right.check(context, parts)
+
+    def state(self):
+        return {f"{side}.{key}": value for side, part in (("left", self.left), ("right", self.right)) for key, value in part.state().items()}
+
+    def restore(self, state):
+        for side, part in (("left", self.left), ("right", self.right)):
+            part.restore({key.removeprefix(f"{side}."): value for key, value in state.items() if key.startswith(f"{side}.")})

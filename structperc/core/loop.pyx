@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 import structperc.core.adapters              # which enters the adapters that `bound` chooses from
 from structperc.core.component import bound, is_adapter, take_error
 from structperc.core.argmax cimport Argmax
-from structperc.core.features cimport Features
+from structperc.core.features cimport PADDING, Features
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.structures cimport structure
@@ -162,12 +162,12 @@ cdef class Loop:
 
     def reserve(self, Py_ssize_t n_atoms):
         """Makes room for examples of up to n_atoms atoms."""
-        cdef Py_ssize_t room = max(n_atoms, self.features.room, 1), capacity
+        cdef Py_ssize_t room = max(n_atoms, 1), capacity
         self.ready = self.ready or n_atoms > 0
         if room <= self.room:
             return
         self.room = room
-        self.scores, self.augmented = np.zeros(room), np.zeros(room)
+        self.scores, self.augmented = np.zeros(room + PADDING), np.zeros(room + PADDING)
         self.x.provide(self.parts.argmax.workspace_size(room))
         capacity = max(self.parts.outputs.max_code_length(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
@@ -300,7 +300,7 @@ cdef class Loop:
         cdef double *s = &self.scores[0]
         cdef int *y = NULL
         cdef Encoded gold
-        cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.atoms_per_example
+        cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.fixed_atoms
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches, predicts = self.predicts, keeps = self.keeps
         cdef bint augments = self.augments, acts_always = self.acts_always
         cdef double loss = 0
@@ -402,9 +402,10 @@ cdef class Loop:
         """
         cdef Weights weights = self.weights if store is None else bound(store)
         cdef Example x = Example()              # nothing is shared with a training pass in another thread
-        cdef Py_ssize_t n = rows.n_examples, most = self.parts.features.max_atoms(rows), at = 0, before, start = 0, stop = 0
+        cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0
+        cdef Py_ssize_t most = self.parts.features.max_atoms(rows) if self.features.fixed_atoms >= 0 or batch is not None else 0
         cdef Py_ssize_t capacity = max(self.parts.outputs.max_code_length(most), 1)
-        cdef double[::1] own = np.zeros(max(most, self.features.room, 1))
+        cdef double[::1] own = np.zeros(most + PADDING)
         cdef const double[:, ::1] scores
         cdef const double[::1] flat
         cdef const int64_t[::1] begins
@@ -429,12 +430,15 @@ cdef class Loop:
             before = at
             if compiled:
                 with nogil:
-                    stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity,
-                                       &at)
-            if not compiled or stop < 0:      # parts keep the error, and other threads use them too: once more with the GIL
+                    stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, found, ends, start, n, capacity, &at)
+            if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, and other threads use them too: once more with the GIL
                 at = before
-                stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], own.shape[0], found, ends, start, n, capacity,
-                                   &at)
+                stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, found, ends, start, n, capacity, &at)
+            if stop == TOO_MANY:                    # more than any example before
+                most = max(x.n_atoms, 2 * most)
+                own, stop = np.zeros(most + PADDING), x.index
+                capacity = max(self.parts.outputs.max_code_length(most), 1)
+                x.provide(self.parts.argmax.workspace_size(most))
             if stop < 0:
                 self.fail(<int> stop, x, weights)
             start = stop
@@ -447,7 +451,7 @@ cdef class Loop:
                            double *own, Py_ssize_t most, int[::1] found, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t n,
                            Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
         """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
-        cdef Py_ssize_t i, m, seen = 0, fixed = self.features.atoms_per_example
+        cdef Py_ssize_t i, m, seen = 0, fixed = self.features.fixed_atoms
         cdef bint single = self.outputs.code_width == 1
         cdef const double *s = own
         cdef int status

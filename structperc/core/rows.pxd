@@ -13,12 +13,13 @@ cdef class Example:
     cdef double[::1] _work
     cdef public double bound            # by how much another structure may beat what the solver found; 0: by nothing
     cdef double[::1] _counts
+    cdef dict kept                      # what components keep of an example that is looked at again: (index, value) of each
 
     cdef int provide(self, Py_ssize_t n) except -1
     cdef double *zeros(self) noexcept nogil
     cdef inline void look_at(self, Rows source):
         """Makes this the window through which the examples of `source` are seen; None lets go of them."""
-        self.source = source
+        self.source, self.kept = source, None
         if source is not None:
             self.block = source.whole
 

@@ -4,6 +4,7 @@ Typical sizes: 10..1000 features, 4 thresholds. Cost: one dot product, then O(K)
 """
 import numpy as np
 
+from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport best_inner, sp_blocks, sp_prefetch_blocks
@@ -18,6 +19,13 @@ cdef inline sp_blocks direction(ThresholdFeatures f, const Parameter *p) noexcep
     b.block_step = 1
     b.feature_step = p.pitch if f.n_weight_rows > 1 else 1
     return b
+
+
+class Thresholds(TablePart):
+    """The weights b of the atoms "rank > k", which score -b_k."""
+
+    def table(self, values):
+        return np.maximum.accumulate(super().table(values))             # in order also in the last bit
 
 
 cdef class ThresholdFeatures(Features):
@@ -36,11 +44,7 @@ cdef class ThresholdFeatures(Features):
         What messages call it.
     """
 
-    single_row = True
-    uniform_gram = True
-    cdef readonly Py_ssize_t n_thresholds, n_features
-    cdef object problem
-    cdef readonly double step_size              # of every step so far; 0: not known yet
+    rows_per_example = 1
 
     def __init__(self, Py_ssize_t n_thresholds, Py_ssize_t n_features, feature_major=False, problem="prank"):
         n = n_features + n_thresholds
@@ -116,20 +120,16 @@ cdef class ThresholdFeatures(Features):
             squares += c[k] * c[k]
         return total * total * self.kernels.norm[x.block.layout](&x.block, 0) + squares
 
-    cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
-        """1, and ||z||^2 shared"""
-        shared[0] = self.kernels.norm[x.block.layout](&x.block, 0)
+    cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:
+        """1, and ||z||^2 off the diagonal"""
+        off_diagonal[0] = self.kernels.norm[x.block.layout](&x.block, 0)
         return 1
-
-    cdef double inner_c(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b) noexcept nogil:
-        """x . z + [a = b]"""
-        return self.kernels.row_dot(&x.block, 0, &z.block, 0) + (1 if a == b else 0)
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
         return 0
 
     def explicit_part(self):
-        return ThresholdFeatures(self.n_thresholds, 0)
+        return Thresholds(self.n_thresholds, "thresholds_", value=-1)
 
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         cdef sp_blocks b = direction(self, p)

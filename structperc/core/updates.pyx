@@ -11,6 +11,7 @@ from structperc.core.citations import COLLINS
 from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.core.schedules cimport Schedule
 from structperc.core.component cimport Component
+from structperc.core.features cimport PADDING
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
@@ -55,7 +56,7 @@ cdef class Trial:
     def bind(self, Example x, Weights weights, Outputs outputs, Py_ssize_t room):
         """Looks at these from now on, with room for the coefficients of so many atoms."""
         self.x, self.weights, self.outputs = x, weights, outputs
-        self.coefficient_buffer = np.zeros(max(room, 1))
+        self.coefficient_buffer = np.zeros(room + PADDING)
         self.c = &self.coefficient_buffer[0]
 
     cdef int difference_c(self) noexcept nogil:

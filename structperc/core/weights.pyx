@@ -12,7 +12,7 @@ from structperc.core.averaging cimport (Averaging, count_visit, predicting, scal
 from structperc.core.component import bound
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
-from structperc.core.features cimport Features, pointer, room_for, written_out
+from structperc.core.features cimport PADDING, Features, pointer, room_for, written_out
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 
@@ -112,7 +112,7 @@ cdef class Weights(Component):
     def scores(self, Example x):
         """s[a] = w . phi(x, a) for every atom of x."""
         cdef Py_ssize_t n = self.features.n_atoms(x)
-        cdef double[::1] s = np.zeros(max(n, self.features.room, 1))
+        cdef double[::1] s = np.zeros(n + PADDING)
         x.n_atoms = n
         if self.scores_c(x, &s[0]) < 0:
             self.reraise()

@@ -56,7 +56,7 @@ def check_sizes(context, parts) -> None:
     if made_for != context.n_features and not context.objects:
         raise PluginError(f"{type(features).__name__} was made for {made_for} features, but X has {context.n_features}.")
     atoms = getattr(outputs, "n_atoms", None)
-    if atoms is not None and features.atoms_per_example not in (-1, atoms):
+    if atoms is not None and features.atoms_per_example not in (None, atoms):
         raise PluginError(f"{type(features).__name__} has {features.atoms_per_example} atoms, but {outputs.n_labels} labels of "
                           f"{type(outputs).__name__} need {atoms}.")
     made_for = getattr(argmax, "n_labels", outputs.n_labels)

@@ -78,7 +78,7 @@ class Model:
     def read_one(self, x):
         """The example that users pass alone, and the rows that it is made of."""
         features = self.parts.features
-        rows = self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example < 0)
+        rows = self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None)
         check_same(self.context, rows)
         if rows.n_examples != 1:
             raise DataError(f"explain takes one example, but got {rows.n_examples}.")
@@ -93,7 +93,7 @@ class Model:
     def make_room(self, rows) -> None:
         """Prepares the loop for examples like these."""
         features = self.parts.features
-        if features.atoms_per_example < 0 or rows.offsets is not None or rows.objects or not self.loop.ready:
+        if features.atoms_per_example is None or rows.offsets is not None or rows.objects or not self.loop.ready:
             features.check_rows(rows)
             self.loop.reserve(features.max_atoms(rows))
 
@@ -141,7 +141,7 @@ class Model:
             elif scores is None:
                 scores = [one for _, one in self.scores(part)]
             found.append(scores)
-        if self.parts.features.atoms_per_example < 0:
+        if self.parts.features.atoms_per_example is None:
             return [one for scores in found for one in scores]
         return np.concatenate([np.asarray(scores) for scores in found])
 

@@ -121,7 +121,6 @@ class CalledFeatures(Called, Features):
     def __init__(self, target):
         super().__init__(target)
         self.shape(target.n_weights, atoms_per_example=target.atoms_per_example, n_blocks=target.n_blocks)
-        self.uniform_gram, self.adds_repeated = target.uniform_gram, target.adds_repeated
 
     def n_atoms(self, x):
         return self.target.n_atoms(x)
@@ -137,6 +136,13 @@ class CalledFeatures(Called, Features):
 
     def inner(self, x, a, z, b):
         return self.target.inner(x, a, z, b)
+
+    @property
+    def has_constant_gram(self):
+        return self.target.has_constant_gram
+
+    def constant_gram(self, x):
+        return self.target.constant_gram(x)
 
     def cell(self, x, a):
         return self.target.cell(x, a)

@@ -1,0 +1,224 @@
+"""Feature maps whose atoms stand on rows of x: blocks of weights, of which each atom has one multiplied with one row.
+
+Typical sizes: 4 blocks of 10..1000 dense features, or of 2^20 sparse ones with 80 non-zeros; 1..1000 rows an example.
+Cost: one pass over the values of the rows for four blocks at a time (see inner.h); a norm costs what a step does.
+"""
+import numpy as np
+
+from structperc.core.features import TablePart
+from structperc.core.features cimport Features, Parameter, taken
+from structperc.core.inner_products cimport (best_inner, sp_blocks, sp_index, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
+                                             sp_start)
+from structperc.core.rows cimport Example
+
+
+cdef inline bint moves(const double *c, Py_ssize_t n) noexcept nogil:
+    """Whether some coefficient is not 0."""
+    cdef Py_ssize_t k
+    cdef bint moved = False
+    for k in range(n):
+        moved |= c[k] != 0
+    return moved
+
+
+cdef class RowPart(Features):
+    """Each row of x has an atom for every block: phi(x, t * n_blocks + k) = e_k (x) x_t, and perhaps a constant feature.
+
+    Dense X keeps the weights as (block, feature), sparse X as (feature, block), so that one non-zero touches one contiguous row; then a
+    feature gets memory when a step first touches it. The constant feature is +1; the papers' -1 only turns the sign of the intercept.
+
+    Parameters
+    ----------
+    n_blocks, n_features : int
+    intercept : bool, default False
+        A constant feature in every row: a weight per block.
+    feature_major : bool, default False
+        Lay the weights out for sparse X.
+    """
+
+    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=False, feature_major=False):
+        self.n_blocks, self.n_features = n_blocks, n_features
+        self.kernels = best_inner(n_features)
+        self.intercept, self.feature_major = intercept, feature_major
+        if feature_major:       # rows of one or of whole groups of four blocks; the surplus stays 0
+            rows = n_features + self.intercept
+            self.shape(rows * (n_blocks if n_blocks == 1 else (n_blocks + 3) // 4 * 4), rows)
+            self.on_demand_rows = n_features
+        else:
+            self.shape(max(n_blocks * (n_features + self.intercept), 1))
+
+    cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
+        return self.n_blocks * x.block.n_rows
+
+    cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p), ahead = b
+        cdef sp_rows following
+        cdef Py_ssize_t t, n = x.block.n_rows
+        cdef bint sparse = self.feature_major and not sp_is_dense(&x.block)
+        ahead.average = 0                                   # scores do not look at the averages
+        for t in range(n):
+            if sparse and t + 1 < n:
+                following = sp_row_of(&x.block, t + 1)
+                sp_prefetch_blocks(&following, &ahead)
+            self.kernels.dots[x.block.layout](&x.block, t, &b, s + t * self.n_blocks)   # may write into the next row, which comes later
+        return 0
+
+    cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
+        b.n_blocks = self.n_blocks
+        self.add_rows(x, c, &b, to_w, to_u)
+        return 0
+
+    cdef void add_rows(self, Example x, const double *c, const sp_blocks *b, double to_w, double to_u) noexcept nogil:
+        """Adds the rows with coefficients to blocks of weights, wherever these stand."""
+        cdef Py_ssize_t t
+        for t in range(x.block.n_rows):
+            if moves(c + t * self.n_blocks, self.n_blocks):
+                self.kernels.add[x.block.layout](&x.block, t, b, c + t * self.n_blocks, to_w, to_u)
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """Rows share blocks, so the sum is written down; of sparse rows only the features that it touches."""
+        cdef sp_blocks b
+        cdef int n_placed = 1                               # a row of the constant feature's weights comes first
+        cdef Py_ssize_t t, q
+        if self.on_demand_rows > 0 or sp_is_dense(&x.block):
+            return Features.norm_c(self, x, c)
+        if self.scratch_place is None or self.scratch_place.shape[0] < self.n_features:
+            with gil:
+                self.scratch = np.zeros((self.n_features + 1) * self.n_blocks)  # the system gives memory where it is used
+                self.scratch_place = np.zeros(max(self.n_features, 1), dtype=np.intc)
+        b.w, b.average, b.place, b.n_placed = &self.scratch[0], 0, &self.scratch_place[0], &n_placed
+        b.block_step, b.feature_step, b.n_blocks = 1, self.n_blocks, self.n_blocks
+        b.bias = b.w if self.intercept else NULL
+        self.add_rows(x, c, &b, 1, 0)
+        for t in range(x.block.n_rows):
+            if moves(c + t * self.n_blocks, self.n_blocks):
+                for q in range(sp_start(&x.block, t), sp_start(&x.block, t + 1)):
+                    b.place[sp_index(&x.block, q)] = 0
+        return taken(b.w, n_placed * self.n_blocks)
+
+    cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        return a
+
+    def explicit_part(self):
+        return TablePart(self.n_blocks, "intercept_", per_row=True) if self.intercept else None
+
+    def sparse_vector(self, Example x, c):
+        if not x.source.sparse:
+            return Features.sparse_vector(self, x, c)
+        from scipy.sparse import coo_array
+        c = np.asarray(c, dtype=float).reshape(x.n_rows, self.n_blocks)
+        rows, blocks = np.nonzero(c)
+        moved = x.sparse_rows.astype(float)[rows].tocoo()
+        feature, block = moved.col, blocks[moved.row]
+        values = moved.data * c[rows, blocks][moved.row]
+        if self.intercept:
+            feature, block = np.append(feature, np.full(len(rows), self.n_features)), np.append(block, blocks)
+            values = np.append(values, c[rows, blocks])
+        where, at = np.unique(self.weight_of(feature, block), return_inverse=True)
+        values = np.bincount(at, values, len(where))
+        return where[values != 0], values[values != 0]
+
+    def weight_of(self, feature, block):
+        """The numbers of the weights of these features in these blocks; feature n_features is the constant one."""
+        if self.feature_major:
+            return feature * self.row_width + block
+        return np.where(feature < self.n_features, block * self.n_features + feature, self.n_blocks * self.n_features + block)
+
+    def max_atoms(self, rows):
+        return self.n_blocks * int(rows.sizes().max()) if self.fixed_atoms < 0 else self.fixed_atoms
+
+    def touched_rows(self, rows):
+        if not (self.feature_major and rows.sparse):
+            return None
+        return np.append(np.unique(rows.X.indices), np.arange(self.n_features, self.n_weight_rows))
+
+    def split(self, w):
+        """Weights as (n_blocks, n_features) and intercepts as (n_blocks,), views where the layout allows."""
+        w = np.asarray(w)
+        if self.feature_major:
+            table = w.reshape(-1, self.row_width)[:, :self.n_blocks]
+            return table[:self.n_features].T, (table[self.n_features] if self.intercept else np.zeros(self.n_blocks))
+        blocks = w[:self.n_blocks * self.n_features].reshape(self.n_blocks, self.n_features)
+        constants = w[self.n_blocks * self.n_features:][:self.n_blocks]
+        return blocks, (constants if self.intercept else np.zeros(self.n_blocks))
+
+    def column_of(self, indices):
+        indices = np.asarray(indices)
+        feature = indices // self.row_width if self.feature_major else indices % max(self.n_features, 1)
+        constant = indices >= (self.n_features * self.row_width if self.feature_major else self.n_blocks * self.n_features)
+        return np.where(constant, -1, feature)
+
+    def attributes(self, weights):
+        return {
+            "coef_": lambda: np.array(self.split(weights.vector())[0]),
+            "intercept_": lambda: np.array(self.split(weights.vector())[1]),
+        }
+
+
+cdef class BlockFeatures(RowPart):
+    """Atom a of a one-row example x has x in weight block a: phi(x, a) = e_a (x) x, and a constant feature.
+
+    Parameters
+    ----------
+    n_blocks, n_features : int
+    intercept : bool, default True
+    feature_major : bool, default False
+        Lay the weights out for sparse X.
+    """
+
+    rows_per_example = 1
+
+    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
+        RowPart.__init__(self, n_blocks, n_features, intercept, feature_major)
+        self.shape(self.n_weights, self.n_weight_rows, atoms_per_example=n_blocks)
+        self.prefetches = feature_major
+        self.on_demand_rows = 0         # four weights and their averages fill a cache line; more memory is not saved
+
+    cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
+        self.kernels.dots[x.block.layout](&x.block, 0, &b, s)
+        return 0
+
+    cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
+        if self.followed:
+            b.n_blocks = self.n_blocks          # else the coefficients behind are 0, and whole groups of blocks take a step faster
+        self.kernels.add[x.block.layout](&x.block, 0, &b, c, to_w, to_u)
+        return 0
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """||c||^2 (||x||^2 + 1)"""
+        cdef double total = 0
+        cdef Py_ssize_t k
+        for k in range(self.n_blocks):
+            total += c[k] * c[k]
+        return total * (self.kernels.norm[x.block.layout](&x.block, 0) + self.intercept)
+
+    cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:
+        """||x||^2 + 1, and 0: blocks are orthogonal"""
+        off_diagonal[0] = 0
+        return self.kernels.norm[x.block.layout](&x.block, 0) + self.intercept
+
+    cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
+        sp_prefetch_blocks(&x.block, &b)
+
+    def batch_scores(self, w, rows):
+        if rows.offsets is not None:
+            return None
+        blocks, intercepts = self.split(w)
+        return rows.X @ blocks.T + intercepts
+
+
+cdef class RowFeatures(RowPart):
+    """Atom a of an example is its row a: phi(x, a) = x_a, one weight per column of X.
+
+    Documents of a query, edges of a graph, candidate intervals: every structure is scored by the sum of its rows.
+    """
+
+    def __init__(self, Py_ssize_t n_features):
+        RowPart.__init__(self, 1, n_features)
+
+    def attributes(self, weights):
+        return {"coef_": lambda: np.array(weights.vector())}

@@ -1,0 +1,110 @@
+"""A feature map written down as vectors: the shortest way to a new Phi in Python."""
+import numpy as np
+
+from structperc.core.errors import PluginError
+from structperc.core.features cimport Features, Parameter
+from structperc.core.row_features cimport RowFeatures
+from structperc.core.rows cimport Example, Rows
+
+
+cdef class VectorFeatures(Features):
+    """A subclass gives `vectors(x)`; scores, updates, norms and inner products follow.
+
+    `vectors` is called once per visit and once per prediction. Weight j belongs to column j of X where there are as many weights as columns;
+    override `column_of` where this is not so: `explain` names the weights by it (and the atoms by `Outputs.atom_names`).
+
+    Parameters
+    ----------
+    n_weights : int
+        Length of every phi(x, a).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Pairs(VectorFeatures):            # atoms: neighbouring rows, described by their difference
+    ...     def vectors(self, x):
+    ...         return np.diff(x.rows, axis=0)
+    >>> Pairs(3).n_weights
+    3
+    """
+
+    def __init__(self, Py_ssize_t n_weights):
+        self.shape(n_weights)
+        self.map, self.n_columns = RowFeatures(n_weights), -1
+
+    def vectors(self, x):
+        """phi(x, a) for all atoms: an array or a sparse matrix or array of shape (n_atoms, n_weights)."""
+        raise self.missing("vectors")
+
+    def start(self, parts, context):
+        self.n_columns = context.n_features
+
+    cdef Example written(self, Example x):
+        """The vectors of x as rows; kept with x until it shows another example."""
+        if x.kept is None:
+            x.kept = {}
+        index, rows = x.kept.get(self, (-1, None))
+        if index != x.index:
+            rows = as_rows(self, x)
+            x.kept[self] = x.index, rows
+        return rows
+
+    cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
+        with gil:
+            try:
+                return self.written(x).block.n_rows
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        with gil:
+            try:
+                return self.map.scores_c(p, self.written(x), s)
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        with gil:
+            try:
+                return self.map.add_c(p, self.written(x), c, to_w, to_u)
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        with gil:
+            try:
+                return self.map.norm_c(self.written(x), c)
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    def sparse_vector(self, Example x, c):
+        return self.map.sparse_vector(self.written(x), c)
+
+    def column_of(self, indices):
+        indices = np.asarray(indices)
+        return indices if self.n_columns in (-1, self.n_weights) else np.full(indices.shape, -1)
+
+    def attributes(self, weights):
+        return {"coef_": lambda: np.array(weights.vector())}
+
+
+def as_rows(features, x):
+    """What `vectors` returned for x, checked, as an example of so many rows."""
+    vectors = features.vectors(x)
+    if hasattr(vectors, "tocsr"):
+        vectors = vectors.tocsr()
+        shape = vectors.shape
+        if vectors.data.dtype not in (np.float64, np.float32):
+            vectors = vectors.astype(np.float64)
+    else:
+        vectors = np.asarray(vectors)
+        shape = vectors.shape
+        vectors = np.ascontiguousarray(vectors, dtype=vectors.dtype if vectors.dtype in (np.float64, np.float32) else np.float64)
+    if len(shape) != 2 or shape[1] != features.n_weights:
+        raise PluginError(f"{type(features).__name__}.vectors returned shape {shape} for example {x.index}; expected "
+                          f"(n_atoms, {features.n_weights}), a vector per atom.")
+    return Rows(vectors, np.array([0, shape[0]], dtype=np.int64)).example(0)
