@@ -459,9 +459,11 @@ cdef class SumFeatures(Features):
 
     def __init__(self, *parts):
         cdef Py_ssize_t width
+        cdef Features left, right
         if len(parts) < 2:
             raise PluginError(f"{type(self).__name__} was given {len(parts)} feature map{'s' * (len(parts) != 1)}; a sum has two or more.")
-        cdef Features left = parts[0].fresh() if len(parts) == 2 else SumFeatures(*parts[:-1]), right = parts[-1].fresh()
+        left = parts[0].fresh() if len(parts) == 2 else SumFeatures(*parts[:-1])
+        right = parts[-1].fresh()
         self.by_rows = left.n_weight_rows > 1 or right.n_weight_rows > 1 or left.on_demand_rows > 0 or right.on_demand_rows > 0
         if self.by_rows:
             width = left.row_width if left.n_weight_rows > 1 or left.on_demand_rows > 0 else right.row_width
@@ -475,10 +477,10 @@ cdef class SumFeatures(Features):
         self.explicit_only = left.explicit_only and right.explicit_only
         if (left.explicit_only or left.n_blocks) and (right.explicit_only or right.n_blocks):
             self.n_blocks = left.n_blocks + right.n_blocks
-        made_for = {part.n_features for part in (left, right) if hasattr(part, "n_features")}
-        if len(made_for) == 2:
-            raise PluginError(f"{type(left).__name__} was made for {left.n_features} features, but {type(right).__name__} for "
-                              f"{right.n_features}.")
+        made_for = getattr(left, "n_features", None), getattr(right, "n_features", None)
+        if None not in made_for and made_for[0] != made_for[1]:
+            raise PluginError(f"{type(left).__name__} was made for {made_for[0]} features, but {type(right).__name__} for "
+                              f"{made_for[1]}.")
         left.follow()
         self.prefetches = left.prefetches or right.prefetches
         self.left, self.right, self.first, self.second = left, right, bound(left), bound(right)

@@ -36,6 +36,7 @@ cdef class Rows:
     cdef const int64_t *starts
     cdef Py_ssize_t value_size, index_size
     cdef tuple _kept                    # the arrays whose memory is read
+    cdef dict kept                      # of one example alone: as `Example.kept`
 
     cdef inline void load(self, Py_ssize_t i, Example x) noexcept nogil:
         """Points x at example i."""

@@ -41,12 +41,17 @@ cdef class VectorFeatures(Features):
 
     cdef Example written(self, Example x):
         """The vectors of x as rows; kept with x until it shows another example."""
-        if x.kept is None:
-            x.kept = {}
-        index, rows = x.kept.get(self, (-1, None))
+        cdef dict kept = x.source.kept if x.source.n_examples == 1 else x.kept
+        if kept is None:
+            kept = {}
+            if x.source.n_examples == 1:
+                x.source.kept = kept
+            else:
+                x.kept = kept
+        index, rows = kept.get(self, (-1, None))
         if index != x.index:
             rows = as_rows(self, x)
-            x.kept[self] = x.index, rows
+            kept[self] = x.index, rows
         return rows
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
