@@ -217,8 +217,12 @@ cdef class Features(Component):
 
     def norm(self, Example x, c):
         """Squared norm of sum_a c[a] phi(x, a)."""
-        cdef double[::1] padded = room_for(c, self, x)
-        cdef double total = self.norm_c(x, &padded[0])
+        cdef double[::1] padded
+        cdef double total
+        if overrides(self, "add"):
+            return bound(self).norm(x, c)
+        padded = room_for(c, self, x)
+        total = self.norm_c(x, &padded[0])
         self.reraise()
         return total
 
@@ -371,6 +375,10 @@ cdef class TablePart(Features):
     def explicit_part(self):
         return self.fresh()
 
+    @property
+    def has_constant_gram(self):
+        return not self.per_row
+
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
         return self.value * self.value * (a % self.length == b % self.length)
 
@@ -458,12 +466,12 @@ cdef class SumFeatures(Features):
     """
 
     def __init__(self, *parts):
-        cdef Py_ssize_t width
+        cdef Py_ssize_t width, last = len(parts) - 1
         cdef Features left, right
-        if len(parts) < 2:
-            raise PluginError(f"{type(self).__name__} was given {len(parts)} feature map{'s' * (len(parts) != 1)}; a sum has two or more.")
-        left = parts[0].fresh() if len(parts) == 2 else SumFeatures(*parts[:-1])
-        right = parts[-1].fresh()
+        if last < 1:
+            raise PluginError(f"{type(self).__name__} was given {len(parts)} feature map{'s' * (last != 0)}; a sum has two or more.")
+        left = parts[0].fresh() if last == 1 else SumFeatures(*parts[:last])
+        right = parts[last].fresh()
         self.by_rows = left.n_weight_rows > 1 or right.n_weight_rows > 1 or left.on_demand_rows > 0 or right.on_demand_rows > 0
         if self.by_rows:
             width = left.row_width if left.n_weight_rows > 1 or left.on_demand_rows > 0 else right.row_width

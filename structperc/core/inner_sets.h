@@ -4,7 +4,14 @@
 
 #include "inner.h"
 
-/* x . z for rows in any two layouts; sparse rows need increasing indices.  Not for the training loop. */
+/* Whether the columns of a sparse row rise. */
+static int sp_rises(const sp_rows *x, ptrdiff_t row) {
+    for (ptrdiff_t q = sp_start(x, row) + 1; q < sp_start(x, row + 1); q++)
+        if (sp_index(x, q - 1) >= sp_index(x, q)) return 0;
+    return 1;
+}
+
+/* x . z for rows in any two layouts.  Not for the training loop. */
 static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other) {
     ptrdiff_t p, p_end, q, q_end;
     double total = 0;
@@ -21,6 +28,12 @@ static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrd
         return total;
     }
     q_end = sp_start(z, other + 1);
+    if (!sp_rises(x, row) || !sp_rises(z, other)) {
+        for (; p < p_end; p++)
+            for (ptrdiff_t r = q; r < q_end; r++)
+                if (sp_index(x, p) == sp_index(z, r)) total += sp_value(x, p) * sp_value(z, r);
+        return total;
+    }
     while (p < p_end && q < q_end) {
         ptrdiff_t i = sp_index(x, p), j = sp_index(z, q);
         if (i == j) total += sp_value(x, p++) * sp_value(z, q++);

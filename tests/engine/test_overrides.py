@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from structperc_sequence.features import ChainFeatures
+from structperc_sequence.chain_features import ChainFeatures
 from subsets import Subsets
 
 from structperc import Engine, hookimpl

@@ -355,7 +355,6 @@ def test_norms_of_rows_with_repeated_columns(fitted_on):
     problem = chains.Sentences(4, 6, True, True, True)
     engine = engine_for(problem).fit(stored(np.zeros((2, 6)), fitted_on), [1, 2])
     features, reader = engine.parts_.features, engine.parts_.reader
-    assert features.adds_repeated
     lengths = rng.integers(0, 5, 30)
     csr = scrambled(rng, lengths.sum(), 6, np.int32)
     offsets = np.append(0, np.cumsum(lengths))
