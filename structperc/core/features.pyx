@@ -466,15 +466,19 @@ cdef class SumFeatures(Features):
     """
 
     def __init__(self, *parts):
-        cdef Py_ssize_t width, last = len(parts) - 1
-        cdef Features left, right
+        cdef Py_ssize_t last = len(parts) - 1
         if last < 1:
             raise PluginError(f"{type(self).__name__} was given {len(parts)} feature map{'s' * (last != 0)}; a sum has two or more.")
-        left = parts[0].fresh() if last == 1 else SumFeatures(*parts[:last])
-        right = parts[last].fresh()
-        self.by_rows = left.n_weight_rows > 1 or right.n_weight_rows > 1 or left.on_demand_rows > 0 or right.on_demand_rows > 0
+        self.put_together(parts[0].fresh() if last == 1 else SumFeatures(*parts[:last]), parts[last].fresh(), 0)
+
+    def put_together(self, Features left, Features right, Py_ssize_t width):
+        """Lays the weights of the parts out in rows of this width, 0: in rows as a part has them, or else all in one row."""
+        if width == 0 and (left.n_weight_rows > 1 or left.on_demand_rows > 0):
+            width = left.row_width
+        if width == 0 and (right.n_weight_rows > 1 or right.on_demand_rows > 0):
+            width = right.row_width
+        self.by_rows = width > 0
         if self.by_rows:
-            width = left.row_width if left.n_weight_rows > 1 or left.on_demand_rows > 0 else right.row_width
             left, right = left.in_rows(width), right.in_rows(width)
             self.n_weight_rows, self.row_width = left.n_weight_rows + right.n_weight_rows, width
             self.on_demand_rows = left.on_demand_rows
@@ -634,7 +638,12 @@ cdef class SumFeatures(Features):
         return SumFeatures(*[Unweighted(part) if known is None else known for part, known in zip(parts, explicit)])
 
     def in_rows(self, Py_ssize_t width):
-        return self if self.by_rows and self.row_width == width else Features.in_rows(self, width)
+        cdef SumFeatures laid
+        if self.by_rows:
+            return Features.in_rows(self, width)
+        laid = self.fresh()
+        laid.put_together(laid.left, laid.right, width)
+        return laid
 
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
         n, m = self.left.n_atoms(x), self.left.n_atoms(z)
