@@ -1,6 +1,7 @@
 """A feature map written down as vectors: the shortest way to a new Phi in Python."""
 import numpy as np
 
+from structperc.core.component import noted
 from structperc.core.errors import PluginError
 from structperc.core.features cimport Features, Parameter
 from structperc.core.row_features cimport RowFeatures
@@ -99,7 +100,10 @@ cdef class VectorFeatures(Features):
 
 def as_rows(features, x):
     """What `vectors` returned for x, checked, as an example of so many rows."""
-    vectors = features.vectors(x)
+    try:
+        vectors = features.vectors(x)
+    except BaseException as error:
+        raise noted(error, features, "vectors", x)
     if hasattr(vectors, "tocsr"):
         vectors = vectors.tocsr()
         shape = vectors.shape
