@@ -1,12 +1,9 @@
 """CuSum Rank: every rank has its own direction, and a rank's score is the sum of its prefix."""
 
 import numpy as np
-from structperc.core.argmax import PrefixArgmax
-from structperc.core.features import TablePart
-from structperc.core.outputs import RankOutputs
-from structperc.core.row_features import BlockFeatures
 
 from structperc import hookimpl
+from structperc.components import BlockFeatures, PrefixArgmax, RankOutputs, TablePart
 
 citation = r"""@misc{milidiu2019cumulative,
   author = {Ruy Luiz Milidi{\'u} and Rafael Henrique Santos Rocha},

@@ -3,9 +3,9 @@
 import numbers
 
 import numpy as np
-from structperc.core.row_features import RowFeatures
 
 from structperc import Option, hookimpl
+from structperc.components import RowFeatures
 from structperc.errors import OptionError, UnusedOption
 from structperc.plugin_tools import YU_JOACHIMS
 from structperc_latent_ranking.losses import KINDS, RankingLoss

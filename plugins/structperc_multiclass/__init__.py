@@ -1,10 +1,7 @@
 """Multiclass: every class has its own direction, and the largest score wins."""
 
-from structperc.core.argmax import LargestArgmax
-from structperc.core.outputs import ClassOutputs
-from structperc.core.row_features import BlockFeatures
-
 from structperc import hookimpl
+from structperc.components import BlockFeatures, ClassOutputs, LargestArgmax
 
 citation = r"""@article{crammer2003ultraconservative,
   author = {Koby Crammer and Yoram Singer},
