@@ -51,26 +51,26 @@ class Tokens:
 # ---- fit ----
 
 
-def training_options(arguments, conllu) -> dict:
+def training_options(source, plugins) -> dict:
     """What the engine is told of the columns: the template and the names, without the target."""
-    if not flags_of(plugin_defaults([registry.load(name) for name in (arguments.problem, *arguments.plugin)])):
+    if not flags_of(plugin_defaults([registry.load(name) for name in plugins])):
         able = [plugin.name for plugin in registry.installed() if not plugin.broken and flags_of(plugin.options)]
-        raise OptionError(f"{arguments.problem} does not learn from files of columns, having no options template and columns; "
+        raise OptionError(f"{plugins[0]} does not learn from files of columns, having no options template and columns; "
                           f"{'these do: ' + ', '.join(able) if able else 'no installed plugin does'}.")
-    _, used, _ = training_names(arguments, conllu)
-    template = default_template(len(used)) if arguments.template is None else read_template(arguments.template)
+    _, used, _ = training_names(source)
+    template = default_template(len(used)) if source.template is None else read_template(source.template)
     return {"template": template, "columns": used}
 
 
-def training_names(arguments, conllu) -> tuple[list, list, str]:
+def training_names(source) -> tuple[list, list, str]:
     """The names of all columns, of those to learn from, and of the target: the last, unless --target says another."""
-    names, target = given_names(arguments, conllu), arguments.target
-    if names is None and not conllu:
+    names, target = given_names(source), source.target
+    if names is None and not source.conllu:
         raise OptionError(f"a file of columns needs --columns, a name for each of them, such as --columns word,pos,chunk; "
-                          f"{arguments.data} has {read_file(arguments.data).layout}.")
+                          f"{source.path} has {read_file(source.path).layout}.")
     if names is None:
         if target is None:
-            raise OptionError(f"{arguments.data} is CoNLL-U; name the column to predict with --target, one of {', '.join(CONLLU)}, and "
+            raise OptionError(f"{source.path} is CoNLL-U; name the column to predict with --target, one of {', '.join(CONLLU)}, and "
                               f"--columns for others than {', '.join(CONLLU_DEFAULT)} to learn from.")
         check_known(target, CONLLU, "--target", f"the columns of CoNLL-U are {', '.join(CONLLU)}")
         names = [*CONLLU_DEFAULT, target]
@@ -86,12 +86,12 @@ def training_names(arguments, conllu) -> tuple[list, list, str]:
     return names, used, target
 
 
-def read(arguments, conllu) -> Tokens:
+def read(source) -> Tokens:
     """The training data."""
-    names, used, target = training_names(arguments, conllu)
-    file = read_file(arguments.data, conllu)
+    names, used, target = training_names(source)
+    file = read_file(source.path, source.conllu)
     places = file.places(names)
-    plain = not conllu and list(places.values()) == [*range(file.width)] and places[target] == file.width - 1
+    plain = not source.conllu and list(places.values()) == [*range(file.width)] and places[target] == file.width - 1
     return Tokens(file, file.choose(places[name] for name in used), file.column(places[target]), plain)
 
 
@@ -112,13 +112,14 @@ def reads_columns(engine) -> bool:
     return bool(flags_of(engine.plugin_options)) and engine.plugin_options["template"] is not None
 
 
-def read_for(engine, arguments, path, conllu, needs_target=True) -> Tokens:
+def read_for(engine, source, needs_target=True) -> Tokens:
     """The columns that the engine learned from, and the target where it is needed."""
-    used, target = engine.plugin_options["columns"], getattr(arguments, "target", None)
+    used, target = engine.plugin_options["columns"], source.target
     if target in (used or ()):
         raise OptionError(f"--target {target!r}: the model learned from this column to predict another; name the column of right answers, "
                           f"or leave --target out.")
-    file, names = read_file(path, conllu), given_names(arguments, conllu)
+    path, conllu = source.path, source.conllu
+    file, names = read_file(path, conllu), given_names(source)
     if used is None and names is None:
         raise OptionError(f"the model does not know the names of its columns; name those of {path} with --columns.")
     names = names or (CONLLU if conllu else plain_names(engine, file, list(used), target))
@@ -130,7 +131,7 @@ def read_for(engine, arguments, path, conllu, needs_target=True) -> Tokens:
     X = file.choose(places[name] for name in used)
     if not needs_target:
         return Tokens(file, X)
-    if target is None and not (conllu and arguments.columns is None):
+    if target is None and not (conllu and source.columns is None):
         target = next((name for name in reversed(places) if name not in used), None)
     if target is None:
         raise OptionError(f"{path} has the columns {', '.join(places)}; name the one that holds the right answers with --target.")
@@ -161,13 +162,12 @@ def share_of_labels(column, labels) -> float:
 # ---- both ----
 
 
-def given_names(arguments, conllu) -> list | None:
+def given_names(source) -> list | None:
     """The names in --columns; in CoNLL-U, whose columns are known, --target may add one."""
-    if arguments.columns is None:
+    if source.columns is None:
         return None
-    names = split(arguments.columns)
-    target = getattr(arguments, "target", None)
-    return [*names, target] if conllu and target in CONLLU and target not in names and set(names) <= set(CONLLU) else names
+    names, target = split(source.columns), source.target
+    return [*names, target] if source.conllu and target in CONLLU and target not in names and set(names) <= set(CONLLU) else names
 
 
 def split(text) -> list[str]:

@@ -10,45 +10,29 @@ from pathlib import Path
 import numpy as np
 
 from structperc.cli import column_files
-from structperc.cli.settings import COLUMN_FLAGS, flags_of
+from structperc.cli.settings import flags_of
+from structperc.cli.source import Source
 from structperc.engine.assembly import ask, options_alone
 from structperc.errors import OptionError
 from structperc.files import conll as columns
 from structperc.files import csv_svmlight as tables
 
-TABLE_FLAGS = {"group": "--group", "weight": "--weight", "separator": "--separator"}
 
-
-def chosen_format(arguments, path, default=None) -> str:
-    """What --format, the file's name or --columns say of the data; flags of other formats are refused."""
-    given = {name for name in (*COLUMN_FLAGS, *TABLE_FLAGS) if getattr(arguments, name, None) is not None}
-    default = "conll" if given & set(COLUMN_FLAGS) else default or tables.guess_format(path)
-    chosen = arguments.format or columns.guess_format(path) or default
-    foreign = TABLE_FLAGS if chosen in columns.FORMATS else COLUMN_FLAGS
-    for name, flag in foreign.items():
-        if name in given:
-            others = tables.FORMATS if foreign is TABLE_FLAGS else columns.FORMATS
-            raise OptionError(f"{path} is read as {chosen}, for which {flag} means nothing; leave it out, or say --format "
-                              f"{' or '.join(others)}.")
-    return chosen
-
-
-def read(arguments, path, *, needs_target=True, weight=None, features=None, n_features=None, text_labels=False):
+def read(source, *, needs_target=True, features=None, n_features=None, text_labels=False):
     """The data of `fit` from any format, as the flags say."""
-    chosen = chosen_format(arguments, path)
-    if chosen in columns.FORMATS:
-        return column_files.read(arguments, chosen == "conllu")
-    target, group = (arguments.target if needs_target else None), arguments.group
+    if source.has_columns:
+        return column_files.read(source)
+    path, target, group, weight = source.path, source.target if needs_target else None, source.group, source.weight
     if weight is not None and group is not None:
         raise OptionError("--weight weighs single rows, but with --group an example is many rows; leave one of them out.")
-    if chosen == "svmlight":
+    if source.format == "svmlight":
         if target is not None or weight is not None:
             flag = "--target" if target is not None else "--weight"
             raise OptionError(f"{path} is read as svmlight, which has no named columns; leave out {flag}, or say --format csv.")
         if group not in (None, "qid"):
             raise OptionError(f"--group {group}: {path} is read as svmlight, where the only groups are those of --group qid.")
         return tables.read_svmlight(path, n_features=n_features, grouped=group is not None)
-    separator = {None: ",", "tab": "\t"}.get(arguments.separator, arguments.separator)
+    separator = {None: ",", "tab": "\t"}.get(source.separator, source.separator)
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")
     if target is None and needs_target:
@@ -57,24 +41,25 @@ def read(arguments, path, *, needs_target=True, weight=None, features=None, n_fe
                           f"{tables.tokens_hint(header)}")
     target = None if target is None else named_columns(target, tables.read_header(path, separator))
     if isinstance(target, tuple) and group is not None:
-        raise OptionError(f"--target {arguments.target} names the ends of intervals, which single rows have; leave --group out.")
+        raise OptionError(f"--target {source.target} names the ends of intervals, which single rows have; leave --group out.")
     return tables.read_csv(path, target=target, weight=weight, group=group, features=features, text_labels=text_labels, separator=separator)
 
 
-def read_for(engine, arguments, path, needs_target=True):
+def read_for(engine, arguments, needs_target=True):
     """Data with the columns that the engine was trained with, found by name where it knows names."""
     of_columns = column_files.reads_columns(engine)
     if not of_columns and getattr(engine.parts_.reader, "named", False):
-        raise OptionError(f"the model was trained in Python on tokens with named features, which {path} cannot hold; use Engine.load "
-                          f"there, or train one on files of columns.")
-    chosen = chosen_format(arguments, path, "conll" if of_columns else None)
-    if of_columns != (chosen in columns.FORMATS):
+        raise OptionError(f"the model was trained in Python on tokens with named features, which {arguments.data} cannot hold; use "
+                          f"Engine.load there, or train one on files of columns.")
+    source = Source.named(arguments, "conll" if of_columns else None)
+    if of_columns != source.has_columns:
         takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
-        raise OptionError(f"{path} is read as {chosen}, but the model was trained on {takes}; say so with --format if it is that.")
+        raise OptionError(f"{source.path} is read as {source.format}, but the model was trained on {takes}; say so with --format if it is "
+                          f"that.")
     if of_columns:
-        return column_files.read_for(engine, arguments, path, chosen == "conllu", needs_target)
+        return column_files.read_for(engine, source, needs_target)
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
-    table = read(arguments, path, needs_target=needs_target, features=None if names is None else list(names),
+    table = read(source, needs_target=needs_target, features=None if names is None else list(names),
                  n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()))
     refuse_intervals(table, engine.parts_.outputs, engine.problem)
     return table

@@ -11,10 +11,10 @@ import numpy as np
 from structperc import Engine
 from structperc.cli import column_files
 from structperc.cli.column_files import Tokens
-from structperc.cli.files import answers, check_writable, chosen_format, exact_rows, is_text, outputs_of, read, refuse_intervals
+from structperc.cli.files import answers, check_writable, exact_rows, is_text, outputs_of, read, refuse_intervals
 from structperc.cli.settings import read_settings
+from structperc.cli.source import Source
 from structperc.errors import DataError, MissingExtra, NotFittedError
-from structperc.files.conll import FORMATS
 from structperc.files.csv_svmlight import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
@@ -26,14 +26,14 @@ def fit(arguments) -> int:
     check_writable(arguments.model)
     settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin])
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
-    chosen = chosen_format(arguments, arguments.data)
-    if chosen in FORMATS:
-        settings |= column_files.training_options(arguments, chosen == "conllu")
+    source = Source.named(arguments)
+    if source.has_columns:
+        settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
     bar = progress_bar(arguments)
     observers = [] if bar is None else [bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
-    table = read(arguments, arguments.data, weight=arguments.weight, text_labels=classes is not None and is_text(classes))
+    table = read(source, text_labels=classes is not None and is_text(classes))
     if getattr(table.y, "ndim", 1) == 2:
         refuse_intervals(table, outputs_of(engine), arguments.problem)
     try:

@@ -25,7 +25,7 @@ def predict(arguments) -> int:
     if arguments.output:
         check_writable(arguments.output)
     engine = Engine.load(arguments.model)
-    table = read_for(engine, arguments, arguments.data, needs_target=False)
+    table = read_for(engine, arguments, needs_target=False)
     predicted = engine.predict(table.X, offsets=table.offsets)
     with open(arguments.output, "w", encoding="utf-8", newline="") if arguments.output else nullcontext(sys.stdout) as file:
         if isinstance(table, Tokens):
@@ -37,7 +37,7 @@ def predict(arguments) -> int:
 
 def evaluate(arguments) -> int:
     engine = Engine.load(arguments.model)
-    table = read_for(engine, arguments, arguments.data)
+    table = read_for(engine, arguments)
     model = engine.model_
     rows = model.read(table.X, table.offsets)
     predicted = model.predict(rows)
@@ -95,7 +95,7 @@ def plot(arguments) -> int:
     if arguments.data:
         if not engine.parts_.outputs.ordered:
             raise OptionError(f"--data draws the thresholds between ranks, but {engine.problem} predicts no ranks; leave it out.")
-        table = read_for(engine, arguments, arguments.data)
+        table = read_for(engine, arguments)
         exact = exact_rows(table.y)
         if not exact.any():
             raise OptionError(f"--data draws the rows of each rank, but {arguments.data} knows none but intervals; "

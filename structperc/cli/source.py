@@ -1,0 +1,58 @@
+"""The data that a command names: path, format and columns, made once from the arguments and handed on."""
+
+from __future__ import annotations
+
+import attrs
+
+from structperc.cli.settings import COLUMN_FLAGS
+from structperc.errors import OptionError
+from structperc.files import conll, csv_svmlight
+
+TABLE_FLAGS = {"group": "--group", "weight": "--weight", "separator": "--separator"}
+
+
+@attrs.frozen
+class Source:
+    """Where data lie, and how the flags say that they are read; None: a flag that was not given, or that the command lacks.
+
+    Attributes
+    ----------
+    path, format : str
+    target, columns, template, group, weight, separator : str or None
+    """
+
+    path: str
+    format: str
+    target: str | None = None
+    columns: str | None = None
+    template: str | None = None
+    group: str | None = None
+    weight: str | None = None
+    separator: str | None = None
+
+    @classmethod
+    def named(cls, arguments, default=None):
+        """The source of a command; flags of other formats than that of the data are refused.
+
+        The format is what --format, the file's name or --columns say, else `default`.
+        """
+        path = arguments.data
+        flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
+        given = {name for name, value in flags.items() if value is not None}
+        default = "conll" if given & set(COLUMN_FLAGS) else default or csv_svmlight.guess_format(path)
+        source = cls(path, arguments.format or conll.guess_format(path) or default, **flags)
+        foreign, others = (TABLE_FLAGS, csv_svmlight.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
+        for name, flag in foreign.items():
+            if name in given:
+                raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format "
+                                  f"{' or '.join(others)}.")
+        return source
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether it is a file of columns, a token a line."""
+        return self.format in conll.FORMATS
+
+    @property
+    def conllu(self) -> bool:
+        return self.format == "conllu"
