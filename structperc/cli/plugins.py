@@ -62,9 +62,8 @@ def check(arguments) -> int:
     from structperc import testing
 
     try:
-        report = testing.check_problem(arguments.name)
+        testing.check_problem(arguments.name, progress=lambda name, outcome: print(f"{name:36} {outcome}", flush=True))
     except AssertionError as failure:
         print(f"structperc check: {failure}", file=sys.stderr)
         return 1
-    print(report)
     return 0

@@ -32,7 +32,7 @@ def k_best(parts, scores, x, k) -> list:
     winner = best(parts, scores, x)
     structures, counts = listed(parts, x, "the k best structures")
     totals = counts @ scores
-    found = [(winner, parts.outputs.count(x, winner))]
+    found = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float))]
     for i in np.argsort(-totals, kind="stable"):
         if len(found) == k:
             break
@@ -76,4 +76,4 @@ def listed(parts, x, wanted):
     if len(structures) > MOST_STRUCTURES:
         raise PluginError(f"{wanted} were looked for among all structures of example {x.index}, which are more than {MOST_STRUCTURES}; "
                           f"give it a smaller one.")
-    return structures, np.array([parts.outputs.count(x, y) for y in structures]).reshape(len(structures), x.n_atoms)
+    return structures, np.array([parts.outputs.count(x, y) for y in structures], dtype=float).reshape(len(structures), x.n_atoms)

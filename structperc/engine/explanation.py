@@ -95,7 +95,7 @@ def explain(model, x, against=None) -> Explanation:
         if not parts.outputs.partial_gold:
             parts.outputs.check_gold(gold, rows, parts.features)
         runner_up = gold[0]
-    coefficients = parts.outputs.count(example, winner) - parts.outputs.count(example, runner_up)
+    coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))
     names = parts.outputs.atom_names(example)
     w = np.asarray(vector)
     atoms, contributions = {}, []

@@ -11,13 +11,21 @@ __all__ = ["CHECKS", "DualWeights", "Report", "check_problem"]
 
 
 class Report(list):
-    """What became of every check: a list of (name, "passed" or "not applicable: why") that prints as a table."""
+    """What became of every check: a list of (name, "passed" or "not applicable: why") that prints as a table.
+
+    Attributes
+    ----------
+    parts : str
+        The parts that were tested, by their authors' names.
+    """
+
+    parts = ""
 
     def __str__(self):
         return "\n".join(f"{name:36} {outcome}" for name, outcome in self)
 
 
-def check_problem(plugin, *, plugins=(), checks=None, random_state=0, **options) -> Report:
+def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=None, **options) -> Report:
     """Runs the battery on a plugin.
 
     What a plugin may say about itself, each an attribute beside its hooks:
@@ -41,6 +49,8 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, **options)
     checks : sequence of str, optional
         Names of the checks to run; without it all of `CHECKS`, whose docstrings say what each asserts.
     random_state : int
+    progress : function of two strings, optional
+        Told "parts" and the parts that are tested, then the name and outcome of each check when it is over.
     **options
         Engine options; they go before the plugin's own `check_options`.
 
@@ -68,6 +78,9 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, **options)
     case = make_case(plugin, tuple(plugins), options, random_state)
     origin = registry.load(plugin).origin
     report = Report()
+    report.parts = described(case, origin)
+    progress = progress or (lambda name, outcome: None)
+    progress("parts", report.parts)
     for name in checks or known:
         try:
             reason = known[name](case)
@@ -76,4 +89,13 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, **options)
         except Exception as error:
             raise AssertionError(f"{origin} fails {name}: {type(error).__name__}: {error}") from error
         report.append((name, f"not applicable: {reason}" if reason else "passed"))
+        progress(*report[-1])
     return report
+
+
+def described(case, origin) -> str:
+    """The parts that are tested."""
+    try:
+        return case.described
+    except Exception as error:
+        raise AssertionError(f"{origin} cannot be put together: {type(error).__name__}: {error}") from error

@@ -58,6 +58,7 @@ class Case:
     random: np.random.Generator
     data: Data
     observe: object = None
+    checked: object = None              # the plugin that is checked, loaded
     pristine: Data = attrs.field(init=False)
 
     def __attrs_post_init__(self):
@@ -72,8 +73,25 @@ class Case:
         return self.engine(*further, **changes).fit(data.X, data.y, offsets=data.offsets, keep_online=True)
 
     @cached_property
+    def asked(self) -> Engine:
+        """An engine whose plugins were asked for their parts, with nothing learned."""
+        engine = self.engine()
+        self.parts = begin(engine, self.data.X, self.data.offsets, None)[0].parts
+        return engine
+
+    @cached_property
     def parts(self):
-        return begin(self.engine(), self.data.X, self.data.offsets, None)[0].parts
+        self.asked      # sets it
+        return self.__dict__["parts"]
+
+    @property
+    def described(self) -> str:
+        """The parts that are tested, by their authors' names."""
+        return ", ".join(f"{kind} {type(part).__name__}" for kind, part in self.parts.items())
+
+    @cached_property
+    def outputs(self):
+        return bound(self.parts.outputs)
 
     @cached_property
     def features(self):
@@ -118,7 +136,7 @@ class Case:
 
     def counts(self, x, structures) -> np.ndarray:
         """How often each atom occurs in each structure, (n_structures, n_atoms)."""
-        return np.array([self.parts.outputs.count(x, y) for y in structures]).reshape(len(structures), x.n_atoms)
+        return np.array([self.parts.outputs.count(x, y) for y in structures], dtype=float).reshape(len(structures), x.n_atoms)
 
     def golds(self, x) -> list:
         """Encoded gold outputs of an example to measure losses from."""
@@ -148,6 +166,7 @@ class Case:
 
 def make_case(plugin, plugins, options, random_state) -> Case:
     """The plugin, lined up with the problem it needs, and examples: its own `sample`, or rows of numbers for label outputs."""
+    checked = registry.load(plugin)
     problem, plugins = line_up(plugin, plugins)
     loaded = [registry.load(p) for p in (problem, *plugins)]
 
@@ -157,10 +176,10 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     options = {"random_state": random_state, **{k: v for plugin in loaded for k, v in (plugin.check_options or {}).items()}, **options}
     random, sample = np.random.default_rng(random_state), said("sample")
     if sample is not None:
-        return Case(problem, plugins, options, random, read_sample(sample(random, EXAMPLES), loaded[0].origin), said("observe"))
+        return Case(problem, plugins, options, random, read_sample(sample(random, EXAMPLES), loaded[0].origin), said("observe"), checked)
     X = np.round(random.normal(size=(EXAMPLES, 3)) * 16) / 16
     X[1], X[3] = X[0], 0
-    case = Case(problem, plugins, {"classes": LABELS, **options}, random, Data(X), said("observe"))
+    case = Case(problem, plugins, {"classes": LABELS, **options}, random, Data(X), said("observe"), checked)
     try:
         begin(case.engine(), X, None, None)
     except DataError as error:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import math
-import pickle
 import tempfile
 from pathlib import Path
 
 import attrs
 import numpy as np
 
-from structperc.core.adapters import overrides
+from structperc.core.errors import PluginError, StructPercError
 from structperc.engine import answers as inference
+from structperc.engine import plugins as registry
+from structperc.engine.options import changed_options
 from structperc.engine.trainers import INTERRUPTED, OnlineTrainer
 from structperc.testing.case import MOST_STRUCTURES
 from structperc.testing.twins import CtrlC, DualWeights, PythonCalls
@@ -22,6 +23,23 @@ NOT_LISTED = f"Outputs.enumerate does not list Y(x), or lists more than {MOST_ST
 NOT_ONLINE = "a trainer of its own drives the examples"
 NO_VECTOR = "the weights are no vector"
 TRANSFORMED = "the weights transform steps, so no kernel form of them exists"
+
+
+# ---- the plugin ----
+
+
+def plugin_is_used(case):
+    """At least one hook of the plugin answers; else the other checks would test other plugins' parts."""
+    hooks = {hook: method for hook, method in case.checked.implementations.values() if hook in registry.COMPONENTS}
+    if not hooks:
+        return f"{case.checked.origin} is an observer, which has no part"
+    engine = case.asked
+    used = [hook for hook, method in hooks.items() if registry.wraps(method) or engine.manager.answered.get(hook) is not None
+            and engine.manager.answered[hook].name == case.checked.name]
+    asked = ", ".join(f"{name}={getattr(engine, name)!r}" for name in ("update", "loss", "trainer"))
+    require(used, f"nothing of it was used: {', '.join(hooks)} answered None, or a later plugin was asked instead, with {asked}. Name its "
+                  f"part: check_problem(..., update=...), or check_options = {{...}} in the plugin. The parts in use are {case.described}.")
+    return None
 
 
 # ---- one component at a time ----
@@ -79,6 +97,47 @@ def features_add_up(case):
     return None
 
 
+def agreeing_is_counting_the_same(case):
+    """A prediction agrees with a gold structure if and only if both count every atom equally often; with a partial one, what completes it."""
+    outputs, some_disagree = case.parts.outputs, False
+    for x in case.examples:
+        structures = case.some_structures(x)
+        for gold in case.golds(x):
+            if outputs.partial_gold:
+                completed = outputs.as_structure(case.outputs.complete(gold, case.random.normal(size=x.n_atoms), x), x)
+                require(case.outputs.agrees(gold, completed, x),
+                        f"{named(outputs)}.complete returned {completed} for the gold output {gold} of example {x.index}, with which "
+                        f"{named(outputs)}.agrees says it does not agree.")
+                some_disagree |= any(not case.outputs.agrees(gold, y, x) for y in structures)
+                continue
+            for y in structures:
+                same = np.array_equal(outputs.count(x, gold), outputs.count(x, y))
+                found = case.outputs.agrees(gold, y, x)
+                require(found == same, f"{named(outputs)}.agrees({gold}, {y}) is {found} for example {x.index}, but they count "
+                                       f"{'the same atoms' if same else 'different atoms'}.")
+                some_disagree |= not found
+    single = all(len(case.some_structures(x)) == 1 for x in case.examples)
+    require(some_disagree or single, f"{named(outputs)}.agrees says of every structure that it agrees with every gold output.")
+    return None
+
+
+def decoding_is_undone(case):
+    """`encode_answers` (where gold outputs are whole structures, `encode`) gives back the structure that `decode` shows."""
+    outputs, rows = case.parts.outputs, case.data.rows
+    answers = [case.some_structures(x)[-1] for x in case.examples]
+    shown = outputs.decode_many(answers, rows)
+    try:
+        again = outputs.encode_answers(shown, rows)
+    except PluginError as error:
+        if outputs.partial_gold:
+            return str(error)
+        raise
+    for x, y, later in zip(case.examples, answers, again, strict=True):
+        require(np.array_equal(case.counts(x, [y]), case.counts(x, [later])),
+                f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(shown)[x.index]!r}, which is encoded as {later}.")
+    return None
+
+
 def loss_is_zero_at_gold(case):
     """The loss of the right answer is 0, and no loss is negative."""
     name = named(case.parts.loss)
@@ -96,7 +155,8 @@ def loss_is_zero_at_gold(case):
 def augmented_argmax_maximises(case):
     """The argmax over scores with the loss in them maximises score + loss."""
     loss, argmax = case.parts.loss, case.parts.argmax
-    if not argmax.searches_with(loss):
+    searches = argmax.searches_with(loss)
+    if not searches and not loss.decomposable:
         return f"{named(loss)} is only measured"
     if not argmax.exact:
         return f"{named(argmax)} declares itself approximate"
@@ -109,9 +169,12 @@ def augmented_argmax_maximises(case):
             s, scale = case.random.normal(size=x.n_atoms), float(case.random.uniform(0.5, 2))
             losses = np.array([case.loss.value(gold, y, x) for y in structures])
             wanted = counts @ s + scale * losses
-            found = case.parts.outputs.as_structure(argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
+            if searches:
+                found = case.parts.outputs.as_structure(argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
+            else:           # its augment is that of a base class whose value it changed
+                found = case.answer(np.asarray(case.loss.augment(gold, s.copy(), scale, x)), x)
             chosen = (counts == case.parts.outputs.count(x, found)).all(axis=1)
-            where = f"{named(loss)}.augment: with the loss from" if loss.over_atoms else f"{named(argmax)}.argmax_augmented with the loss from"
+            where = f"{named(loss)}.augment: with the loss from" if loss.over_atoms or not searches else f"{named(argmax)}.argmax_augmented with the loss from"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
                     f"{where} {gold} in the atom scores of example {x.index} {named(argmax)} finds {found}, but "
                     f"{structures[int(np.argmax(wanted))]} has the largest score + loss.")
@@ -167,7 +230,7 @@ def inputs_are_untouched(case):
         for gold in case.golds(x)[:1]:
             case.loss.value(gold, y, x)
             if case.parts.loss.over_atoms:
-                case.loss.augment(gold, s, 1.0, x)
+                case.parts.loss.augment(gold, s, 1.0, x)
         case.features.scores(w, x)
         case.features.add(w.copy(), x, c)
         case.features.norm(x, c)
@@ -178,7 +241,7 @@ def inputs_are_untouched(case):
     go_on(engine, data)
     engine.predict(data.X, offsets=data.offsets)
     for before, after, what in ((case.pristine.X, data.X, "X"), (y, data.y, "y"), (case.pristine.offsets, data.offsets, "offsets")):
-        require(pickle.dumps(before) == pickle.dumps(after), f"training or prediction changed the user's {what}.")
+        require(unchanged(before, after), f"training or prediction changed the user's {what}.")
     return None
 
 
@@ -280,6 +343,30 @@ def average_is_the_mean(case):
     return None
 
 
+def sample_weights_act(case):
+    """Other sample weights train another model, where the update rule says that it takes them (`takes_weights`)."""
+    update = case.parts.update
+    if not update.takes_weights:
+        return f"{named(update)} takes no sample weights"
+    data = case.taught
+    plain, tried = case.fit(epochs=2), []
+    if not any(plain.mistakes_):
+        return "nothing was mispredicted"
+    for weight in (2.0, 1e-3, 1e3):
+        engine = case.engine(epochs=2)
+        try:
+            engine.fit(data.X, data.y, offsets=data.offsets, sample_weight=np.full(len(case.examples), weight))
+        except StructPercError:
+            continue                        # whole weights only, for instance
+        if not close(atom_scores(engine, data), atom_scores(plain, data)):
+            return None
+        tried.append(weight)
+    if not tried:
+        return "these weights are refused"
+    raise AssertionError(f"{named(update)}.takes_weights is True, but the sample weights {', '.join(f'{w:g}' for w in tried)} train the same model "
+                         f"as 1; multiply the step by trial.weight, or set takes_weights = False.")
+
+
 # ---- different ways to the same ----
 
 
@@ -379,9 +466,10 @@ def interrupting_keeps_what_was_learned(case):
 
 
 CHECKS = (
-    argmax_maximises, features_add_up, loss_is_zero_at_gold, augmented_argmax_maximises, further_answers_agree, inputs_are_untouched,
-    predicting_changes_nothing, predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, dense_equals_csr,
-    primal_equals_dual, compiled_equals_python, saving_keeps_everything, interrupting_keeps_what_was_learned,
+    plugin_is_used, argmax_maximises, features_add_up, agreeing_is_counting_the_same, decoding_is_undone, loss_is_zero_at_gold,
+    augmented_argmax_maximises, further_answers_agree, inputs_are_untouched, predicting_changes_nothing, predictions_follow_from_scores,
+    separable_set_is_learned, average_is_the_mean, sample_weights_act, dense_equals_csr, primal_equals_dual, compiled_equals_python,
+    saving_keeps_everything, interrupting_keeps_what_was_learned,
 )  # fmt: skip
 
 
@@ -409,6 +497,19 @@ def close(a, b) -> bool:
     return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.abs(b).max(initial=0)))
 
 
+def unchanged(before, after) -> bool:
+    """Whether two objects are equal, arrays and sparse matrices within them too."""
+    if hasattr(before, "indptr"):
+        return all(unchanged(getattr(before, name), getattr(after, name)) for name in ("data", "indices", "indptr"))
+    if isinstance(before, np.ndarray) and before.dtype != object:
+        return np.array_equal(before, after, equal_nan=before.dtype.kind in "fc")
+    if isinstance(before, dict):
+        return list(before) == list(after) and all(unchanged(before[key], after[key]) for key in before)
+    if isinstance(before, (list, tuple, np.ndarray)):
+        return len(before) == len(after) and all(map(unchanged, before, after))
+    return bool(np.all(before == after))
+
+
 def reaches(score, best) -> bool:
     return bool(score >= best - 1e-9 * (1 + abs(best)))
 
@@ -434,13 +535,35 @@ def require_same(one, other, data, what, only_scores=False, other_data=None) -> 
     other_data = data if other_data is None else other_data
     if not only_scores:
         for t, (a, b) in enumerate(zip(listed(one.online_predictions_), listed(other.online_predictions_), strict=False)):
-            require(a == b, f"{what}: prediction {t} in the order of visiting is {a} and {b}.")
+            require(a == b, f"{what}: prediction {t} in the order of visiting is {a} and {b}{scores_of(one, data, t, a, b)}.")
         require(one.mistakes_ == other.mistakes_, f"{what}: the mistakes per epoch are {one.mistakes_} and {other.mistakes_}.")
         require(close(one.cumulative_loss_, other.cumulative_loss_),
                 f"{what}: the losses add up to {one.cumulative_loss_} and {other.cumulative_loss_}.")
         require(predictions(one, data) == predictions(other, other_data), f"{what}: the trained models predict differently.")
     a, b = atom_scores(one, data), atom_scores(other, other_data)
     require(close(a, b), f"{what}: the trained models score atoms differently.")
+
+
+def scores_of(engine, data, t, a, b) -> str:
+    """What two different predictions at visit t score, and whether rounding decides between them; empty where that is not known."""
+    n = len(engine.online_predictions_) // max(len(engine.mistakes_), 1)
+    if engine.shuffle or not engine.parts_.trainer.online or n == 0:
+        return ""
+    options = {name: value for name, value in changed_options(engine).items() if name != "plugins"}
+    again = type(engine)(engine.problem, plugins=engine.plugins, **{**options, "average": False})
+    for i in [*range(n)] * (t // n) + [*range(t % n)]:
+        one = data.take([i])
+        again.partial_fit(one.X, one.y, offsets=one.offsets)
+    one = data.take([t % n])
+    if again.model is None:                # no step was made yet
+        return ""
+    outputs, rows = again.parts_.outputs, again.parts_.reader.read(one.X, one.offsets)
+    x = rows.example(0)
+    scores = np.ravel(again.atom_scores(one.X, offsets=one.offsets)[0])
+    x.n_atoms = len(scores)
+    totals = [float(outputs.count(x, outputs.encode_answers([y], rows)[0]) @ scores) for y in (a, b)]
+    tie = ": a tie? Rounding decides between equal scores, so give `sample` examples without ties" if reaches(min(totals), max(totals)) else ""
+    return f", which score {totals[0]:.17g} and {totals[1]:.17g}{tie}"
 
 
 __all__ = ["CHECKS", *(check.__name__ for check in CHECKS)]

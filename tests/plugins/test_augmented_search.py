@@ -1,0 +1,232 @@
+"""A search that sees gold: with losses that no sum over atoms is, by the solver's k best or by a solver's own; against all structures."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from structperc_sequence import Viterbi
+from structperc_sequence.constraints import read_constraints
+from subsets import Subsets
+
+from structperc import Engine, hookimpl
+from structperc.components import Argmax, Loss, Rows, ZeroOneLoss
+from structperc.errors import PluginError
+
+LABELS = ["a", "b", "c"]
+
+
+class F1Loss(Loss):
+    """1 - F1 of the tokens with a label other than the first: no sum over tokens."""
+
+    largest = 1.0
+
+    def value(self, gold, y, x):
+        right = sum(g == k != 1 for g, k in zip(gold, y, strict=True))
+        named = sum(g != 1 for g in gold) + sum(k != 1 for k in y)
+        return 1 - 2 * right / named if named else 0.0
+
+
+class FewWrong(Loss):
+    """min(2, wrong tokens)."""
+
+    largest = 2.0
+
+    def value(self, gold, y, x):
+        return min(2, sum(g != k for g, k in zip(gold, y, strict=True)))
+
+
+LOSSES = {"zero-one": ZeroOneLoss, "f1": F1Loss, "few": FewWrong}
+
+
+def sentences(rng, n=12):
+    X = [rng.integers(-2, 3, size=(rng.integers(1, 5), 2)).astype(float) for _ in range(n)]
+    return X, [[LABELS[k] for k in rng.integers(0, 3, len(x))] for x in X]
+
+
+def parts_and_examples(loss, X, y, **options):
+    engine = Engine("sequence", plugins=[] if isinstance(loss, ZeroOneLoss) else [loss], classes=LABELS,
+                    loss="zero-one" if isinstance(loss, ZeroOneLoss) else None, **options).fit(X, y)
+    rows = engine.parts_.reader.read(X)
+    examples = [rows.example(i) for i in range(len(X))]
+    for x in examples:
+        x.n_atoms = engine.parts_.features.n_atoms(x)
+    return engine.parts_, examples
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["real scores", "whole scores with ties"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_k_best_find_what_all_structures_would(name, whole):
+    rng = np.random.default_rng(5)
+    X, y = sentences(rng)
+    parts, examples = parts_and_examples(LOSSES[name](), X, y)
+    argmax, outputs, loss = parts.argmax, parts.outputs, parts.loss
+    assert argmax.searches_with(loss) and not loss.over_atoms
+    for x in examples:
+        structures = list(outputs.enumerate(x))
+        counts = np.array([outputs.count(x, z) for z in structures])
+        for scale in (0.5, 1.0, 4.0):
+            s = rng.integers(-1, 2, x.n_atoms).astype(float) if whole else rng.normal(size=x.n_atoms)
+            gold = structures[rng.integers(len(structures))]
+            kept = s.copy()
+            wanted = counts @ s + scale * np.array([loss.value(gold, z, x) for z in structures])
+            found = argmax.argmax_augmented(s, x, gold, loss, scale)
+            assert wanted[structures.index(found)] >= wanted.max() - 1e-12
+            assert found == argmax.argmax_augmented(s, x, gold, loss, scale) and np.array_equal(s, kept)
+
+
+def twin(X, y, name, scale, epochs):
+    """The perceptron that looks at every labelling, on whole numbers: which of equal ones it takes is the solver's list's choice."""
+    options = read_constraints(LABELS)
+    solver, steps = Viterbi(3, False, False, options), []
+    weights = np.zeros(3 * 2 + 3 + 9)
+    loss = LOSSES[name]()
+
+    def phi(x, z):
+        total = np.zeros_like(weights)
+        for row, k in zip(x, z, strict=True):
+            total[2 * (k - 1):2 * k] += row
+            total[6 + k - 1] += 1
+        for a, b in zip(z, z[1:], strict=False):
+            total[9 + 3 * (a - 1) + b - 1] += 1
+        return total
+
+    for _ in range(epochs):
+        for i, (x, labels) in enumerate(zip(X, y, strict=True)):
+            gold = tuple(LABELS.index(label) + 1 for label in labels)
+            T = len(x)
+            atoms = np.concatenate([(x @ weights[:6].reshape(3, 2).T + weights[6:9]).ravel(), weights[9:]])
+            example = Rows(x, np.array([0, T])).example(0)
+            ranked = solver.k_best(atoms, example, 3**T)
+            values = [score + scale * (float(z != gold) if name == "zero-one" else loss.value(gold, z, example)) for z, score in ranked]
+            z = ranked[int(np.argmax(values))][0]
+            if z != gold:
+                weights += phi(x, gold) - phi(x, z)
+                steps.append(i)
+    return weights, steps
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_sequences_are_trained_with_it(name):
+    X, y = sentences(np.random.default_rng(8), 30)
+    plugins = [] if name == "zero-one" else [LOSSES[name]()]
+    engine = Engine("sequence", classes=LABELS, loss="zero-one" if name == "zero-one" else None, loss_weight=1.0, epochs=3, plugins=plugins)
+    engine.fit(X, y)
+    weights, steps = twin(X, y, name, 1.0, 3)
+
+    assert len(steps) > 20
+    np.testing.assert_allclose(np.concatenate([engine.coef_.ravel(), engine.intercept_, engine.transition_scores_.ravel()]), weights, atol=1e-12)
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa1"])
+def test_the_battery_searches_with_it(update):
+    from structperc.testing import check_problem
+
+    checks = ["augmented_argmax_maximises", "compiled_equals_python", "inputs_are_untouched"]
+    for plugins, options in (([], {"loss": "zero-one"}), ([F1Loss()], {})):
+        report = check_problem("sequence", plugins=plugins, loss_weight=1.0, update=update, checks=checks, **options)
+        assert {outcome for _, outcome in report} == {"passed"}
+
+
+def test_a_bound_that_is_exceeded_is_said():
+    class Larger(FewWrong):
+        largest = 1.0
+
+    X, y = sentences(np.random.default_rng(2))
+    with pytest.raises(PluginError, match="Larger is 2.0 for example .*, but says that its largest value is 1.0; correct `largest`"):
+        Engine("sequence", classes=LABELS, plugins=[Larger()], loss_weight=1.0, epochs=3).fit(X, y)
+
+
+# ---- a solver of one's own ----
+
+
+class OwnSearch(Argmax):
+    """Subsets' solver, and with a loss a look at all subsets."""
+
+    seen = []
+
+    def argmax(self, scores, x):
+        return np.flatnonzero(scores > 0)
+
+    def argmax_augmented(self, scores, x, gold, loss, scale):
+        self.seen.append((x.index, gold, loss, scale))
+        listed = [y for n in range(x.n_rows + 1) for y in itertools.combinations(range(x.n_rows), n)]
+        return max(listed, key=lambda y: scores[list(y)].sum() + scale * loss.value(gold, y, x))
+
+
+class Missed(Loss):
+    def value(self, gold, y, x):
+        return float(not set(gold) <= set(y))
+
+
+def test_an_own_search_is_told_gold_loss_and_scale():
+    X, y = [np.array([[1.0, 2.0], [-1.0, 0.5]]), np.array([[0.5, -1.0]])], [[0], [0]]
+    loss = Missed()
+    OwnSearch.seen.clear()
+    engine = Engine(Subsets(), plugins=[OwnSearch(), loss], loss_weight=0.25, epochs=1).fit(X, y)
+
+    assert [(i, gold, scale) for i, gold, _, scale in OwnSearch.seen] == [(0, (0,), 0.25), (1, (0,), 0.25)]
+    assert all(told is engine.parts_.loss for _, _, told, _ in OwnSearch.seen)
+
+
+def test_a_loss_that_nothing_searches_with_is_refused_with_the_ways_out():
+    with pytest.raises(PluginError, match="Missed cannot be written over atoms, so Positive cannot search with it. It can only be measured "
+                                          r"\(loss_weight=0\), unless Missed has a method `augment`, or a bound `largest` where Positive has a "
+                                          "method `k_best`, or Positive has a method `argmax_augmented` of its own"):
+        Engine(Subsets(), plugins=[Missed()], loss_weight=1.0).fit([np.ones((2, 2))], [[0]])
+
+
+# ---- matching, as its author writes it ----
+
+
+def load_matching():
+    path = Path(__file__).parents[2] / "examples" / "matching" / "structperc_matching.py"
+    specification = importlib.util.spec_from_file_location("structperc_matching", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_matchings_are_searched_for_as_among_all():
+    matching, rng = load_matching(), np.random.default_rng(3)
+    X = matching.sample(rng, 40)
+    y = [tuple(rng.permutation(3)[:int(x[-1, 0]) + 1].tolist()) for x in X]
+    engine = Engine(matching, loss_weight=1.0, epochs=2).fit(X, y)
+    parts, rows = engine.parts_, engine.parts_.reader.read(X)
+    assert parts.loss.outputs is parts.outputs
+    for i, gold in enumerate(y):
+        x = rows.example(i)
+        x.n_atoms = parts.features.n_atoms(x)
+        structures, s = list(parts.outputs.enumerate(x)), rng.normal(size=x.n_atoms)
+        wanted = [parts.outputs.count(x, z) @ s + 0.7 * parts.loss.value(gold, z, x) for z in structures]
+        found = parts.argmax.argmax_augmented(s, x, gold, parts.loss, 0.7)
+        assert wanted[structures.index(tuple(map(int, found)))] >= max(wanted) - 1e-12
+        weights = dict(enumerate(x.rows[np.flatnonzero(x.rows[:, 1] == 0), 2]))
+        assert all(parts.loss.value(gold, z, x) == sum(w for j, w in weights.items() if gold[j] != z[j]) for z in structures)
+
+
+def test_a_matching_counts_as_the_pairs_that_it_is():
+    matching = load_matching()
+    X = [np.column_stack([*np.indices((2, 2)).reshape(2, -1), np.ones(4), [1.0, 0, 0, 0]])]
+    engine = Engine(matching, epochs=3).fit(X, [(1, 0)])
+
+    assert engine.mistakes_[0] == 1 and engine.cumulative_loss_ == 2.0 and engine.predict(X).tolist() == [(1, 0)]
+
+
+# ---- hooks that replace only the search ----
+
+
+def test_replacing_the_argmax_alone_reaches_the_augmented_search():
+    class Refusing:
+        @hookimpl
+        def structperc_argmax(self, context):
+            class Never(Viterbi):
+                def argmax(self, scores, x):
+                    return tuple(min(k, 2) for k in super().argmax(scores, x))
+
+            return Never(context.n_labels, False, False, read_constraints(context.labels))
+
+    X, y = sentences(np.random.default_rng(4), 20)
+    engine = Engine("sequence", classes=LABELS, plugins=[Refusing()], loss_weight=5.0).fit(X, y, keep_online=True)
+    assert "c" not in {label for labels in engine.online_predictions_ for label in labels}
