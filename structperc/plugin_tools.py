@@ -8,7 +8,7 @@ BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
 from structperc.core.citations import COLLINS, YU_JOACHIMS
-from structperc.core.component import bound
+from structperc.core.component import bound, overrides
 from structperc.core.labels import LabelCodes, find_labels, is_missing, is_nested
 from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.structures import encode_nested
@@ -22,10 +22,10 @@ from structperc.reading.matrices import read, refuse_not_finite
 from structperc.reading.templates import default_template
 
 __all__ = [
-    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "YU_JOACHIMS", "LabelCodes", "adopt", "bound",
-    "check_costs", "check_parts", "check_same", "check_search", "default_template", "encode_nested", "engine_options", "find_labels", "generator",
-    "interval_labels", "is_missing", "is_nested", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
-    "trained_model",
+    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "YU_JOACHIMS", "LabelCodes", "adopt", "bound", "check_costs",
+    "check_parts", "check_same", "check_search", "default_template", "encode_nested", "engine_options", "find_labels", "generator",
+    "interval_labels", "is_missing", "is_nested", "overrides", "read", "read_grades", "read_intervals", "refuse_matrix",
+    "refuse_not_finite", "trained_model",
 ]  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def listed(title):
 
 
 PUBLIC, DECLARED = set(listed("Python")), set(listed("Cython"))
-CLIENTS = sorted(path for folder in ("examples", "structperc/cli/templates") for path in (ROOT / folder).rglob("*")
+CLIENTS = sorted(path for folder in ("plugins", "examples", "structperc/cli/templates") for path in (ROOT / folder).rglob("*")
                  if path.name.removesuffix(".txt").endswith((".py", ".pyx", ".pxd")))
 
 

@@ -31,8 +31,8 @@ STRANGERS = {
 def run(site, *arguments, folder=None):
     """What a Python process prints that sees the packages installed in `site`; what it compiles, it compiles in the shortest time."""
     path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run([sys.executable, *map(str, arguments)], env={**os.environ, "PYTHONPATH": path, "CFLAGS": "-O0 -g0"}, cwd=folder or site,
-                          capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": path, "CFLAGS": "-O0 -g0"}
+    done = subprocess.run([sys.executable, *map(str, arguments)], env=environment, cwd=folder or site, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

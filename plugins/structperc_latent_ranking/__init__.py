@@ -39,7 +39,8 @@ def structperc_outputs(context):
         raise OptionError(f"relevant={relevant!r}; expected a number.")
     gains = None if gains is None or len(gains) == 0 else gains
     if gains is not None and context.loss == "average-precision":
-        raise UnusedOption("gains has no effect with loss='average-precision', for which documents are relevant or not; set relevant.", "gains")
+        raise UnusedOption("gains has no effect with loss='average-precision', for which documents are relevant or not; set relevant.",
+                           "gains")
     if context.loss == "ndcg" and gains is None:
         gains = 2.0 ** np.arange(MOST_RELEVANT + 1) - 1
     return RankingOutputs(k, float(relevant), gains, context.loss in ORDERED)

@@ -6,8 +6,7 @@ import numpy as np
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.components import Structures
-from structperc.plugin_tools import is_nested, read_grades
-from structperc.core.component import overrides
+from structperc.plugin_tools import is_nested, overrides, read_grades
 from structperc.core.rows cimport Example
 from structperc_latent_ranking.selection cimport sp_first
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from structperc import Option, hookimpl
+from structperc.components import NamedReader
 from structperc.plugin_tools import COLLINS
-from structperc.reading.named import NamedReader
-from structperc_sequence.constraints import SCHEMES, read_constraints
 from structperc_sequence.chain_features import ChainFeatures
+from structperc_sequence.constraints import SCHEMES, read_constraints
 from structperc_sequence.losses import TokenLoss
 from structperc_sequence.outputs import ChainOutputs
 from structperc_sequence.solver import Viterbi

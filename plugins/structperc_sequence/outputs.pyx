@@ -6,8 +6,7 @@ import numpy as np
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, PluginError
 from structperc.components import Structures
-from structperc.plugin_tools import encode_nested, find_labels, is_missing, is_nested, LabelCodes
-from structperc.core.component import overrides
+from structperc.plugin_tools import encode_nested, find_labels, is_missing, is_nested, overrides, LabelCodes
 from structperc.core.rows cimport Example, Rows
 from structperc.metrics import token_measures
 from structperc_sequence.constraints import read_constraints

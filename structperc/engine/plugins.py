@@ -256,7 +256,7 @@ def check_declared(plugin) -> None:
         if not isinstance(option, Option):
             raise PluginError(f"{plugin.origin} has options = {plugin.options!r:.80}; expected a dict from names to structperc.Option.")
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-            raise PluginError(f"{plugin.origin} declares an option {name!r}; expected a Python name, as users write Engine(..., NAME=value).")
+            raise PluginError(f"{plugin.origin} declares an option {name!r}; expected a Python name, as in Engine(..., NAME=value).")
         if name in ENGINE_OPTIONS or name == "problem":
             raise PluginError(f"{plugin.origin} declares an option {name!r}, but that is an option of the engine itself, which hooks read "
                               f"as context.{name}; choose another name.")

@@ -227,8 +227,8 @@ def test_a_grid_may_cross_a_parameter_with_a_rule_that_does_not_use_it():
     random = np.random.default_rng(0)
     rows = random.normal(size=(60, 3))
     labels = np.digitize(rows[:, 0], [-0.5, 0.5])
-    for estimator in (StructuredClassifier(random_state=0), CuSumRank(random_state=0), StructuredEstimator(problem="cusum", random_state=0)):
-        search = GridSearchCV(estimator, {"update": ["perceptron", "pa", "pa1"], "C": [0.01, 0.1], "margin": [1.0, 2.0]},
+    for make in (StructuredClassifier, CuSumRank, lambda **options: StructuredEstimator(problem="cusum", **options)):
+        search = GridSearchCV(make(random_state=0), {"update": ["perceptron", "pa", "pa1"], "C": [0.01, 0.1], "margin": [1.0, 2.0]},
                               cv=KFold(3), error_score="raise").fit(rows, labels)
         found = search.cv_results_
         scores = {(p["update"], p["C"], p["margin"]): s for p, s in zip(found["params"], found["mean_test_score"], strict=True)}
