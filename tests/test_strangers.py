@@ -17,10 +17,11 @@ from structperc.cli import new as scaffold
 from structperc.errors import DataError, OptionError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser", "arow")
+PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser", "arow", "matching")
 STRANGERS = {
     "intervals": "structperc-intervals",
     "asymmetric-loss": "structperc-asymmetric-loss",
+    "matching": "structperc-matching",
     "cython-ranks": "structperc-cython-ranks",
     "dependency-parser": "structperc-dependency-parser",
     "arow": "structperc-arow",
@@ -104,6 +105,12 @@ def test_what_is_no_choice_of_disjoint_intervals_is_refused(chosen, why):
         assert np.array_equal(engine.coef_, before)
 
 
+def test_guests_are_seated_as_at_other_parties(site, checkout):
+    printed = run(site, checkout / "matching" / "seat_guests.py")
+
+    assert int(re.search(r"(\d+)% of 100 new parties", printed)[1]) >= 90
+
+
 def test_an_asymmetric_loss_changes_what_cusum_predicts(site, checkout):
     printed = run(site, checkout / "asymmetric_loss" / "rate_carefully.py")
     too_high = {kind: int(share) for kind, share in re.findall(r"(\w+) loss: (\d+)% rated too high", printed)}
@@ -156,6 +163,7 @@ def test_the_examples_are_short():
     lines = {module.stem: len(module.read_text().splitlines()) for module in EXAMPLES.glob("*/structperc_*.py")}
 
     assert lines["structperc_intervals"] <= 60
+    assert lines["structperc_matching"] <= 50
     assert lines["structperc_asymmetric_loss"] <= 20
 
 

@@ -1,0 +1,86 @@
+"""What an author's code raises or answers wrongly: the exception itself with a note, or a sentence; never an adapter's name."""
+
+import numpy as np
+import pytest
+from subsets import Subsets
+
+from structperc import Engine
+from structperc.components import Argmax, HammingLoss, Loss, Outputs, PerceptronUpdate, PrefixArgmax
+from structperc.errors import PluginError
+
+X, Y = [np.ones((2, 2)), np.array([[1.0, 2.0], [-1.0, 0.5]])], [[0], [1]]
+
+
+def failing(base, method):
+    """A class whose method raises KeyError(3) in example 1."""
+
+    def raising(self, *arguments):
+        x = next(a.x if hasattr(a, "loss") else a for a in arguments if hasattr(a, "n_atoms") or hasattr(a, "loss"))
+        if x.index == 1:
+            raise KeyError(3)
+        return getattr(base, method)(self, *arguments)
+
+    return type("Mine", (base,), {method: raising})
+
+
+class Positive(Argmax):
+    def argmax(self, scores, x):
+        return np.flatnonzero(scores > 0)
+
+
+@pytest.mark.parametrize(("base", "method"), [(Positive, "argmax"), (Outputs, "count"), (HammingLoss, "augment"), (PerceptronUpdate, "step")])
+def test_an_own_exception_comes_with_a_note(base, method):
+    with pytest.raises(KeyError) as caught:
+        Engine(Subsets(), plugins=[failing(base, method)()], loss_weight=1.0, epochs=2).fit(X, Y)
+
+    assert caught.value.args == (3,)
+    assert caught.value.__notes__ == [f"in Mine.{method}, example 1"]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_augment_adds_must_be_finite(value):
+    class Endless(HammingLoss):
+        def augment(self, gold, scores, scale, x=None):
+            return np.where(np.arange(len(scores)) == 1, value, scores)
+
+    with pytest.raises(PluginError, match=f"Endless.augment returned {value} for atom 1 of example 0; expected finite numbers"):
+        Engine(Subsets(), plugins=[Endless()], loss_weight=1.0).fit(X, Y)
+
+
+def test_floats_are_no_structure():
+    class Floats(PrefixArgmax):
+        def argmax(self, scores, x):
+            return float(super().argmax(scores, x))
+
+    class Halves(Argmax):
+        def argmax(self, scores, x):
+            return np.array([0.0])
+
+    with pytest.raises(PluginError, match="1.0 for example 0 is not a label; expected an int"):
+        Engine("cusum", plugins=[Floats(3)]).fit([[1.0], [2.0], [3.0]], [1, 2, 3])
+    with pytest.raises(PluginError, match=r"array\(\[0.\]\) for example 0 is not a structure; expected a collection of ints"):
+        Engine(Subsets(), plugins=[Halves()]).fit(X, Y)
+
+
+def test_a_loss_sees_the_outputs_as_their_author_wrote_them():
+    class Named(Outputs):
+        M = 7
+
+        def count(self, x, y):
+            return super().count(x, y)
+
+    class Asking(Loss):
+        def value(self, gold, y, x):
+            return self.outputs.M
+
+    engine = Engine(Subsets(), plugins=[Named(), Asking()]).fit(X, Y)
+    assert engine.parts_.loss.outputs is engine.parts_.outputs and engine.cumulative_loss_ % 7 == 0 < engine.cumulative_loss_
+
+
+def test_a_start_without_the_base_class_is_said():
+    class Deaf(HammingLoss):
+        def start(self, parts, context):
+            pass
+
+    with pytest.raises(PluginError, match=r"Deaf does not know the outputs yet.* begins with super\(\).start\(parts, context\)"):
+        Engine(Subsets(), plugins=[Deaf()]).fit(X, Y)
