@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from structperc.core.errors import DataError
@@ -42,14 +44,31 @@ def codes(y_true, y_pred, classes=None):
     return encoder.encode(y_true, len(y_true)), encoder.encode(y_pred, len(y_pred)), len(classes)
 
 
-def mean_absolute_error(y_true, y_pred, classes=None) -> float:
-    """How many ranks a prediction is off, on average.
-
-    Parameters
+PARAMETERS = """Parameters
     ----------
     y_true, y_pred : sequence of labels
     classes : sequence, optional
-        All labels, lowest first; needed when they are text.
+        All labels, lowest first; needed for ranks that are text."""
+
+
+def of_codes(measure):
+    """A measure of labels from one of their codes: `measure(true, predicted, n_labels)`."""
+
+    @functools.wraps(measure)
+    def measured(y_true, y_pred, classes=None):
+        return measure(*codes(y_true, y_pred, classes))
+
+    del measured.__wrapped__                # whose arguments are others
+    measured.__doc__ = (measure.__doc__ or "").replace("{parameters}", PARAMETERS)
+    measured.__annotations__ = {"return": measure.__annotations__["return"]}
+    return measured
+
+
+@of_codes
+def mean_absolute_error(true, predicted, n_labels) -> float:
+    """How many ranks a prediction is off, on average.
+
+    {parameters}
 
     Returns
     -------
@@ -61,17 +80,14 @@ def mean_absolute_error(y_true, y_pred, classes=None) -> float:
     >>> mean_absolute_error([1, 2, 10], [1, 10, 1])
     1.0
     """
-    true, predicted, _ = codes(y_true, y_pred, classes)
     return float(np.abs(true - predicted).mean())
 
 
-def macro_mean_absolute_error(y_true, y_pred, classes=None) -> float:
+@of_codes
+def macro_mean_absolute_error(true, predicted, n_labels) -> float:
     """The mean absolute error of each true rank, averaged over the ranks that occur, so that rare ranks weigh as much as common ones.
 
-    Parameters
-    ----------
-    y_true, y_pred, classes
-        As in `mean_absolute_error`.
+    {parameters}
 
     Returns
     -------
@@ -82,7 +98,6 @@ def macro_mean_absolute_error(y_true, y_pred, classes=None) -> float:
     >>> macro_mean_absolute_error([1, 1, 1, 3], [1, 1, 1, 1], classes=[1, 2, 3])
     1.0
     """
-    true, predicted, n_labels = codes(y_true, y_pred, classes)
     count = np.bincount(true, minlength=n_labels + 1)
     error = np.bincount(true, weights=np.abs(true - predicted), minlength=n_labels + 1)
     present = count > 0
@@ -112,13 +127,11 @@ def accuracy(y_true, y_pred) -> float:
     return float((y_true == y_pred).mean())
 
 
-def accuracy_within_one(y_true, y_pred, classes=None) -> float:
+@of_codes
+def accuracy_within_one(true, predicted, n_labels) -> float:
     """The share of predictions that are at most one rank off.
 
-    Parameters
-    ----------
-    y_true, y_pred, classes
-        As in `mean_absolute_error`.
+    {parameters}
 
     Returns
     -------
@@ -130,17 +143,14 @@ def accuracy_within_one(y_true, y_pred, classes=None) -> float:
     >>> accuracy_within_one([1, 2, 3, 4], [1, 3, 1, 4])
     0.75
     """
-    true, predicted, _ = codes(y_true, y_pred, classes)
     return float((np.abs(true - predicted) <= 1).mean())
 
 
-def quadratic_weighted_kappa(y_true, y_pred, classes=None) -> float:
+@of_codes
+def quadratic_weighted_kappa(true, predicted, n_labels) -> float:
     """Cohen's kappa with squared rank distances: agreement beyond what the two distributions of ranks give by chance.
 
-    Parameters
-    ----------
-    y_true, y_pred, classes
-        As in `mean_absolute_error`.
+    {parameters}
 
     Returns
     -------
@@ -152,7 +162,6 @@ def quadratic_weighted_kappa(y_true, y_pred, classes=None) -> float:
     >>> quadratic_weighted_kappa([1, 2, 3], [1, 2, 3])
     1.0
     """
-    true, predicted, n_labels = codes(y_true, y_pred, classes)
     if (true == true[0]).all() and (predicted == true[0]).all():
         return float("nan")
     kappa = require("sklearn.metrics", "quadratic_weighted_kappa", "sklearn").cohen_kappa_score
@@ -186,14 +195,11 @@ def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
     }
 
 
-def macro_f1(y_true, y_pred, classes=None) -> float:
+@of_codes
+def macro_f1(true, predicted, n_labels) -> float:
     """The F1 of each class that occurs, averaged; 0 for a class that is never predicted right.
 
-    Parameters
-    ----------
-    y_true, y_pred : sequence of labels
-    classes : sequence, optional
-        All labels.
+    {parameters}
 
     Returns
     -------
@@ -205,18 +211,15 @@ def macro_f1(y_true, y_pred, classes=None) -> float:
     >>> macro_f1([1, 1, 2, 2], [1, 1, 1, 2])
     0.733...
     """
-    true, predicted, _ = codes(y_true, y_pred, classes)
     f1 = require("sklearn.metrics", "macro_f1", "sklearn").f1_score
     return float(f1(true, predicted, average="macro", zero_division=0))
 
 
-def confusion_matrix(y_true, y_pred, classes=None) -> np.ndarray:
+@of_codes
+def confusion_matrix(true, predicted, n_labels) -> np.ndarray:
     """How often each label (row) was predicted as each (column).
 
-    Parameters
-    ----------
-    y_true, y_pred, classes
-        As in `mean_absolute_error`.
+    {parameters}
 
     Returns
     -------
@@ -227,5 +230,4 @@ def confusion_matrix(y_true, y_pred, classes=None) -> np.ndarray:
     >>> confusion_matrix([1, 2, 2], [1, 1, 2]).tolist()
     [[1, 0], [1, 1]]
     """
-    true, predicted, n_labels = codes(y_true, y_pred, classes)
     return np.bincount((true - 1) * n_labels + predicted - 1, minlength=n_labels**2).reshape(n_labels, n_labels)
