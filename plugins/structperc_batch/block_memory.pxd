@@ -13,7 +13,7 @@ ctypedef struct Block:
     double *distance                # (room, room), squared
     bint measured                   # whether the distances are known
     Code gold                       # how a partial gold output is completed
-    Code found                      # a better completion, to be adopted
+    Code completion                 # a better completion, to be adopted
 
 
 cdef bint equal(const Code *a, const int *y, Py_ssize_t n) noexcept nogil

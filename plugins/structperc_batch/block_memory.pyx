@@ -40,7 +40,7 @@ cdef void clear(Block *block) noexcept nogil:
     free(block.loss)
     free(block.distance)
     free(block.gold.at)
-    free(block.found.at)
+    free(block.completion.at)
 
 
 cdef int grow(Block *block) noexcept nogil:

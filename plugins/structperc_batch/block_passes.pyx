@@ -70,8 +70,8 @@ cdef class Complete(BlockPass):
         cdef double now = 0, better = 0
         if block == NULL:
             return -1
-        free(block.found.at)
-        block.found.at, block.found.n = NULL, -1
+        free(block.completion.at)
+        block.completion.at, block.completion.n = NULL, -1
         if equal(&block.gold, trial.gold_code.at, trial.gold_code.n):
             return 0
         if self.score(trial, block.gold.at, block.gold.n, &now) < 0 \
@@ -79,7 +79,7 @@ cdef class Complete(BlockPass):
             return -1
         if better > now:
             self.gain += self.total(trial) * (better - now)
-            if assign(&block.found, trial.gold_code.at, trial.gold_code.n) < 0:
+            if assign(&block.completion, trial.gold_code.at, trial.gold_code.n) < 0:
                 return self.no_memory()
         return 0
 

@@ -57,7 +57,7 @@ cdef class DualBlocks:
             raise MemoryError
         self.n_examples, self.adopting = n_examples, False
         for i in range(n_examples):
-            self.blocks[i].gold.n = self.blocks[i].found.n = -1
+            self.blocks[i].gold.n = self.blocks[i].completion.n = -1
 
     def adopt_completions(self):
         """Takes over the completions of the last `Complete` pass, and gives the weight of the old completions to the new ones."""
@@ -65,20 +65,20 @@ cdef class DualBlocks:
         cdef Block *block
         for i in range(self.n_examples):
             block = &self.blocks[i]
-            if block.found.n < 0:
+            if block.completion.n < 0:
                 continue
             if block.gold.n >= 0:
-                old, new = position(block, block.gold.at, block.gold.n), position(block, block.found.at, block.found.n)
+                old, new = position(block, block.gold.at, block.gold.n), position(block, block.completion.at, block.completion.n)
                 if old >= 0 and new >= 0:
                     block.alpha[new] += block.alpha[old]
                     remove(block, old)
                 elif old >= 0:
-                    if assign(&block.codes[old], block.found.at, block.found.n) < 0:
+                    if assign(&block.codes[old], block.completion.at, block.completion.n) < 0:
                         raise MemoryError
                     block.measured = False
             free(block.gold.at)
-            block.gold = block.found
-            block.found.at, block.found.n = NULL, -1
+            block.gold = block.completion
+            block.completion.at, block.completion.n = NULL, -1
 
     # ---- keeping the solution ----
 

@@ -113,14 +113,14 @@ cdef class BlockFrankWolfe(SearchedPass):
 
     cdef int move(self, Trial trial, Block *block, double largest) noexcept nogil:
         """Improves the block and writes by how much w moves; 0: not at all."""
-        cdef Py_ssize_t m, found = position(block, trial.y_code.at, trial.y_code.n)
+        cdef Py_ssize_t m, place = position(block, trial.y_code.at, trial.y_code.n)
         cdef bint moved = False
         if not block.measured:
             for m in range(block.n):
                 if self.measure(trial, block, m) < 0:
                     return -1
             block.measured = True
-        if found < 0:
+        if place < 0:
             if append(block, trial.y_code.at, trial.y_code.n, 0, self.dual.margin * trial.loss) < 0:
                 return self.no_memory()
             self.value[block.n - 1] = largest

@@ -15,11 +15,11 @@ class Passes(BlockAscent):
     Parameters
     ----------
     run : TrainingRun
-    found : Measurements
+    measured : Measurements
     """
 
-    def __init__(self, run, found):
-        super().__init__(found, run.context.epochs)
+    def __init__(self, run, measured):
+        super().__init__(measured, run.context.epochs)
         self.run, self.rule, self.dual, self.estimate = run, run.model.parts.update, run.model.parts.update.dual, float("inf")
         self.dual.begin(run.n_examples)
 

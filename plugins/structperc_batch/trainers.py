@@ -36,7 +36,7 @@ class FrankWolfeTrainer(Trainer):
         self.tolerance, self.warm_start = tolerance, warm_start
 
     def start(self, parts, context):
-        self.found = Measurements(self.tolerance)
+        self.measured = Measurements(self.tolerance)
 
     def check(self, context, parts):
         if not isinstance(parts.update, BlockFrankWolfe):
@@ -54,12 +54,12 @@ class FrankWolfeTrainer(Trainer):
             raise PluginError(f"gold outputs of {outputs} leave nothing open, so there is nothing to complete; use trainer='bcfw'.")
 
     def train(self, run):
-        passes = Passes(run, self.found)
+        passes = Passes(run, self.measured)
         before = run.before
         if self.warm_start and before is not None and isinstance(before.parts.update, BlockFrankWolfe):
             passes.take_over(before.parts.update.dual)
         self.solve(passes)
-        if self.found.close:
+        if self.measured.close:
             return CONVERGED
         return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
 
@@ -77,24 +77,24 @@ class FrankWolfeTrainer(Trainer):
             The objectives and gaps measured on the way.
         """
         return {
-            "objective_": lambda: self.found.objective,
-            "gap_": lambda: self.found.gap,
-            "objectives_": lambda: np.array(self.found.objectives),
-            "gaps_": lambda: np.array(self.found.gaps),
+            "objective_": lambda: self.measured.objective,
+            "gap_": lambda: self.measured.gap,
+            "objectives_": lambda: np.array(self.measured.objectives),
+            "gaps_": lambda: np.array(self.measured.gaps),
         }
 
     def state(self):
-        known = self.found.certificate
-        return {"objectives": np.array(self.found.objectives), "gaps": np.array(self.found.gaps),
+        known = self.measured.certificate
+        return {"objectives": np.array(self.measured.objectives), "gaps": np.array(self.measured.gaps),
                 "certificate": np.array(attrs.astuple(known) if known else ())}
 
     def restore(self, state):
-        found = self.found
-        found.objectives, found.gaps = (np.asarray(state[name], dtype=float).tolist() for name in ("objectives", "gaps"))
+        measured = self.measured
+        measured.objectives, measured.gaps = (np.asarray(state[name], dtype=float).tolist() for name in ("objectives", "gaps"))
         known = np.asarray(state["certificate"], dtype=float).tolist()
         if len(known) not in (0, 2):
             raise DataError(f"the saved certificate has {len(known)} numbers; expected 2.")
-        found.certificate = Certificate(*known) if known else None
+        measured.certificate = Certificate(*known) if known else None
 
 
 class ConcaveConvexTrainer(FrankWolfeTrainer):
@@ -126,13 +126,13 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
         self.rounds.append(begin.objective - passes.complete())
         while True:
             passes.improve(self.rounds[-1])
-            certificate = self.found.certificate
+            certificate = self.measured.certificate
             if certificate.objective > self.rounds[-1]:
-                self.found.take(Certificate(self.rounds[-1], self.rounds[-1] - certificate.dual))       # at the weights of the last round
+                self.measured.take(Certificate(self.rounds[-1], self.rounds[-1] - certificate.dual))        # of the last round
                 break
             kept = passes.keep()
             self.rounds.append(certificate.objective - passes.complete())
-            if not self.found.close or self.rounds[-2] - self.rounds[-1] <= self.tolerance * self.rounds[-1]:
+            if not self.measured.close or self.rounds[-2] - self.rounds[-1] <= self.tolerance * self.rounds[-1]:
                 break
         passes.give_back(kept)
 

@@ -128,7 +128,7 @@ cdef class Loop:
     cdef double loss_weight
     cdef bint compiled, acts_always, predicts, augments     # of the rule of this pass
     cdef bint keeps                                         # whether the predictions of this pass are kept
-    cdef readonly bint ready            # whether room was made for the atoms of some data set
+    cdef readonly bint ready            # whether there is room for the atoms of some data set
     cdef Py_ssize_t room
     cdef double[::1] scores, augmented
     cdef int[::1] predicted, searched, completed
@@ -237,7 +237,7 @@ cdef class Loop:
             else:
                 ragged = online
         self.keeps = online is not None
-        self.look_at(rows)
+        self.bind(rows)
         self.weights.n_visited = self.store.n_visited
         self.ahead = start = 0
         try:
@@ -260,14 +260,14 @@ cdef class Loop:
             error.progress = passed
             raise
         finally:
-            self.look_at(None)                  # the data may go when their owner lets them go
+            self.bind(None)                  # the data may go when their owner lets them go
             if record_at != NULL:
                 online.append(np.asarray(record)[:passed.visited])
         return passed
 
     cdef Py_ssize_t n_predicted, ahead
 
-    cdef void look_at(self, Rows rows):
+    cdef void bind(self, Rows rows):
         self.x.look_at(rows)
         self.next_x.look_at(rows)
         self.far_x.look_at(rows)
@@ -304,7 +304,7 @@ cdef class Loop:
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches, predicts = self.predicts, keeps = self.keeps
         cdef bint augments = self.augments, acts_always = self.acts_always
         cdef double loss = 0
-        cdef int status, same = 1, made
+        cdef int status, same = 1, steps
         x.n_atoms = n_atoms
         for t in range(start, stop):
             i = t if order == NULL else order[t]
@@ -376,10 +376,10 @@ cdef class Loop:
                     trial.gold_code.n = self.outputs.complete_c(x, gold.at, gold.n, s, &self.completed[0])
                     if trial.gold_code.n < 0:
                         return COMPLETING
-                made = self.update.step_c(trial)
-                if made < 0:
+                steps = self.update.step_c(trial)
+                if steps < 0:
                     return RULING
-                if made:
+                if steps:
                     if weights.update_c(x, trial.c) < 0:
                         return STEPPING
                     passed.updates += 1

@@ -97,13 +97,13 @@ class TrainingRun:
         -------
         structperc.core.loop.PassResult
         """
-        found = None if self.online is None else []
+        predictions = None if self.online is None else []
         try:
-            passed = self.pass_without_record(order, rule, loss_weight, found)
+            passed = self.pass_without_record(order, rule, loss_weight, predictions)
         except KeyboardInterrupt as error:
-            self._record(error.progress, order, found)
+            self._record(error.progress, order, predictions)
             raise
-        self._record(passed, order, found)
+        self._record(passed, order, predictions)
         return passed
 
     def pass_without_record(self, order=None, rule=None, loss_weight=0.0, online=None):
@@ -114,11 +114,11 @@ class TrainingRun:
         except NotFinite as error:
             raise not_finite(self.rows, error.index) from None
 
-    def _record(self, passed, order, found):
+    def _record(self, passed, order, predictions):
         model = self.model
-        if found:
+        if predictions:
             outputs = model.parts.outputs
-            structures = found[0] if outputs.code_width == 1 else found
+            structures = predictions[0] if outputs.code_width == 1 else predictions
             visits = range(passed.visited) if order is None else order[:passed.visited]
             self.online.append(outputs.decode_many(structures, self.rows, visits))
         if self.observers is None:

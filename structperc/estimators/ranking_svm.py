@@ -200,9 +200,9 @@ class RankingSVM(Parameters):
         solver.go_on(solution)
 
     def _keep(self, solver, queries, status):
-        found = solver.found
-        self.coef_, self.objective_, self.gap_, self.status_ = solver.w.copy(), found.objective, found.gap, status
-        self.objectives_, self.gaps_ = np.array(found.objectives), np.array(found.gaps)
+        measured = solver.measured
+        self.coef_, self.objective_, self.gap_, self.status_ = solver.w.copy(), measured.objective, measured.gap, status
+        self.objectives_, self.gaps_ = np.array(measured.objectives), np.array(measured.gaps)
         self.n_iter_, self.n_features_in_, self._solution = solver.n_epochs, len(solver.w), (self.loss, solver.solution())
         vars(self).pop("feature_names_in_", None)
         if queries.names is not None:

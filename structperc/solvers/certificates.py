@@ -84,7 +84,7 @@ class BlockAscent:
 
     Parameters
     ----------
-    found : Measurements
+    measured : Measurements
         Receives the certificates.
     most_epochs : int
 
@@ -99,8 +99,8 @@ class BlockAscent:
     epochs_per_certificate = EPOCHS_PER_CERTIFICATE
     stop_requested = False
 
-    def __init__(self, found: Measurements, most_epochs: int):
-        self.found, self.most_epochs, self.n_epochs = found, most_epochs, 0
+    def __init__(self, measured: Measurements, most_epochs: int):
+        self.measured, self.most_epochs, self.n_epochs = measured, most_epochs, 0
 
     def epoch(self) -> float:
         """Improves every block once; returns the gap before, which may be an estimate."""
@@ -122,21 +122,21 @@ class BlockAscent:
         goal : float
             An objective that shall not be exceeded. Where it is, the gap may get `FINER_TOLERANCE` times smaller.
         """
-        self.found.take(self.measure())
+        self.measured.take(self.measure())
         while not self._reached(goal) and not self.ended:
-            enough = self.found.objective * self.found.tolerance
-            if self.found.close:
+            enough = self.measured.objective * self.measured.tolerance
+            if self.measured.close:
                 enough /= FINER_TOLERANCE
-            self.found.forget()
+            self.measured.forget()
             while self._stepped() > enough and self.n_epochs % self.epochs_per_certificate and not self.ended:
                 pass
-            self.found.take(self.measure())
-        return self.found.close
+            self.measured.take(self.measure())
+        return self.measured.close
 
     def _stepped(self) -> float:
         self.n_epochs += 1
         return self.epoch()
 
     def _reached(self, goal) -> bool:
-        found = self.found
-        return found.close and (found.objective <= goal or found.gap * FINER_TOLERANCE <= found.tolerance * found.objective)
+        measured = self.measured
+        return measured.close and (measured.objective <= goal or measured.gap * FINER_TOLERANCE <= measured.tolerance * measured.objective)

@@ -76,7 +76,7 @@ class PairwiseHinge(BlockAscent):
     w : ndarray of shape (n_features,)
     n_epochs : int
         Passes made.
-    found : structperc.solvers.certificates.Measurements
+    measured : structperc.solvers.certificates.Measurements
     """
 
     epochs_per_certificate = 1
@@ -106,7 +106,7 @@ class PairwiseHinge(BlockAscent):
         return self.improve()
 
     def epoch(self):
-        gap = self.found.gaps[-1]
+        gap = self.measured.gaps[-1]
         for block in self.blocks:
             self.w = block.improved(self.w)
         self.sweep(SWEEP_GAP_SHARE * gap)
@@ -198,13 +198,13 @@ class PairwiseSquaredHinge:
     w : ndarray of shape (n_features,)
     n_epochs : int
         Steps made.
-    found : structperc.solvers.certificates.Measurements
+    measured : structperc.solvers.certificates.Measurements
     """
 
     last = None         # the weights at which P was computed last, and the result
 
     def __init__(self, problem, tolerance, max_iter):
-        self.problem, self.found, self.max_iter = problem, Measurements(tolerance), max_iter
+        self.problem, self.measured, self.max_iter = problem, Measurements(tolerance), max_iter
         self.w, self.n_epochs = np.zeros(problem.n_features), 0
 
     def solution(self) -> dict:
@@ -223,17 +223,17 @@ class PairwiseSquaredHinge:
         """Makes steps until the gap is small; returns whether it is."""
         from scipy.optimize import minimize
 
-        self.found.take(certified(*self.at(self.w)[::2]))
-        if not self.found.close:
+        self.measured.take(certified(*self.at(self.w)[::2]))
+        if not self.measured.close:
             minimize(lambda w: self.at(w)[:2], self.w, jac=True, method="L-BFGS-B", callback=self.step,
                      options={"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20})
-        return self.found.close
+        return self.measured.close
 
     def step(self, w):
         self.w = w.copy()
         self.n_epochs += 1
-        self.found.take(certified(*self.at(self.w)[::2]))
-        if self.found.close:
+        self.measured.take(certified(*self.at(self.w)[::2]))
+        if self.measured.close:
             raise StopIteration
 
     def at(self, w):
