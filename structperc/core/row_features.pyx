@@ -208,7 +208,8 @@ cdef class BlockFeatures(RowPart):
         if rows.offsets is not None:
             return None
         blocks, intercepts = self.split(w)
-        return rows.X @ blocks.T + intercepts
+        products = rows.X @ blocks.T if rows.sparse else rows.products(np.ascontiguousarray(blocks))      # BLAS has other bits for one row
+        return products + intercepts
 
 
 cdef class RowFeatures(RowPart):

@@ -143,7 +143,8 @@ cdef class ThresholdFeatures(Features):
     def batch_scores(self, w, rows):
         if rows.offsets is not None:
             return None
-        return (rows.X @ w[:self.n_features])[:, None] - w[self.n_features:]
+        products = (rows.X @ w[:self.n_features])[:, None] if rows.sparse else rows.products(w[None, :self.n_features])
+        return products - w[self.n_features:]
 
     def column_of(self, indices):
         indices = np.asarray(indices)

@@ -177,8 +177,7 @@ class ThresholdEstimator(RankEstimator):
         rows = model.read(X)
         if model.parts.weights.vector() is None:
             return model.atom_scores(rows)[:, 0] + self.thresholds_[0]
-        with np.errstate(all="ignore"):         # what overflows is found in the scores
-            latent = rows.X @ self.coef_
+        latent = rows.products(np.ascontiguousarray(self.coef_)[None])[:, 0]
         refuse_scores(rows, latent[:, None], 0)
         return latent
 

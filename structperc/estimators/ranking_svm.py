@@ -144,7 +144,7 @@ class RankingSVM(Parameters):
         if rows.feature_names is not None and rows.feature_names != tuple(getattr(self, "feature_names_in_", rows.feature_names)):
             raise DataError("the columns of X are not those of the training; pass the same columns in the same order.")
         with np.errstate(all="ignore"):
-            scores = rows.X @ self.coef_
+            scores = rows.products(np.ascontiguousarray(self.coef_)[None])[:, 0]
         refuse_not_finite(rows, scores)
         return scores
 
