@@ -216,7 +216,8 @@ class Counting(Weights):
 
 def test_visits_are_counted_and_kept_for_stores_in_python():
     X, y = data()
-    own, ours = (Engine("multiclass", average=True, epochs=2, classes=[1, 2, 3], plugins=plugins).fit(X, y) for plugins in ([Counting()], []))
+    own, ours = (Engine("multiclass", average=True, epochs=2, classes=[1, 2, 3], plugins=plugins).fit(X, y)
+                 for plugins in ([Counting()], []))
     np.testing.assert_allclose(vector(own), vector(ours), rtol=1e-12, atol=1e-12)
     buffer = io.BytesIO()
     own.save(buffer)
