@@ -177,8 +177,8 @@ class NystroemReader(Reader):
         kernel_rows.restore({key.removeprefix("kernel_rows."): value for key, value in state.items() if key.startswith("kernel_rows.")})
         normalization = np.array(state["normalization"], dtype=float)
         if normalization.shape != (kernel_rows.n, kernel_rows.n) or not kernel_rows.n or not np.isfinite(normalization).all():
-            raise DataError(f"the saved normalization has shape {normalization.shape}; the {kernel_rows.n} landmarks need finite numbers of shape "
-                            f"{(kernel_rows.n, kernel_rows.n)}.")
+            raise DataError(f"the saved normalization has shape {normalization.shape}; the {kernel_rows.n} landmarks need finite ones of "
+                            f"shape {(kernel_rows.n, kernel_rows.n)}.")
         self.seen, self.kernel_rows, self.normalization = seen, kernel_rows.select(range(kernel_rows.n)), normalization
 
 
@@ -241,7 +241,8 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     between = landmarks.values(as_rows(held.support()))
     reader.normalization, inverse = roots(between[chosen])
     reader.kernel_rows, context = landmarks, model.context
-    reader.seen = SimpleNamespace(n_features=context.n_features, sparse=context.sparse, objects=context.objects, feature_names=context.feature_names)
+    reader.seen = SimpleNamespace(n_features=context.n_features, sparse=context.sparse, objects=context.objects,
+                                  feature_names=context.feature_names)
 
     primal = engine_with(engine, reader.fresh())
     context = attrs.evolve(context, n_features=len(chosen), sparse=False, objects=False, feature_names=None, options=primal.plugin_options,
@@ -287,7 +288,8 @@ def mapped_rows(rows, landmarks, normalization) -> Rows:
 
 def engine_with(engine, reader) -> Engine:
     """An engine like this one, but with this reader in place of the plugin "dual-kernel"."""
-    kept = [(plugin, given) for plugin, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True) if plugin.plugin is not dual_kernel]
+    kept = [(plugin, given) for plugin, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True)
+            if plugin.plugin is not dual_kernel]
     names = set().union(engine.loaded_plugins[1].options, *(plugin.options for plugin, _ in kept))
     given = {name: value for name, value in engine.plugin_options.items() if name in names}
     return Engine(engine.problem, plugins=[*(given for _, given in kept), reader], **engine_options(engine), **given)
