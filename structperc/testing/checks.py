@@ -10,6 +10,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
+from structperc.core.component import overrides
 from structperc.core.errors import PluginError, StructPercError
 from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
