@@ -13,8 +13,8 @@ class LabelSets(Outputs):
     """Y(x): all sets of labels. The atoms of a set are its labels and, after all labels, its pairs (i, j), i before j."""
 
     def find_labels(self, y, classes):
-        self.labels = sorted(set().union(*y)) if classes is None else list(classes)
-        return self.labels
+        self.labels = sorted(set().union(*y)) if classes is None else np.asarray(classes).tolist()
+        return np.array(self.labels)
 
     def atoms(self, chosen):
         n = len(self.labels)
