@@ -17,11 +17,12 @@ from structperc.cli import new as scaffold
 from structperc.errors import DataError, OptionError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser", "arow", "matching")
+PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser", "arow", "matching", "label_sets")
 STRANGERS = {
     "intervals": "structperc-intervals",
     "asymmetric-loss": "structperc-asymmetric-loss",
     "matching": "structperc-matching",
+    "label-sets": "structperc-label-sets",
     "cython-ranks": "structperc-cython-ranks",
     "dependency-parser": "structperc-dependency-parser",
     "arow": "structperc-arow",
@@ -111,6 +112,23 @@ def test_guests_are_seated_as_at_other_parties(site, checkout):
     assert int(re.search(r"(\d+)% of 100 new parties", printed)[1]) >= 90
 
 
+def test_label_sets_are_learned_with_the_weights_of_their_pairs(site, checkout):
+    printed = run(site, checkout / "label_sets" / "tag_notes.py")
+
+    assert int(re.search(r"(\d+)% of 1000 new notes", printed)[1]) >= 90
+
+
+def test_a_label_that_no_set_had_is_refused():
+    specification = importlib.util.spec_from_file_location("structperc_label_sets", EXAMPLES / "label_sets" / "structperc_label_sets.py")
+    label_sets = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(label_sets)
+
+    engine = Engine(label_sets).fit(np.eye(3), [["a"], ["b", "a"], []])
+    with pytest.raises(DataError, match=r"y has the labels \['c'\]; expected sets of the labels \['a', 'b'\]"):
+        engine.partial_fit(np.eye(3), [["a"], ["c"], []])
+    assert engine.pair_scores_.shape == (2, 2)
+
+
 def test_an_asymmetric_loss_changes_what_cusum_predicts(site, checkout):
     printed = run(site, checkout / "asymmetric_loss" / "rate_carefully.py")
     too_high = {kind: int(share) for kind, share in re.findall(r"(\w+) loss: (\d+)% rated too high", printed)}
@@ -163,6 +181,7 @@ def test_the_examples_are_short():
     lines = {module.stem: len(module.read_text().splitlines()) for module in EXAMPLES.glob("*/structperc_*.py")}
 
     assert lines["structperc_intervals"] <= 60
+    assert len([line for line in (EXAMPLES / "label_sets/structperc_label_sets.py").read_text().splitlines() if line]) <= 40
     assert lines["structperc_matching"] <= 50
     assert lines["structperc_asymmetric_loss"] <= 20
 
