@@ -90,7 +90,7 @@ FAULTS = {
     "add is not in place": ("cusum", AddsElsewhere(3, 3), "AddsElsewhere.(add does not add|scores is not)"),
     "agrees is always true": (Subsets(), AlwaysRight(), r"AlwaysRight.agrees\(.*\) is True for example .*, but they count different atoms"),
     "sample weights are ignored": ("cusum", Weightless(), "Weightless.takes_weights is True, but the sample weights 2, 0.001, 1000 train"),
-    "no hook answers": (Silent(), None, "nothing of it was used: structperc_update answered None.*update='perceptron'.* The parts in use are"),
+    "no hook answers": (Silent(), None, "nothing of it was used: structperc_update answered None.*update='perceptron'.* parts in use are"),
 }
 
 

@@ -207,7 +207,9 @@ def test_structures_pass(seed):
     assert dict(check_problem(Subsets(), random_state=seed)) == dict.fromkeys(NAMES, "passed")
 
 
-@pytest.mark.parametrize("options", [{"update": "pa"}, {"update": "pa1", "loss_weight": 1.0, "average": True}, {"loss": "zero-one"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"update": "pa"}, {"update": "pa1", "loss_weight": 1.0, "average": True}, {"loss": "zero-one"}], ids=str
+)
 def test_structures_pass_with_other_updates_and_losses(options):
     report = dict(check_problem(Subsets(), **options))
 
@@ -569,7 +571,7 @@ BROKEN = [
     ("plugin_is_used", Silent(), None, "nothing of it was used: structperc_update answered None"),
     ("agreeing_is_counting_the_same", Subsets(), AlwaysRight(), "AlwaysRight.agrees"),
     ("decoding_is_undone", "cusum", DecodesTheNext(), "DecodesTheNext.decode shows 4 of example 0 as 1, which is encoded as 1"),
-    ("sample_weights_act", "cusum", Weightless(), "Weightless.takes_weights is True, but the sample weights 2, 0.001, 1000 train the same model"),
+    ("sample_weights_act", "cusum", Weightless(), "takes_weights is True, but the sample weights 2, 0.001, 1000 train the same model"),
     ("argmax_maximises", "cusum", OffByOne(4), "OffByOne returned 1 of score"),
     ("argmax_maximises", "cusum", OutOfRange(4), "5 is not a label of example 0"),
     ("argmax_maximises", "cusum", Wavering(4), "with the same atom scores"),

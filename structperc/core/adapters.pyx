@@ -57,8 +57,8 @@ cdef int fill(double *at, answer, Example x, component, method, bint finite=True
             total += at[a]
         if total - total != 0 and not np.isfinite(values).all():
             a = np.argmin(np.isfinite(values))
-            raise PluginError(f"{type(component).__name__}.{method} returned {values[a]} for atom {a} of example {x.index}; expected finite "
-                              f"numbers.")
+            raise PluginError(f"{type(component).__name__}.{method} returned {values[a]} for atom {a} of example {x.index}; expected "
+                              f"finite numbers.")
     return 0
 
 

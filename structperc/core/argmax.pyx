@@ -82,8 +82,8 @@ cdef class Argmax(Component):
                 if value < 0:
                     raise_stored(loss, loss._outputs)
                 if not value <= largest * (1 + 1e-9):
-                    raise PluginError(f"{type(loss.as_written()).__name__} is {value} for example {x.index}, but says that its largest value "
-                                      f"is {largest}; correct `largest`.")
+                    raise PluginError(f"{type(loss.as_written()).__name__} is {value} for example {x.index}, but says that its largest "
+                                      f"value is {largest}; correct `largest`.")
                 total = score + scale * value
                 if total > best:
                     best, n_best = total, n
@@ -150,7 +150,8 @@ cdef class Argmax(Component):
 
     def searches_with(self, Loss loss):
         """Whether `argmax_augmented` can search with this loss."""
-        return (loss.over_atoms or overrides(self, "argmax_augmented") or <void *> self.argmax_augmented_c != <void *> PLAIN.argmax_augmented_c
+        return (loss.over_atoms or overrides(self, "argmax_augmented")
+                or <void *> self.argmax_augmented_c != <void *> PLAIN.argmax_augmented_c
                 or loss.largest < INFINITY and type(self).k_best is not Argmax.k_best)
 
     def k_best(self, scores, Example x, k):

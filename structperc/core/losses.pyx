@@ -67,8 +67,8 @@ cdef class Loss(Component):
 
     def started(self):
         if self.outputs is None:
-            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(parts, context) first, and a start "
-                              f"of its own begins with super().start(parts, context).")
+            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(parts, context) first, and a "
+                              f"start of its own begins with super().start(parts, context).")
 
     def value(self, gold, y, Example x=None):
         """The loss of predicting y where gold is right; both as `Outputs` encodes them (labels: ints 1..r)."""
@@ -157,8 +157,8 @@ cdef class HammingLoss(Loss):
         for a in range(x.n_atoms):
             if c[a] != 0 and c[a] != 1:
                 with gil:
-                    self.error = PluginError(f"search with loss='hamming' needs structures of distinct atoms, but {type(self.outputs).__name__} "
-                                             f"counts atom {a} of the gold output of example {x.index} {c[a]:g} times; use a loss of "
+                    self.error = PluginError(f"search with loss='hamming' needs structures of distinct atoms, but "
+                                             f"{type(self.outputs).__name__} counts atom {a} of the gold output of example {x.index} {c[a]:g} times; use a loss of "
                                              f"your own with augment.")
                 return -1
             s[a] += scale

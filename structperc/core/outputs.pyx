@@ -96,7 +96,7 @@ cdef class Outputs(Component):
             raise PluginError(f"the structure {y!r} of example {x.index} names an atom twice.")
 
     def encode_answers(self, answers, rows):
-        """What `predict` answered, as a `Structures`: the inverse of `decode_many`. Where gold outputs are whole structures, `encode` is that."""
+        """What `predict` answered, as a `Structures`: the inverse of `decode_many`; `encode`, where gold outputs are whole structures."""
         if self.partial_gold:
             raise PluginError(f"{type(self).__name__} learns from partial outputs and does not say how its answers are encoded; "
                               f"override encode_answers(answers, rows).")
@@ -346,8 +346,8 @@ cdef class LabelOutputs(Outputs):
     def check_gold(self, gold, rows, features):
         """Nothing is left to check where `encode` knows every label."""
         if overrides(self, "encode") and len(gold.values) and not 1 <= gold.values.min() <= gold.values.max() <= self.n_labels:
-            raise PluginError(f"{type(self).__name__}.encode returned the codes {gold.values.min()}..{gold.values.max()}; expected ints from 1 "
-                              f"to {self.n_labels}, the numbers of the labels.")
+            raise PluginError(f"{type(self).__name__}.encode returned the codes {gold.values.min()}..{gold.values.max()}; expected ints "
+                              f"from 1 to {self.n_labels}, the numbers of the labels.")
 
     def check_structure(self, Example x, y):
         if not isinstance(y, int) or not 1 <= y <= self.n_labels:

@@ -52,7 +52,7 @@ cdef class Example:
         return 0
 
     cdef double *zeros(self) noexcept nogil:
-        """n_atoms zeros for counts over atoms, until the next call; NULL where memory is short. Allocates only for more atoms than before."""
+        """n_atoms zeros for counts over atoms, until the next call; NULL where memory is short. Allocates only for more atoms."""
         if self._counts is None or self._counts.shape[0] < self.n_atoms:
             with gil:
                 try:

@@ -81,8 +81,7 @@ class Case:
 
     @cached_property
     def parts(self):
-        self.asked      # sets it
-        return self.__dict__["parts"]
+        return self.asked and self.__dict__["parts"]         # an engine that was asked has set them
 
     @property
     def described(self) -> str:

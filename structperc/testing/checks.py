@@ -99,7 +99,7 @@ def features_add_up(case):
 
 
 def agreeing_is_counting_the_same(case):
-    """A prediction agrees with a gold structure if and only if both count every atom equally often; with a partial one, what completes it."""
+    """A prediction agrees with a gold structure if both count every atom equally often, and only then; a completion does."""
     outputs, some_disagree = case.parts.outputs, False
     for x in case.examples:
         structures = case.some_structures(x)
@@ -175,9 +175,9 @@ def augmented_argmax_maximises(case):
             else:           # its augment is that of a base class whose value it changed
                 found = case.answer(np.asarray(case.loss.augment(gold, s.copy(), scale, x)), x)
             chosen = (counts == case.parts.outputs.count(x, found)).all(axis=1)
-            where = f"{named(loss)}.augment: with the loss from" if loss.over_atoms or not searches else f"{named(argmax)}.argmax_augmented with the loss from"
+            searcher = f"{named(loss)}.augment:" if loss.over_atoms or not searches else f"{named(argmax)}.argmax_augmented:"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
-                    f"{where} {gold} in the atom scores of example {x.index} {named(argmax)} finds {found}, but "
+                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {found}, but "
                     f"{structures[int(np.argmax(wanted))]} has the largest score + loss.")
     return None
 
@@ -365,8 +365,8 @@ def sample_weights_act(case):
         tried.append(weight)
     if not tried:
         return "these weights are refused"
-    raise AssertionError(f"{named(update)}.takes_weights is True, but the sample weights {', '.join(f'{w:g}' for w in tried)} train the same model "
-                         f"as 1; multiply the step by trial.weight, or set takes_weights = False.")
+    raise AssertionError(f"{named(update)}.takes_weights is True, but the sample weights {', '.join(f'{w:g}' for w in tried)} train the "
+                         f"same model as 1; multiply the step by trial.weight, or set takes_weights = False.")
 
 
 # ---- different ways to the same ----
@@ -564,7 +564,8 @@ def scores_of(engine, data, t, a, b) -> str:
     scores = np.ravel(again.atom_scores(one.X, offsets=one.offsets)[0])
     x.n_atoms = len(scores)
     totals = [float(outputs.count(x, outputs.encode_answers([y], rows)[0]) @ scores) for y in (a, b)]
-    tie = ": a tie? Rounding decides between equal scores, so give `sample` examples without ties" if reaches(min(totals), max(totals)) else ""
+    tied = reaches(min(totals), max(totals))
+    tie = ": a tie? Rounding decides between equal scores, so give `sample` examples without ties" if tied else ""
     return f", which score {totals[0]:.17g} and {totals[1]:.17g}{tie}"
 
 

@@ -28,7 +28,9 @@ class Positive(Argmax):
         return np.flatnonzero(scores > 0)
 
 
-@pytest.mark.parametrize(("base", "method"), [(Positive, "argmax"), (Outputs, "count"), (HammingLoss, "augment"), (PerceptronUpdate, "step")])
+@pytest.mark.parametrize(
+    ("base", "method"), [(Positive, "argmax"), (Outputs, "count"), (HammingLoss, "augment"), (PerceptronUpdate, "step")]
+)
 def test_an_own_exception_comes_with_a_note(base, method):
     with pytest.raises(KeyError) as caught:
         Engine(Subsets(), plugins=[failing(base, method)()], loss_weight=1.0, epochs=2).fit(X, Y)

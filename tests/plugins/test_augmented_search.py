@@ -116,7 +116,8 @@ def test_sequences_are_trained_with_it(name):
     weights, steps = twin(X, y, name, 1.0, 3)
 
     assert len(steps) > 20
-    np.testing.assert_allclose(np.concatenate([engine.coef_.ravel(), engine.intercept_, engine.transition_scores_.ravel()]), weights, atol=1e-12)
+    found = np.concatenate([engine.coef_.ravel(), engine.intercept_, engine.transition_scores_.ravel()])
+    np.testing.assert_allclose(found, weights, atol=1e-12)
 
 
 @pytest.mark.parametrize("update", ["perceptron", "pa1"])
@@ -171,9 +172,10 @@ def test_an_own_search_is_told_gold_loss_and_scale():
 
 
 def test_a_loss_that_nothing_searches_with_is_refused_with_the_ways_out():
-    with pytest.raises(PluginError, match="Missed cannot be written over atoms, so Positive cannot search with it. It can only be measured "
-                                          r"\(loss_weight=0\), unless Missed has a method `augment`, or a bound `largest` where Positive has a "
-                                          "method `k_best`, or Positive has a method `argmax_augmented` of its own"):
+    sentence = (r"Missed cannot be written over atoms, so Positive cannot search with it. It can only be measured \(loss_weight=0\), "
+                "unless Missed has a method `augment`, or a bound `largest` where Positive has a method `k_best`, or Positive has a method "
+                "`argmax_augmented` of its own")
+    with pytest.raises(PluginError, match=sentence):
         Engine(Subsets(), plugins=[Missed()], loss_weight=1.0).fit([np.ones((2, 2))], [[0]])
 
 
