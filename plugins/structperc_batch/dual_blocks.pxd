@@ -25,3 +25,4 @@ cdef class BlockPass(Update):
     cdef int score(self, Trial trial, const int *y, Py_ssize_t n, double *total) noexcept nogil
     cdef int add(self, Trial trial, const int *y, Py_ssize_t n, double factor) noexcept nogil
     cdef int clear_sum(self, Py_ssize_t n_atoms) noexcept nogil
+    cdef int grow_sum(self, Py_ssize_t n_atoms) noexcept with gil

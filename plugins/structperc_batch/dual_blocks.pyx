@@ -243,13 +243,16 @@ cdef class BlockPass(Update):
     cdef int clear_sum(self, Py_ssize_t n_atoms) noexcept nogil:
         """sum = 0; -1 without memory."""
         cdef Py_ssize_t a
-        if n_atoms > self.dual.sum.shape[0]:
-            with gil:
-                try:
-                    self.dual.sum = np.zeros(2 * n_atoms)
-                except MemoryError as error:
-                    self.error = error
-                    return -1
+        if n_atoms > self.dual.sum.shape[0] and self.grow_sum(n_atoms) < 0:
+            return -1
         for a in range(n_atoms):
             self.dual.sum[a] = 0
+        return 0
+
+    cdef int grow_sum(self, Py_ssize_t n_atoms) noexcept with gil:
+        try:
+            self.dual.sum = np.zeros(2 * n_atoms)
+        except MemoryError as error:
+            self.error = error
+            return -1
         return 0

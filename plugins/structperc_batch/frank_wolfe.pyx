@@ -41,20 +41,18 @@ cdef class SearchedPass(BlockPass):
     def __cinit__(self, *args, **kwargs):
         self.value, self.before = np.zeros(4), np.zeros(4)
 
-    cdef int make_room(self, Py_ssize_t n) noexcept nogil:
-        if n > self.value.shape[0]:
-            with gil:
-                try:
-                    self.value, self.before = np.zeros(2 * n), np.zeros(2 * n)
-                except MemoryError as error:
-                    self.error = error
-                    return -1
+    cdef int grow(self, Py_ssize_t n) noexcept with gil:
+        try:
+            self.value, self.before = np.zeros(2 * n), np.zeros(2 * n)
+        except MemoryError as error:
+            self.error = error
+            return -1
         return 0
 
     cdef int scores(self, Trial trial, Block *block, Encoded gold, double *gold_score, double *largest) noexcept nogil:
         """Scores of the block's structures into `value`, of the gold structure, and the largest h, which is that of y."""
         cdef Py_ssize_t m
-        if self.make_room(block.n + 1) < 0:
+        if block.n + 1 > self.value.shape[0] and self.grow(block.n + 1) < 0:
             return -1
         if self.score(trial, gold.at, gold.n, gold_score) < 0 or self.score(trial, trial.y_code.at, trial.y_code.n, largest) < 0:
             return -1

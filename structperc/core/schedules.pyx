@@ -47,12 +47,15 @@ cdef class Schedule:
             return 1.0 / t
         if self.kind == INVERSE_SQRT:
             return 1 / sqrt(<double> t)
-        with gil:
-            try:
-                return self.asked(t)
-            except BaseException as error:
-                self.error = error
-                return -1
+        return self.asked_c(t)
+
+    cdef double asked_c(self, Py_ssize_t t) noexcept with gil:
+        """The user's r(t). Apart, since a function that names an exception takes the GIL at each return."""
+        try:
+            return self.asked(t)
+        except BaseException as error:
+            self.error = error
+            return -1
 
     cdef double left_c(self, double decay, Py_ssize_t t) noexcept nogil:
         """What a decay leaves of the weights, 1 - decay * r(t); negative after storing an error."""
