@@ -551,7 +551,9 @@ def test_options_of_plugins_are_read_by_the_type_of_their_default(data, run, ins
 def test_check_runs_the_battery(folder, run):
     code, out, err = run("check", "prank")
     assert (code, err) == (0, "") and out.count("passed") > 5
-    assert all("passed" in line or "not applicable" in line for line in out.splitlines())
+    parts, *checks = out.splitlines()
+    assert parts.split()[0] == "parts" and "outputs RankOutputs, features ThresholdFeatures" in parts
+    assert all("passed" in line or "not applicable" in line for line in checks)
 
 
 def test_check_fails_with_exit_code_1(folder, run, install):
