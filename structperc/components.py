@@ -20,8 +20,8 @@ from structperc.reading.readers import Reader
 
 __all__ = [
     "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate", "Example",
-    "ExampleCosts", "Features", "Structures", "HammingLoss", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss", "NamedReader",
+    "ExampleCosts", "Features", "HammingLoss", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss", "NamedReader",
     "OnlineTrainer", "Outputs", "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
-    "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "SumFeatures", "TablePart", "Trial", "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Update",
-    "VectorFeatures", "Weights", "ZeroOneLoss",
+    "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures", "SumFeatures", "TablePart",
+    "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Trial", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
 ]  # fmt: skip

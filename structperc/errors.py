@@ -15,6 +15,6 @@ from structperc.core.errors import (
 )
 
 __all__ = [
-    "BusyError", "DataError", "DataTypeError", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError", "OptionError", "PluginError",
-    "StructPercError", "UnusedOption",
+    "BusyError", "DataError", "DataTypeError", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
+    "OptionError", "PluginError", "StructPercError", "UnusedOption",
 ]  # fmt: skip

@@ -64,7 +64,8 @@ def test_circles_and_rising_arrows_would_be_noticed():
     house = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a", "c"}}
 
     assert circles(house) == [{"b", "c"}] and floors(house) == {"b": 1, "c": 1, "a": 2, "d": 3}
-    assert "structperc.core.rows" in FILES["structperc.core.loop"] and "structperc.core.features" in FILES["structperc_dual_kernel.expansion"]
+    assert "structperc.core.rows" in FILES["structperc.core.loop"]
+    assert "structperc.core.features" in FILES["structperc_dual_kernel.expansion"]
     assert "structperc.reading.matrices" in FILES["structperc.engine.model"], "from structperc.reading import matrices"
 
 

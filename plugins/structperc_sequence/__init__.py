@@ -39,7 +39,8 @@ def structperc_outputs(context):
 
 @hookimpl
 def structperc_features(context):
-    return ChainFeatures(context.n_labels, context.n_features, context.fit_intercept, context.sparse, context.options["start"], context.options["end"])
+    options = context.options
+    return ChainFeatures(context.n_labels, context.n_features, context.fit_intercept, context.sparse, options["start"], options["end"])
 
 
 @hookimpl

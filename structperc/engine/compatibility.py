@@ -68,8 +68,8 @@ def check_weights(context, parts) -> None:
     weights = context.sample_weight
     if not parts.update.takes_weights and not np.isin(weights, (0, 1)).all():
         i = int(np.argmax(~np.isin(weights, (0, 1))))
-        raise DataError(f"sample_weight[{i}] is {weights[i]}: update={context.update!r} has no slack to weigh, so weights can only be 0 or 1; "
-                        f"use 'pa1' or 'pa2'.")
+        raise DataError(f"sample_weight[{i}] is {weights[i]}: update={context.update!r} has no slack to weigh, so weights can only be "
+                        f"0 or 1; use 'pa1' or 'pa2'.")
 
 
 def attach_costs(loss, costs, gold, n_examples) -> None:

@@ -98,8 +98,8 @@ class Engine:
     """
 
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0,
-                 step_schedule="constant", epochs=1, average=False, decay=0.0, decay_schedule="constant", shuffle=False, random_state=None, fit_intercept=True,
-                 trainer="online", classes=None, plugins=(), **plugin_options):
+                 step_schedule="constant", epochs=1, average=False, decay=0.0, decay_schedule="constant", shuffle=False,
+                 random_state=None, fit_intercept=True, trainer="online", classes=None, plugins=(), **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
         self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule

@@ -51,7 +51,8 @@ class Parameters:
 
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
-        clone = type(self)(**{name: value if name in SHARED else copy.deepcopy(value) for name, value in self.get_params(deep=False).items()})
+        parameters = self.get_params(deep=False).items()
+        clone = type(self)(**{name: value if name in SHARED else copy.deepcopy(value) for name, value in parameters})
         if "_requests" in vars(self):
             clone._requests = dict(self._requests)
         return clone

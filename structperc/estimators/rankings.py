@@ -45,8 +45,8 @@ class LatentRanker(EngineEstimator):
         How `step_size` and `decay` fall with t, the number of the query visited: not at all, as 1 / t, as 1 / sqrt(t), or as a function of
         t says.
     loss_weight : float, default 5.0
-        Learn from the list that maximises score + loss_weight * loss; 0: from the list that would be shown. Features with a larger spread want
-        a larger one. 5 to 20 predicted best on held-out queries of OHSUMED, whose features lie between 0 and 1.
+        Learn from the list that maximises score + loss_weight * loss; 0: from the list that would be shown. Features with a larger spread
+        want a larger one. 5 to 20 predicted best on held-out queries of OHSUMED, whose features lie between 0 and 1.
     loss : {"precision", "recall", "ndcg", "average-precision"} or None, default None
         What a list lacks, None: "precision". The last two are measured only, and need `loss_weight=0`.
     epochs : int, default 30

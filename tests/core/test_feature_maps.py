@@ -1,4 +1,4 @@
-"""Every feature map, and sums of them, against their definitions; how Python maps are called, and what they are told when they are wrong."""
+"""Every feature map, and sums of them, against their definitions; the calls of Python maps, and the sentences about their faults."""
 
 import pickle
 
@@ -8,6 +8,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import feature_maps as twins
+from structperc.core.component import bound
 
 from structperc import Engine, hookimpl
 from structperc.components import (
@@ -23,7 +24,6 @@ from structperc.components import (
     ThresholdFeatures,
     VectorFeatures,
 )
-from structperc.core.component import bound
 from structperc.errors import PluginError
 from structperc.testing import check_problem
 

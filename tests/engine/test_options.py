@@ -1,4 +1,4 @@
-"""The table of engine options against everything that is written out: signature, docstring, context, model file; what values an Option takes."""
+"""The table of engine options against signature, docstring, context and model file; the values that an Option accepts."""
 
 import inspect
 import json
@@ -61,7 +61,8 @@ def test_every_option_comes_back_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(("option", "value", "expected"), [
-    (Option(2), "3", "a whole number"), (Option(2), 2.5, "a whole number"), (Option(2), True, "a whole number"), (Option(2), None, "a whole n"),
+    (Option(2), "3", "a whole number"), (Option(2), 2.5, "a whole number"), (Option(2), True, "a whole number"),
+    (Option(2), None, "a whole n"),
     (Option(0.5), "0.5", "a number"), (Option(0.5), False, "a number"), (Option(0.5), np.nan, "a number"),
     (Option(True), 1, "True or False"), (Option("a"), 3, "a text"), (Option("a", ("a", "b")), "c", "one of 'a', 'b'"),
     (Option("scale", types=(float, str)), None, "a number or a text"), (Option("linear", types=(str, Callable)), 2, "a text or a function"),

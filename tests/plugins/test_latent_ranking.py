@@ -214,7 +214,8 @@ def test_schedules(step_schedule, decay_schedule):
     rates, decays = SCHEDULES.get(step_schedule, fade), SCHEDULES.get(decay_schedule, fade)
     w, mean, _, _ = rankings.learn(X, y, 2, loss_weight=0.5, epochs=2, weights=weights,
                                    rate=lambda t: 0.7 * rates(t), decay=lambda t: 0.1 * decays(t))
-    options = dict(k=2, loss_weight=0.5, update="latent", step_size=0.7, step_schedule=step_schedule, decay=0.1, decay_schedule=decay_schedule)
+    options = dict(k=2, loss_weight=0.5, update="latent", step_size=0.7, step_schedule=step_schedule, decay=0.1,
+                   decay_schedule=decay_schedule)
     for average in (False, True):
         engine = Engine("latent-ranking", epochs=2, average=average, **options).fit(rows, grades, lengths=lengths, sample_weight=weights)
         np.testing.assert_allclose(engine.coef_, mean if average else w, rtol=1e-12, atol=1e-12)

@@ -324,7 +324,8 @@ def test_nothing_that_is_passed_is_changed(layout):
     given += [y, costs, matrix, weight]
     before = [array.copy() for array in given]
     for options, more in [({"update": "pa1", "shuffle": True, "average": True, "decay": 0.1}, {"sample_weight": weight}),
-                          ({"loss": matrix, "loss_weight": 1.0}, {"keep_online": True}), ({"loss": "costs", "update": "pa"}, {"costs": costs})]:
+                          ({"loss": matrix, "loss_weight": 1.0}, {"keep_online": True}),
+                          ({"loss": "costs", "update": "pa"}, {"costs": costs})]:
         engine = Engine("cusum", epochs=2, **options).fit(X, y, **more)
         engine.predict(X)
         engine.atom_scores(X)

@@ -9,7 +9,8 @@ import numpy as np
 def rows(x, n_blocks, intercept=False):
     """Atom (t, k): row t, with a constant 1 behind it, in block k."""
     extended = np.column_stack([x, np.ones(len(x))]) if intercept else x
-    return np.array([np.kron(unit, row) for row in extended for unit in np.eye(n_blocks)]).reshape(len(x) * n_blocks, n_blocks * extended.shape[1])
+    vectors = [np.kron(unit, row) for row in extended for unit in np.eye(n_blocks)]
+    return np.array(vectors).reshape(len(x) * n_blocks, n_blocks * extended.shape[1])
 
 
 def table(x, length, per_row=False, value=1.0):
