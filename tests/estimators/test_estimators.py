@@ -312,7 +312,7 @@ def test_pranks_variant_takes_effect(small):
 def test_a_classifier_of_a_named_problem_is_that_problems_estimator(make, small):
     X, y = small
     own = made(make).fit(X, y)
-    general = made(StructuredClassifier, problem=PROBLEMS[make], update=own.update, loss_weight=own.augment).fit(X, y)
+    general = made(StructuredClassifier, problem=PROBLEMS[make], update=own.update, loss_weight=own.loss_weight).fit(X, y)
     assert np.array_equal(own.coef_, general.coef_)
     assert general.score(X, y) == (own.predict(X) == y).mean()
 
