@@ -238,7 +238,7 @@ cdef class Loop:
                 ragged = online
         self.keeps = online is not None
         self.bind(rows)
-        self.weights.n_visited = self.store.n_visited
+        self.weights.averaging.n_visited = self.store.averaging.n_visited
         self.ahead = start = 0
         try:
             while start < n:

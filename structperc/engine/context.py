@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class FitContext:
     """What every hook is told. The engine's own options are attributes too: `context.update`, `context.margin`, ...
 
@@ -44,10 +44,11 @@ class FitContext:
     labels: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
 
+    def __attrs_post_init__(self):
+        vars(self).update(self.engine_options)      # plain attributes: looked up for every call of partial_fit
+
     def __getattr__(self, name):
         options = object.__getattribute__(self, "engine_options")
-        if name in options:
-            return options[name]
         raise AttributeError(f"a context has no {name!r}; the engine's options in it are {', '.join(options)}, those of plugins are in "
                              f"context.options.")
 

@@ -108,9 +108,11 @@ class TrainingRun:
 
     def pass_without_record(self, order=None, rule=None, loss_weight=0.0, online=None):
         """One pass that the engine's record does not show; parameters as of `run`."""
-        loop, data = self.model.loop, (self.rows, self.gold, order, self.weights, online)
+        loop = self.model.loop
         try:
-            return loop.run(*data) if rule is None else loop.run_with(rule, loss_weight, *data)
+            if rule is None:
+                return loop.run(self.rows, self.gold, order, self.weights, online)
+            return loop.run_with(rule, loss_weight, self.rows, self.gold, order, self.weights, online)
         except NotFinite as error:
             raise not_finite(self.rows, error.index) from None
 
