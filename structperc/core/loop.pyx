@@ -349,8 +349,9 @@ cdef class Loop:
                 same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
                 if same < 0:
                     return same
-                passed.mistakes += not same
-                passed.loss += loss
+                if not same:
+                    passed.mistakes += 1
+                    passed.loss += loss
 
             # y = argmax over Y(x) of score + loss_weight * loss
             if augments:
@@ -362,8 +363,8 @@ cdef class Loop:
                 same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
                 if same < 0:
                     return same
-                if not predicts:
-                    passed.mistakes += not same
+                if not same and not predicts:
+                    passed.mistakes += 1
                     passed.loss += loss
 
             # w += sum_a c[a] phi(x, a)

@@ -56,7 +56,7 @@ class TrainingRun:
         if len(self.gold) != rows.n_examples:
             raise PluginError(f"{type(parts.outputs).__name__}.encode made {len(self.gold)} gold outputs for {rows.n_examples} examples.")
         parts.outputs.check_gold(self.gold, rows, parts.features)
-        self.weights, self.active = visited(context.sample_weight)
+        self.weights, self.active = (None, None) if context.sample_weight is None else visited(context.sample_weight)
         if costs is not None or parts.loss.example_costs:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
         self.rows = parts.weights.prepare(rows)
@@ -133,8 +133,6 @@ class TrainingRun:
 
 def visited(sample_weight):
     """The weights as the loop takes them, None where all are 1, and the examples that have one, None where all do."""
-    if sample_weight is None:
-        return None, None
     active = None if sample_weight.all() else np.flatnonzero(sample_weight)
     if active is not None and len(active) == 0:
         raise DataError("all sample weights are zero, so there is nothing to learn from.")
