@@ -333,17 +333,19 @@ cdef class TablePart(Features):
         return 0
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
-        cdef Py_ssize_t t, row, k, n
+        cdef Py_ssize_t t, row, k, n, width = self.row_width, far = p.average
         cdef double *w
+        cdef double step, value = self.value
         for t in range(x.block.n_rows if self.per_row else 1):
             for row in range(self.n_weight_rows):
-                n = min(self.row_width, self.length - row * self.row_width)
+                n = min(width, self.length - row * width)
                 w = p.w + row * p.pitch
                 for k in range(n):
                     if c[k] != 0:
-                        w[k] += self.value * c[k] * to_w
-                        if p.average:
-                            w[k + p.average] += self.value * c[k] * to_u
+                        step = value * c[k]
+                        w[k] += step * to_w
+                        if far:
+                            w[k + far] += step * to_u
                 c += n
         return 0
 
