@@ -28,6 +28,7 @@ cdef class Expansion(Weights):
     cdef readonly ExplicitPart explicit
 
 
-cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize_t first, Py_ssize_t last, const double *c, Py_ssize_t n_blocks,
+cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize_t first, Py_ssize_t last,
+                   const double *c, Py_ssize_t n_blocks,
                    double *r) noexcept nogil
 cdef int add_rows(Features features, Example x, const double *sums, double *s) noexcept nogil

@@ -25,7 +25,8 @@ cdef enum:
 cdef const sp_tiles *TILES = best_tiles()
 
 
-cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize_t first, Py_ssize_t last, const double *c, Py_ssize_t n_blocks,
+cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize_t first, Py_ssize_t last,
+                   const double *c, Py_ssize_t n_blocks,
                    double *r) noexcept nogil:
     """r[block, lane] += sum over the slots first .. last - 1 of their coefficients c[slot, block] times the kernel; -1 on an error."""
     cdef double values[TILE * LANES]

@@ -1,6 +1,6 @@
 """The rows of the examples that are visited next, scored together.
 
-A block holds up to 256 rows of X, sixteen to a group, a row to a lane. Each lane has the sums of its row, sum over the support rows of their
+A block holds up to 256 rows of X, sixteen to a group, a row to a lane. Each lane has the sums of its row, over the support rows of their
 coefficients times the kernel, by block. `complete` brings these to the present weights, by the changes since the row's last visit or,
 where that is less, afresh; `change_c` keeps them there while steps are taken.
 

@@ -186,7 +186,8 @@ cdef class SupportSet:
         return {**state, **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
 
     def restore(self, state):
-        self.kernel_rows.restore({key.removeprefix("kernel_rows."): value for key, value in state.items() if key.startswith("kernel_rows.")})
+        prefix = "kernel_rows."
+        self.kernel_rows.restore({key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)})
         n = self.kernel_rows.n
         shapes = {"coefficients": (n, self.n_blocks), "sums": (n, self.n_blocks), "numbers": (n,), "joined": (n,), "squares": (n,),
                   "keys": (n, KEY_BYTES)}

@@ -11,7 +11,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 from structperc.core.averaging cimport predicting, scale_multiplied_out, shrink
 from structperc.core.component cimport Component
 from structperc.core.features cimport Features
@@ -34,7 +34,6 @@ COLLINS_DUFFY = """@inproceedings{collins2002new,
   pages = {263--270},
   year = {2002}
 }"""
-
 
 
 cdef class DualWeights(Weights):
@@ -70,7 +69,8 @@ cdef class DualWeights(Weights):
     def __cinit__(self, *args, **kwargs):
         self.step = None
 
-    def __init__(self, KernelRows kernel_rows, average=False, double decay=0.0, decay_schedule="constant", budget=0, removal="oldest", cache_bytes=0):
+    def __init__(self, KernelRows kernel_rows, average=False, double decay=0.0, decay_schedule="constant", budget=0,
+                 removal="oldest", cache_bytes=0):
         self.averaging.average, self.averaging.decay = average, decay
         self.schedule = Schedule(decay_schedule, "decay_schedule")
         self.options = kernel_rows, budget, removal, cache_bytes
@@ -426,7 +426,8 @@ cdef class DualWeights(Weights):
             raise PluginError("assign was called before begin_fit, which tells the rows that the coefficients belong to.")
         coefficients, explicit = np.asarray(coefficients, dtype=float), np.asarray(explicit, dtype=float)
         if coefficients.shape != (rows.n_rows, self.n_blocks) or explicit.shape != self.explicit.vector[0].shape:
-            raise DataError(f"assign got coefficients of shape {coefficients.shape} and explicit weights of shape {explicit.shape}; expected "
+            raise DataError(f"assign got coefficients of shape {coefficients.shape} and explicit weights of shape {explicit.shape}; "
+                            f"expected "
                             f"{(rows.n_rows, self.n_blocks)} and {self.explicit.vector[0].shape}.")
         stored = np.flatnonzero(coefficients.any(axis=1))
         if self.support.budget and len(stored) > self.support.budget:

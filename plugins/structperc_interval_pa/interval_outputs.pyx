@@ -2,7 +2,6 @@
 import numpy as np
 
 from structperc.core.losses cimport Loss
-from structperc.core.outputs cimport Outputs
 from structperc.components import Structures
 from structperc.plugin_tools import check_costs, interval_labels, read_intervals, refuse_matrix
 from structperc.core.outputs cimport RankOutputs

@@ -10,7 +10,7 @@ from libc.string cimport memmove
 from structperc.errors import DataError
 from structperc.core.inner_products cimport SP_DENSE_F32, SP_DENSE_F64, sp_rows
 from structperc.core.rows cimport Example, Rows
-from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory
+from structperc_kernels.aligned_buffer cimport copied, out_of_memory
 from structperc_kernels.instruction_sets cimport (sp_is_distance, sp_keep_dense_f32, sp_keep_dense_f64, sp_norm_of_f32, sp_norm_of_f64,
                                                   sp_panel)
 from structperc_kernels.kernel_rows cimport LANES, Queries

@@ -38,7 +38,7 @@ cdef extern from "tiles.h" nogil:
         void (*powers_f32)(const float *x, Py_ssize_t n, float *out) noexcept nogil
         void (*add_weighted)(const double *values, Py_ssize_t n, const double *const *c, Py_ssize_t n_blocks, double *sums) noexcept nogil
         void (*add_weighted_since)(const double *values, Py_ssize_t n, const double *const *c, Py_ssize_t n_blocks, double *sums,
-                          int64_t first, const int64_t *start) noexcept nogil
+                                   int64_t first, const int64_t *start) noexcept nogil
 
     bint sp_is_distance(const sp_kernel *k) noexcept
     bint sp_is_absolute(const sp_kernel *k) noexcept

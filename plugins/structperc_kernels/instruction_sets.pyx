@@ -42,7 +42,8 @@ def powers_of_two(str name, x):
     return out[:n]
 
 
-def add_weighted(str name, const double[:, ::1] values, const double[:, ::1] c, double[:, ::1] total, first=0, const int64_t[::1] start=None):
+def add_weighted(str name, const double[:, ::1] values, const double[:, ::1] c, double[:, ::1] total, first=0,
+                 const int64_t[::1] start=None):
     """total[b, lane] += sum over i of c[i, b] * values[i, lane], in place; with `start`, over i with first + i >= start[lane]."""
     cdef Py_ssize_t n = values.shape[0]
     cdef size_t[::1] at = np.asarray(c).ctypes.data + np.arange(n + 1, dtype=np.uintp) * (c.shape[1] * 8)

@@ -15,7 +15,7 @@ cdef class KernelRows(Component):
     cdef readonly Py_ssize_t n                  # rows stored, in the slots 0 .. n - 1
     cdef readonly bint expensive                # whether a kernel value costs so much that it is worth being cached
     cdef public bint fitted                     # whether the parameters that depend on data are settled
-    cdef readonly Py_ssize_t rows_per_tile      # stored rows that are compared with all queries before the next ones: as many as a cache holds
+    cdef readonly Py_ssize_t rows_per_tile      # stored rows compared with all queries before the next ones: as many as a cache holds
 
     cdef int append_c(self, Example x, Py_ssize_t row, int64_t number) noexcept nogil
     cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number) noexcept nogil

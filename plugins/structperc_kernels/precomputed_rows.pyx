@@ -14,7 +14,8 @@ cdef class PrecomputedKernelRows(ComparedKernelRows):
 
     def start(self, context):
         if context.sparse or context.objects:
-            raise DataError(f"X is {'sparse' if context.sparse else 'a list of objects'}, but kernel='precomputed' takes an array of kernel "
+            raise DataError(f"X is {'sparse' if context.sparse else 'a list of objects'}, but kernel='precomputed' takes an array of "
+                            f"kernel "
                             f"values, a row for each example and a column for each training example.")
         ComparedKernelRows.start(self, context)
 

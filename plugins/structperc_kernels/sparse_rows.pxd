@@ -4,7 +4,7 @@ from structperc_kernels.vector_rows cimport VectorKernelRows, VectorQueries
 
 
 cdef class SparseQueries(VectorQueries):
-    cdef AlignedBuffer features, begin, place           # the features of group g: features[begin[g]:begin[g + 1]]; begin counts rows of panels too
+    cdef AlignedBuffer features, begin, place           # the features of group g: features[begin[g]:begin[g + 1]]; begin also counts panels
     cdef Py_ssize_t current                     # the group whose features have a place, or -1
 
     cdef void show(self, Py_ssize_t group) noexcept nogil

@@ -1,6 +1,6 @@
 """Rows of numbers and the kernels between them: what dense and sparse rows share.
 
-Every kernel is a function of the dot product of two rows or of their L1 distance, so a kernel_rows is a table of rows, perhaps their norms, and a
+Every kernel is a function of the dot product of two rows or of their L1 distance, so it needs a table of rows, perhaps their norms, and a
 description of the kernel; see tiles.h for how sixteen queries at a time are compared with it, and in which order sums are taken.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 dense features, or of 80 non-zeros among 2^20.

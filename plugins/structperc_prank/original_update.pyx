@@ -14,7 +14,8 @@ cdef class OriginalUpdate(Update):
 
     def check(self, context, parts):
         if context.loss_weight:
-            raise PluginError(f"prank with variant='original' and loss_weight={context.loss_weight}: its step is defined by the prediction alone; "
+            raise PluginError(f"prank with variant='original' and loss_weight={context.loss_weight}: its step is defined by the prediction "
+                              f"alone; "
                               f"use variant='structured'.")
 
     cdef int step_c(self, Trial trial) noexcept nogil:

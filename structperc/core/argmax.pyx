@@ -7,7 +7,6 @@ from structperc.core.component cimport Component
 from structperc.core.component import bound, overrides, raise_stored
 from structperc.core.errors import PluginError
 from structperc.core.losses cimport Loss
-from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
 

@@ -21,7 +21,7 @@ cdef inline void count_visit(Averaging *a) noexcept nogil:
 
 
 cdef inline int shrink(Averaging *a, Schedule schedule) noexcept nogil:
-    """Takes the decay of one step. 1: the scale must be multiplied into v and u, before it costs digits; -1: the schedule keeps an error."""
+    """Takes the decay of one step. 1: the scale must be multiplied into v and u, before it costs digits; -1: the schedule has an error."""
     cdef double left = schedule.left_c(a.decay, a.n_visited + 1)
     if left < 0:
         return -1

@@ -62,7 +62,8 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
             raise PluginError(f"update={context.update!r} needs atoms whose inner products are the same for all pairs, but those of "
                               f"{type(parts.features).__name__} are not; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:
-            raise PluginError(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, whichever structure "
+            raise PluginError(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, "
+                              f"whichever structure "
                               f"a search finds; leave loss_weight out.")
 
     cdef int step_c(self, Trial trial) noexcept nogil:

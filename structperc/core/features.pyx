@@ -42,7 +42,7 @@ cdef class Features(Component):
     """The feature map phi(x, a) of every atom a: scores, additive updates, norms and inner products.
 
     A Python map calls `shape` in its constructor and overrides `scores` and `add`, and `n_atoms` where examples differ in their atoms.
-    `vector`, `norm` and `inner` follow from `add` at the cost of O(n_weights); override `norm` where there is a faster way. Two maps are put
+    `vector`, `norm` and `inner` follow from `add` at the cost of O(n_weights); override `norm` for a faster way. Two maps are put
     together by `+`: the atoms of `left + right` are those of `left`, then those of `right`, each with the weights of its own map.
 
     Attributes
@@ -56,7 +56,7 @@ cdef class Features(Component):
     rows_per_example : 1 or None
         1: every example must be exactly one row of X.
     n_blocks : int
-        Of maps whose atoms each stand on one row of x in one block, phi(x, a) = e_block (x) x_row, and perhaps have explicit weights besides:
+        Of maps whose atoms each stand on one row of x in one block, phi(x, a) = e_block (x) x_row, perhaps with explicit weights:
         `cell(x, a)` gives row and block, `explicit_part()` the rest. Then a kernel between rows can take the place of their dot
         product. 0: the map does not say.
     """
@@ -118,7 +118,7 @@ cdef class Features(Component):
         return -1
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
-        """||sum_a c[a] phi(x, a)||^2, by writing the sum down, of the weights on demand only those that it touches; negative on an error."""
+        """||sum_a c[a] phi(x, a)||^2, by writing the sum down, of weights on demand only the touched ones; negative on an error."""
         cdef Parameter p
         cdef Py_ssize_t fixed = self.n_weight_rows - self.on_demand_rows, q
         cdef double total
@@ -321,8 +321,8 @@ cdef class TablePart(Features):
         return self.length * x.block.n_rows if self.per_row else self.length
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
-        cdef Py_ssize_t t, row, k, n
-        for t in range(x.block.n_rows if self.per_row else 1):
+        cdef Py_ssize_t row, k, n
+        for _ in range(x.block.n_rows if self.per_row else 1):
             for row in range(self.n_weight_rows):
                 n = min(self.row_width, self.length - row * self.row_width)
                 memcpy(s, p.w + row * p.pitch, n * sizeof(double))
@@ -333,10 +333,10 @@ cdef class TablePart(Features):
         return 0
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
-        cdef Py_ssize_t t, row, k, n, width = self.row_width, far = p.average
+        cdef Py_ssize_t row, k, n, width = self.row_width, far = p.average
         cdef double *w
         cdef double step, value = self.value
-        for t in range(x.block.n_rows if self.per_row else 1):
+        for _ in range(x.block.n_rows if self.per_row else 1):
             for row in range(self.n_weight_rows):
                 n = min(width, self.length - row * width)
                 w = p.w + row * p.pitch
@@ -695,7 +695,8 @@ cdef class SumFeatures(Features):
         self.right.check(context, parts)
 
     def state(self):
-        return {f"{side}.{key}": value for side, part in (("left", self.left), ("right", self.right)) for key, value in part.state().items()}
+        sides = ("left", self.left), ("right", self.right)
+        return {f"{side}.{key}": value for side, part in sides for key, value in part.state().items()}
 
     def restore(self, state):
         for side, part in (("left", self.left), ("right", self.right)):

@@ -3,7 +3,7 @@ import numpy as np
 
 from structperc.core.inner_products cimport sp_blocks, sp_inner
 from structperc.core.inner_products import address_of
-from structperc.core.inner_products import instruction_sets as instruction_sets
+from structperc.core.inner_products import instruction_sets as instruction_sets  # no-cython-lint
 from structperc.core.rows cimport Example
 
 

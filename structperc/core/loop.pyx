@@ -8,7 +8,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
-import structperc.core.adapters              # which enters the adapters that `bound` chooses from
+import structperc.core.adapters              # enters the adapters that `bound` chooses from  # no-cython-lint
 from structperc.core.component import bound, is_adapter, take_error
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport PADDING, Features
@@ -43,7 +43,8 @@ cdef enum Stage:            # why a pass stopped: the call that failed, or what 
 
 CALLS = {       # part and method
     ATOMS: ("features", "n_atoms"), LOOKING_AHEAD: ("weights", "look_ahead"), SCORING: ("weights", "scores"),
-    SEARCHING: ("argmax", "argmax"), COMPARING: ("outputs", "agrees"), LOSING: ("loss", "value"), AUGMENTING: ("argmax", "argmax_augmented"),
+    SEARCHING: ("argmax", "argmax"), COMPARING: ("outputs", "agrees"), LOSING: ("loss", "value"),
+    AUGMENTING: ("argmax", "argmax_augmented"),
     COMPLETING: ("outputs", "complete"), RULING: ("update", "step"), STEPPING: ("weights", "update"),
 }
 SEARCHES = {"none": (False, False), "plain": (True, False), "augmented": (False, True), "both": (True, True)}       # plain, augmented
@@ -432,7 +433,7 @@ cdef class Loop:
             if compiled:
                 with nogil:
                     stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, found, ends, start, n, capacity, &at)
-            if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, and other threads use them too: once more with the GIL
+            if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, shared with other threads: once more with the GIL
                 at = before
                 stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, found, ends, start, n, capacity, &at)
             if stop == TOO_MANY:                    # more than any example before

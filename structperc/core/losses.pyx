@@ -7,7 +7,6 @@ from structperc.core.errors import DataError, PluginError
 from structperc.core.rows cimport Example
 from structperc.core.component cimport Component
 from structperc.core.component import bound, overrides, raise_stored
-from structperc.core.outputs cimport Outputs
 
 
 cdef class Loss(Component):
@@ -158,7 +157,8 @@ cdef class HammingLoss(Loss):
             if c[a] != 0 and c[a] != 1:
                 with gil:
                     self.error = PluginError(f"search with loss='hamming' needs structures of distinct atoms, but "
-                                             f"{type(self.outputs).__name__} counts atom {a} of the gold output of example {x.index} {c[a]:g} times; use a loss of "
+                                             f"{type(self.outputs).__name__} counts atom {a} of the gold output of example {x.index} "
+                                             f"{c[a]:g} times; use a loss of "
                                              f"your own with augment.")
                 return -1
             s[a] += scale

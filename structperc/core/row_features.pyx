@@ -106,7 +106,6 @@ cdef class RowPart(Features):
     def sparse_vector(self, Example x, c):
         if not x.source.sparse:
             return Features.sparse_vector(self, x, c)
-        from scipy.sparse import coo_array
         c = np.asarray(c, dtype=float).reshape(x.n_rows, self.n_blocks)
         rows, blocks = np.nonzero(c)
         moved = x.sparse_rows.astype(float)[rows].tocoo()

@@ -56,13 +56,15 @@ cdef class ThresholdFeatures(Features):
 
     def check(self, context, parts):
         if context.decay:
-            raise PluginError(f"{self.problem} with decay={context.decay}: thresholds that shrink before a step was made for them get out of "
+            raise PluginError(f"{self.problem} with decay={context.decay}: thresholds that shrink before a step was made for them get "
+                              f"out of "
                               f"order; leave decay out.")
         order = parts.trainer.threshold_order or parts.update.threshold_order
         if order == "kept":
             return
         if order != "equal steps":
-            raise PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its thresholds. "
+            raise PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its "
+                              f"thresholds. "
                               f"{INSTEAD}")
         if context.sample_weight is not None:
             self.check_step_sizes(context.sample_weight, parts.weights.n_visited > 0)

@@ -232,7 +232,7 @@ cdef class PassiveAggressiveUpdate(Update):
 cdef class LatentUpdate(Update):
     """w <- (1 - eta_2) w + eta_1 weight v, with v = Phi(x, completed gold) - Phi(x, y): eq. (6) of the latent perceptron.
 
-    The gold structure is completed by the best of those that agree with what is known (`Outputs.partial_gold`); where everything is known this
+    A partial gold output (`Outputs.partial_gold`) is completed by its best structure; a whole gold output stays itself, and this
     is the structured perceptron with step sizes. eta_1 = step_size * schedule(t) for the t-th example visited; eta_2 is the decay that the
     weights know, with a schedule of its own. No step where v = 0 and nothing decays.
 

@@ -11,7 +11,7 @@ from structperc.core.rows cimport Example, Rows
 cdef class VectorFeatures(Features):
     """A subclass gives `vectors(x)`; scores, updates, norms and inner products follow.
 
-    `vectors` is called once per visit and once per prediction. Weight j belongs to column j of X where there are as many weights as columns;
+    `vectors` is called once per visit and once per prediction. Weight j belongs to column j of X if there are as many weights as columns;
     override `column_of` where this is not so: `explain` names the weights by it (and the atoms by `Outputs.atom_names`).
 
     Parameters

@@ -7,12 +7,11 @@ import numpy as np
 
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
-from structperc.core.averaging cimport (Averaging, count_visit, predicting, scale_multiplied_out, shrink,
-                                         start_averaging)
+from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
 from structperc.core.component import bound
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
-from structperc.core.features cimport PADDING, Features, pointer, room_for, written_out
+from structperc.core.features cimport PADDING, Features, room_for, written_out
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 
@@ -65,7 +64,8 @@ cdef class Weights(Component):
         By default entries that a sparse row has for one column are added up, in a copy. Rows without such entries are not copied.
         """
         if rows.objects and self.features.n_blocks:
-            raise DataError(f"X is a list of objects, but {type(self.features).__name__} describes rows of numbers; pass a matrix, or weights "
+            raise DataError(f"X is a list of objects, but {type(self.features).__name__} describes rows of numbers; pass a matrix, or "
+                            f"weights "
                             f"that see examples through a kernel on such objects.")
         return rows.summed()
 

@@ -11,8 +11,8 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError
 from structperc.reading.row_builder cimport RowBuilder
-from structperc.reading.vocabulary cimport (PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, SP_FETCH,
-                                         Text)
+from structperc.reading.vocabulary cimport (
+    PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, SP_FETCH, Text)
 
 cdef extern from "Python.h":
     Py_ssize_t PySequence_Fast_GET_SIZE(object sequence)
