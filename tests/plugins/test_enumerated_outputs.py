@@ -6,7 +6,7 @@ summation differs and weights agree to 1e-12.
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import costs, enumerated
 from reference.layouts import LAYOUTS, stored, widened
@@ -69,6 +69,7 @@ def test_perceptron_on_whole_numbers_is_exact(name, layout, augment):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
+@example((np.zeros((2, 1)), np.array([1, 1]), 3), 1.0, 1, True)         # leaves the thresholds of prank out of order
 @given(small_sets(), st.sampled_from([0.0, 1.0, 2.0]), st.integers(1, 4), st.booleans())
 def test_perceptron_on_small_sets(name, small, augment, epochs, by_table):
     X, y, r = small

@@ -63,7 +63,8 @@ class PRank:
     def shown(self, w):
         """The fitted attributes: the shared direction and the r - 1 thresholds."""
         split = len(w) - (self.r - 1)
-        return {"coef_": w[:split], "thresholds_": w[split:]}
+        # A step with a table of costs in the search can leave thresholds out of order; thresholds_ shows them in order.
+        return {"coef_": w[:split], "thresholds_": np.maximum.accumulate(w[split:])}
 
 
 PROBLEMS = {"cusum": CuSum, "prank": PRank, "multiclass": Multiclass}
