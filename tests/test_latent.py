@@ -54,7 +54,8 @@ def test_the_problem_passes_the_battery(box):
             return [answer is not None for answer in answers]
 
     report = dict(check_problem(Sampled(), update="latent", step_schedule="inverse"))
-    assert {name for name, outcome in report.items() if outcome != "passed"} == {"augmented_argmax_maximises", "separable_set_is_learned"}
+    idle = {name for name, outcome in report.items() if outcome != "passed"}
+    assert idle == {"augmented_argmax_maximises", "decoding_is_undone", "separable_set_is_learned"}
 
 
 def twin(box, X, there, epochs):
