@@ -69,6 +69,8 @@ class Plugin:
         Where it comes from; empty for an object that was passed in.
     broken : str
         Why it cannot be used, or empty.
+    implementations : dict
+        The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
     options, losses, updates, trainers, citation, problem, sample, observe, check_options
         What it says about itself, `None` or empty where it is silent; see `structperc.engine.hookspecs`.
     """
@@ -78,6 +80,7 @@ class Plugin:
     distribution: str = ""
     version: str = ""
     broken: str = ""
+    implementations: dict = attrs.field(init=False, repr=False, default=attrs.Factory(lambda self: implementations_of(self.plugin), True))
 
     def __getattr__(self, name):
         if name not in ATTRIBUTES:
@@ -90,28 +93,27 @@ class Plugin:
         return f"plugin {self.name!r}" + (f" (distribution {self.distribution} {self.version})" if self.distribution else "")
 
     @property
-    def implementations(self) -> dict:
-        """The marked callables by attribute name, each with the hook it answers; compiled ones too."""
-        if self.plugin is None:
-            return {}
-        found = {}
-        for name in dir(self.plugin):
-            hook_like = name.startswith("structperc_")      # other attributes of a stranger's object are not evaluated
-            method = getattr(self.plugin, name, None) if hook_like else inspect.getattr_static(self.plugin, name, None)
-            marked = marker(method) if hook_like or inspect.isroutine(method) else None
-            if marked is not None:
-                found[name] = marked.get("specname") or name, method if hook_like else getattr(self.plugin, name)
-        return found
-
-    @property
     def hooks(self) -> tuple[str, ...]:
-        answered = {hook for hook, _ in self.implementations.values()}
+        answered = {hook for hook, *_ in self.implementations.values()}
         return tuple(hook for hook in HOOKS if hook in answered)
 
     @property
     def summary(self) -> str:
         doc = self.plugin.__doc__ if isinstance(self.plugin, types.ModuleType) else type(self.plugin).__doc__
         return (doc or "").strip().split("\n")[0]
+
+
+def implementations_of(plugin) -> dict:
+    """The marked callables of a plugin by attribute name: hook, callable and its arguments. Every engine asks, so once is enough."""
+    found = {}
+    for name in dir(plugin) if plugin is not None else ():
+        hook_like = name.startswith("structperc_")      # other attributes of a stranger's object are not evaluated
+        method = getattr(plugin, name, None) if hook_like else inspect.getattr_static(plugin, name, None)
+        marked = marker(method) if hook_like or inspect.isroutine(method) else None
+        if marked is not None:
+            method = method if hook_like else getattr(plugin, name)
+            found[name] = marked.get("specname") or name, method, arguments_of(method)
+    return found
 
 
 def said_of(plugin, name):
@@ -236,12 +238,12 @@ def check(plugin: Plugin) -> None:
             raise PluginError(f"{plugin.origin} has a method {name}, but there is no such hook; {suggested(name)}")
         if marker(method) is None:
             raise PluginError(f"{plugin.origin} has a method {name} without the marker @structperc.hookimpl; add it, or rename the method.")
-    for name, (hook, method) in plugin.implementations.items():
+    for name, (hook, _, arguments) in plugin.implementations.items():
         if hook not in HOOKS:
             raise PluginError(f"{plugin.origin} marks {name} with @hookimpl, but there is no hook {hook}; {suggested(hook)}")
-        for argument in arguments_of(method) or ():
+        for argument in arguments or ():
             if argument not in arguments_of(getattr(hookspecs, hook)):
-                raise PluginError(f"{plugin.origin} cannot be registered: {name}({', '.join(arguments_of(method))}) has an argument "
+                raise PluginError(f"{plugin.origin} cannot be registered: {name}({', '.join(arguments)}) has an argument "
                                   f"{argument!r}, but the hook is {hook}({', '.join(arguments_of(getattr(hookspecs, hook)))}); rename it.")
 
 
@@ -295,15 +297,15 @@ class Registered:
     """
 
     def __init__(self, plugin, answered):
-        for name, (hook, method) in plugin.implementations.items():
-            function = (answering if hook in COMPONENTS else told)(plugin, hook, method, answered)
+        for name, (hook, method, arguments) in plugin.implementations.items():
+            function = (answering if hook in COMPONENTS else told)(plugin, hook, method, arguments, answered)
             function.structperc_impl = {**marker(method), "specname": hook}
             setattr(self, name, function)
 
 
-def answering(plugin, hook, method, answered):
+def answering(plugin, hook, method, arguments, answered):
     """A hook that answers with a component: `method` in a Python function, its answer checked."""
-    given = slice(0, 1 if arguments_of(method) is None else len(arguments_of(method)))
+    given = slice(0, 1 if arguments is None else len(arguments))
 
     def wrapper(context):
         return (yield from method(*(context,)[given]))
@@ -327,9 +329,9 @@ def answering(plugin, hook, method, answered):
     return wrapper if wraps(method) else implementation
 
 
-def told(plugin, hook, method, answered):
+def told(plugin, hook, method, arguments, answered):
     """A hook that is told something: `method` in a Python function."""
-    names = ("engine", "record") if arguments_of(method) is None else arguments_of(method)
+    names = ("engine", "record") if arguments is None else arguments
 
     def wrapper(engine, record):
         values = {"engine": engine, "record": record}
@@ -353,6 +355,10 @@ class Manager(pluggy.PluginManager):
     def __init__(self):
         super().__init__("structperc")
         self.answered = {}
+
+    def parse_hookimpl_opts(self, plugin, name):
+        """Nothing but the functions of a `Registered` can be a hook."""
+        return super().parse_hookimpl_opts(plugin, name) if name in vars(plugin) else None
 
 
 def manager(plugins: list[Plugin]) -> Manager:

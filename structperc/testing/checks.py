@@ -31,7 +31,7 @@ TRANSFORMED = "the weights transform steps, so no kernel form of them exists"
 
 def plugin_is_used(case):
     """At least one hook of the plugin answers; else the other checks would test other plugins' parts."""
-    hooks = {hook: method for hook, method in case.checked.implementations.values() if hook in registry.COMPONENTS}
+    hooks = {hook: method for hook, method, _ in case.checked.implementations.values() if hook in registry.COMPONENTS}
     if not hooks:
         return f"{case.checked.origin} is an observer, which has no part"
     engine = case.asked
