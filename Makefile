@@ -54,7 +54,7 @@ wheel: $(VENV)/with-wheel
 test-wheel: wheel
 	$(PYTHON) -m venv --clear $(VENV)/alone
 	CC=no-compiler $(VENV)/alone/bin/python -m pip install --quiet "$$(echo dist/*.whl)[test]"
-	cd $(VENV)/alone && CC=no-compiler bin/python -m pytest -rs --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(CURDIR)/tests $(ARGS)
+	cd $(VENV)/alone && CC=no-compiler bin/python -m pytest -rs --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(if $(findstring /tests/,$(ARGS)),,$(CURDIR)/tests) $(ARGS)
 
 lint: $(VENV)/with-lint
 	$(BIN)/ruff check .
