@@ -2,7 +2,7 @@
 
 Labels and gold outputs: `LabelCodes`, `find_labels`, `is_missing`, `is_nested`, `encode_nested`, `interval_labels`, `read_intervals`,
 `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`, `refuse_not_finite`, `check_same`, `default_template`.
-Trainers: `bound`, `check_parts`, `check_search`, `generator`, `trained_model`, `adopt`, `engine_options`, and the words for why
+Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`, `engine_options`, and the words for why
 training ended.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
@@ -25,13 +25,8 @@ __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "YU_JOACHIMS", "LabelCodes", "adopt", "bound", "check_costs",
     "check_parts", "check_same", "check_search", "default_template", "encode_nested", "engine_options", "find_labels", "generator",
     "interval_labels", "is_missing", "is_nested", "overrides", "read", "read_grades", "read_intervals", "refuse_matrix",
-    "refuse_not_finite", "trained_model",
+    "refuse_not_finite",
 ]  # fmt: skip
-
-
-def trained_model(engine):
-    """The `Model` of a trained engine: its context, parts and record of training; raises `NotFittedError` without training."""
-    return engine.model_
 
 
 def engine_options(engine) -> dict:

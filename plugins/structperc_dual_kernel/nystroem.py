@@ -15,7 +15,7 @@ import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.components import PrimalWeights, Reader, Rows
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.plugin_tools import adopt, check_same, engine_options, generator, read, refuse_not_finite, trained_model
+from structperc.plugin_tools import adopt, check_same, engine_options, generator, read, refuse_not_finite
 from structperc_dual_kernel.weights import DualWeights
 
 WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
@@ -225,7 +225,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     >>> bool((primal.predict(X) == dual.predict(X)).all()), primal.coef_.shape == (3, dual.n_support_)
     (True, True)
     """
-    model, weights = trained_model(engine), engine.parts_.weights
+    model, weights = engine.model_, engine.parts_.weights
     if not isinstance(weights, DualWeights):
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")

@@ -12,7 +12,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
-from structperc.core.component import ADAPTERS, bound, is_adapter, noted, overrides  # no-cython-lint
+from structperc.core.component import ADAPTERS, noted
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport Features, Parameter
 from structperc.core.losses cimport Loss

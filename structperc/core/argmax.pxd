@@ -11,8 +11,8 @@ cdef class Argmax(Component):
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil
     cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                        int *y) noexcept nogil
-    cdef Py_ssize_t listed_c(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
-                             int *y) noexcept with gil
+    cdef Py_ssize_t guarded_best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                         int *y) noexcept with gil
     cdef Py_ssize_t best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                  int *y) except -1
 

@@ -52,10 +52,10 @@ cdef class Argmax(Component):
             if loss.augment_c(x, gold, n_gold, scale, s) < 0:
                 return -1
             return self.argmax_c(x, s, y)
-        return self.listed_c(x, s, gold, n_gold, loss, scale, y)
+        return self.guarded_best_of_list(x, s, gold, n_gold, loss, scale, y)
 
-    cdef Py_ssize_t listed_c(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
-                             int *y) noexcept with gil:
+    cdef Py_ssize_t guarded_best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                         int *y) noexcept with gil:
         """`best_of_list`, or -1 after storing its error. Apart, since a function that names an exception takes the GIL at each return."""
         try:
             return self.best_of_list(x, s, gold, n_gold, loss, scale, y)

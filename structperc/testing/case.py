@@ -9,7 +9,7 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from structperc.core.adapters import bound
+from structperc.core.component import bound
 from structperc.core.errors import DataError, PluginError
 from structperc.core.rows import Rows
 from structperc.engine import plugins as registry
