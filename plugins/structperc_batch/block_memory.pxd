@@ -1,4 +1,4 @@
-# The structures of one example that have weight in a dual solution, in plain C memory: see plugins/structperc_batch/frank_wolfe.pyx.
+# Structures of one example with positive dual weight, in plain C memory: see plugins/structperc_batch/frank_wolfe.pyx.
 
 ctypedef struct Code:
     int n                           # -1: none

@@ -252,7 +252,7 @@ cdef class LookAhead:
                 self.cache.changes_seen[x.first_row + row] = self.cache.n_changes
 
     cdef bint is_full(self) noexcept nogil:
-        """Whether the log of changes has no room for another one, as after several steps for one visit."""
+        """Whether the log of changes is full, as after several steps in one visit."""
         return self.cache is not None and self.cache.n_changes - self.cache.first_change == self.cache.changed_slot.shape[0]
 
     cdef int change_c(self, Py_ssize_t slot, const double *c) noexcept nogil:

@@ -15,7 +15,7 @@ cdef class AlignedBuffer:
     """Memory that grows and begins on a cache line."""
 
     cdef int provide(self, Py_ssize_t size) noexcept nogil:
-        """Makes sure that there are `size` bytes, keeping what is there; -1: there is not so much memory."""
+        """Grows the buffer to `size` bytes and keeps its content; -1: out of memory."""
         cdef char *whole
         cdef char *at
         cdef size_t before = <size_t> self.at - <size_t> self.whole

@@ -31,7 +31,7 @@ cdef class KernelRows(Component):
         self.rows_per_tile = 256
 
     def start(self, context):
-        """Takes what is known of the data (n_features, sparse, objects); refuses data that cannot be stored."""
+        """Takes the form of the data (n_features, sparse, objects); refuses data without a storage form."""
 
     def settle_parameters(self, Rows rows):
         """Settles what depends on the first data, such as gamma="scale"; called before any step."""

@@ -175,7 +175,7 @@ cdef class Loop:
         self.trial.bind(self.x, self.weights, self.outputs, room)
 
     def run_with(self, update, double loss_weight, *arguments):
-        """One pass with another rule, which gets the search that it asks for; see `run`."""
+        """One pass with another rule and its search; see `run`."""
         cdef Update kept = self.update
         before = kept, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight
         self.use(update, update.search, loss_weight)

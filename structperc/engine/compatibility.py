@@ -50,7 +50,7 @@ def check_search(parts, wanted) -> None:
 
 
 def check_sizes(context, parts) -> None:
-    """Parts that were made by hand must have been made for these data; compiled ones would read past their memory."""
+    """Refuses hand-made parts of other sizes than the data; a compiled part would read past its memory."""
     outputs, features, argmax = parts.outputs, parts.features, parts.argmax
     made_for = getattr(features, "n_features", context.n_features)
     if made_for != context.n_features and not context.objects:

@@ -1,4 +1,4 @@
-"""Options: the table of the engine's own, from which checks, context, model files and help follow, and those of plugins."""
+"""The table of engine options, the source of checks, context, model files and help; plugin options."""
 
 from __future__ import annotations
 
