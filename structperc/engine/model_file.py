@@ -81,6 +81,19 @@ def loads(cls, content, plugins=(), shown="the model", options=None):
 
 def dumps(engine) -> bytes:
     """The content of a model file."""
+    buffer = io.BytesIO()
+    write(buffer, *collect(engine))
+    return buffer.getvalue()
+
+
+def write(file, header, arrays) -> None:
+    """Writes what `collect` gave to a file opened for bytes."""
+    text = json.dumps(header, ensure_ascii=False)
+    np.savez(file, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+
+
+def collect(engine) -> tuple[dict, dict]:
+    """The header of a model file and its arrays by name, copies that no later training changes."""
     model = engine.model
     if model is None:
         raise NotFittedError("an engine without training cannot be saved; call fit or partial_fit first.")
@@ -124,10 +137,7 @@ def dumps(engine) -> bytes:
     if objects:
         raise PluginError(f"the state {objects[0]!r} is an array of objects, which a model file does not hold; "
                           f"keep plain numbers or strings.")
-    text = json.dumps(header, ensure_ascii=False)
-    buffer = io.BytesIO()
-    np.savez(buffer, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
-    return buffer.getvalue()
+    return header, arrays
 
 
 def unpack(content: bytes, shown: str) -> tuple[dict, dict]:
