@@ -93,14 +93,14 @@ def plot_thresholds(engine, X, y, ax=None):
         chosen = latent[y == label]
         if len(chosen):
             curves += ax.plot(grid, density(chosen, grid), color=shade(k, len(labels)), linestyle=DASHES[k % len(DASHES)], linewidth=1.6,
-                    label=f"{label} ({len(chosen)})")
+                    label=verbatim(f"{label} ({len(chosen)})"))
     varying = spreads > 1e-9 * (high - low)
     for k, (centre, spread) in enumerate(zip(centres, spreads, strict=True)):
         if varying[k]:
             ax.axvspan(centre - spread, centre + spread, color="0.85", alpha=0.5, linewidth=0, zorder=0)
         ax.axvline(centre, color="0.35", linewidth=0.8, zorder=1)
-        ax.annotate(f"{labels[k]}|{labels[k + 1]}", (centre, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2 + 9 * (k % 2)),
-                    textcoords="offset points", ha="center", fontsize="x-small", annotation_clip=True)
+        ax.annotate(verbatim(f"{labels[k]}|{labels[k + 1]}"), (centre, 1.0), xycoords=("data", "axes fraction"),
+                    xytext=(0, 2 + 9 * (k % 2)), textcoords="offset points", ha="center", fontsize="x-small", annotation_clip=True)
     ax.set_xlim(grid[0], grid[-1])
     ax.set_ylim(0, 1.08 * max(line.get_ydata().max() for line in curves))
     meaning = "cut points, mean ± one standard deviation" if varying.any() else "cut points"
@@ -152,7 +152,7 @@ def plot_weights(engine, ax=None, top=15):
         for k, row in enumerate(rows):
             if row.any():
                 ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k], color=shade(k, len(rows)),
-                        markeredgecolor="black", markeredgewidth=0.5, markersize=6, label=row_name(engine, k, len(rows)))
+                        markeredgecolor="black", markeredgewidth=0.5, markersize=6, label=verbatim(row_name(engine, k, len(rows))))
         if ax.get_legend_handles_labels()[0]:
             ax.legend(title="direction of", fontsize="small", title_fontsize="small")
     ax.set_axisbelow(True)
@@ -180,6 +180,11 @@ def describe(engine) -> str:
     """The problem and its update rule, for titles."""
     problem = engine.problem if isinstance(engine.problem, str) else type(engine.problem).__name__
     return f"{problem} ({engine.update}{', averaged' if engine.average else ''})"
+
+
+def verbatim(text) -> str:
+    """Text in which a "$" is a dollar, not the beginning of a formula."""
+    return text.replace("$", r"\$")
 
 
 def row_name(engine, k, n_rows) -> str:

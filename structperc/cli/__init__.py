@@ -9,7 +9,6 @@ import os
 import sys
 import traceback
 
-from structperc.cli.parser import build
 from structperc.errors import StructPercError
 
 
@@ -26,30 +25,59 @@ def main(argv=None) -> int:
     int
         The exit code.
     """
+    from structperc.cli.terminal import say
+
+    name, shows_traceback = "structperc", False
     try:
+        from structperc.cli.parser import build
+
         arguments = build().parse_args(argv)
-    except SystemExit as stop:      # argparse has printed the help, the version, or what is wrong
-        return stop.code or 0
-    try:
+        name, shows_traceback = f"structperc {arguments.command}", arguments.traceback
         code = arguments.run(arguments)
         sys.stdout.flush()
         return code
+    except SystemExit as stop:      # argparse has printed the help, the version, or what is wrong
+        return stop.code or 0
     except KeyboardInterrupt as stop:
-        print(f"structperc {arguments.command}: {stop or 'interrupted'}", file=sys.stderr)
+        say(f"{name}: {stop or 'interrupted'}", file=sys.stderr)
         return 130
     except BrokenPipeError:         # the reader of a pipe has seen enough; nothing may be written at exit either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 0
-    except (StructPercError, OSError, ValueError) as error:
-        if arguments.traceback:
+    except Exception as error:      # also what nobody foresaw ends in a sentence
+        if shows_traceback:
             traceback.print_exc()
-        print(f"structperc {arguments.command}: {sentence(error)}", file=sys.stderr)
+        say(f"{name}: {sentence(error)}", file=sys.stderr)
+        drop_unwritable_output()
         return 2
 
 
 def sentence(error) -> str:
     """The error on one line."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{'reading or writing failed' if error.filename is None else error.filename}: {error.strerror}."
     text = " ".join(str(error).split())
-    return text if isinstance(error, (StructPercError, OSError)) else f"{type(error).__name__}: {text} (--traceback shows where)"
+    if isinstance(error, (StructPercError, OSError)):
+        return text
+    if isinstance(error, MemoryError):
+        return (f"the memory of this machine does not suffice{f' ({text})' if text else ''}; use fewer features or labels, hash them, or "
+                f"read the data in parts with fit --stream.")
+    if isinstance(error, UnicodeEncodeError):
+        return (f"standard output takes text in {error.encoding}, which lacks {error.object[error.start]!r}; write to a file with "
+                f"--output, or set PYTHONIOENCODING=utf-8.")
+    return f"{type(error).__name__}: {text or 'an error without a message'} (--traceback shows where)"
+
+
+def drop_unwritable_output() -> None:
+    """Forgets what standard output does not take, which Python would complain of at exit."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        drop_output()
+
+
+def drop_output() -> None:
+    """From now on, standard output goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -115,15 +115,21 @@ def is_text(labels) -> bool:
     return all(isinstance(label, str) for label in labels)
 
 
-def check_writable(path) -> None:
-    """Refuses a path that cannot be written before time is spent on what should go there."""
-    folder = Path(path).absolute().parent
-    if Path(path).is_dir():
+def check_writable(flag, path, *inputs) -> None:
+    """Refuses a path that cannot be written, or would take the place of an input, before time is spent on what should go there."""
+    target = Path(path).resolve()
+    special = target.exists() and not target.is_file() and not target.is_dir()      # a pipe or a device is written to, not replaced
+    if target.is_dir():
         problem = "it is a folder"
-    elif not folder.is_dir():
-        problem = f"there is no folder {str(folder)!r}"
-    elif not os.access(folder, os.W_OK):
-        problem = f"the folder {str(folder)!r} is not writable"
+    elif special:
+        problem = None if os.access(target, os.W_OK) else "it takes no output"
+    elif any(source is not None and target.is_file() and os.path.exists(source) and os.path.samefile(target, source) for source in inputs):
+        problem = "it is an input of this command"
+    elif not target.parent.is_dir():
+        problem = f"there is no folder {str(target.parent)!r}"
+    elif not os.access(target.parent, os.W_OK):
+        problem = f"the folder {str(target.parent)!r} is not writable"
     else:
-        return
-    raise OptionError(f"{path!r} cannot be written: {problem}; choose another path.")
+        problem = None
+    if problem is not None:
+        raise OptionError(f"{flag} {path!r} cannot be written: {problem}; choose another path.")

@@ -9,6 +9,7 @@ from structperc.cli import plugins as about_plugins
 from structperc.cli import training, using
 from structperc.cli.new import KINDS
 from structperc.cli.settings import ENGINE_OPTIONS, describe_options, flags_of
+from structperc.cli.terminal import printable
 from structperc.engine import plugins as registry
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
 from structperc.files.csv_svmlight import FORMATS as TABLE_FORMATS
@@ -136,7 +137,14 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def error(self, message):
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, printable(f"{self.prog}: {message}; see {self.prog} --help") + "\n")
+
+
+def path(text) -> str:
+    """A path that can be."""
+    if "\0" in text or not text:
+        raise argparse.ArgumentTypeError(f"{text!r} is no path")
+    return text
 
 
 def build() -> Parser:
@@ -171,44 +179,44 @@ def build() -> Parser:
 
     fit = command("fit", training.fit, "train a model on a file", fit_epilog)
     fit.add_argument("problem", metavar="PROBLEM", help="what to learn, listed below and by structperc plugins")
-    fit.add_argument("data", metavar="DATA", help="training data, in one of the formats below")
+    fit.add_argument("data", metavar="DATA", type=path, help="training data, in one of the formats below")
     fit.add_argument("--target", metavar="NAME", help="the column to predict, or LOW,HIGH for the two of an interval; default: the "
                                                         "last of --columns; svmlight lines begin with it")
-    fit.add_argument("--model", metavar="FILE", required=True, help="where the model is written")
+    fit.add_argument("--model", metavar="FILE", type=path, required=True, help="where the model is written")
     fit.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="an option, listed below; may be repeated")
     fit.add_argument("--plugin", metavar="NAME", action="append", default=[], help="a further plugin, replacing parts; may be repeated")
     fit.add_argument("--classes", metavar="A,B,C", help="the labels in order, lowest first; needed when ranks are named by text")
     fit.add_argument("--weight", metavar="COLUMN", help="a column of sample weights; 0 leaves a row out")
     reading(fit)
-    fit.add_argument("--template", metavar="FILE", help="windows of columns that become features, as described below")
+    fit.add_argument("--template", metavar="FILE", type=path, help="windows of columns that become features, as described below")
     bar = fit.add_mutually_exclusive_group()
     bar.add_argument("--progress", action="store_true", help="show a progress bar also where standard error is no terminal")
     bar.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
     predict = command("predict", using.predict, "predict with a trained model", f"{PREDICT}\n{DATA}\n{COLUMNS}")
-    predict.add_argument("model", metavar="MODEL", help="a file written by fit")
-    predict.add_argument("data", metavar="DATA", help="in one of the formats below")
-    predict.add_argument("--output", metavar="FILE", help="a CSV file with one column, prediction, or a file of columns with one more; "
-                                                          "standard output without it")
+    predict.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    predict.add_argument("data", metavar="DATA", type=path, help="in one of the formats below")
+    predict.add_argument("--output", metavar="FILE", type=path, help="a CSV file with one column, prediction, or a file of columns with "
+                                                                     "one more; standard output without it")
     reading(predict)
 
     evaluate = command("evaluate", using.evaluate, "measure a trained model on data with known answers", f"{EVALUATE}\n{DATA}\n{COLUMNS}")
-    evaluate.add_argument("model", metavar="MODEL", help="a file written by fit")
-    evaluate.add_argument("data", metavar="DATA", help="in one of the formats below")
+    evaluate.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    evaluate.add_argument("data", metavar="DATA", type=path, help="in one of the formats below")
     evaluate.add_argument("--target", metavar="NAME", help="the column of right answers, or the two of an interval; in a conll file the "
                                                              "last without it")
     reading(evaluate)
 
     plot = command("plot", using.plot, "draw what a model has learned", f"{PLOT}\n{DATA}")
-    plot.add_argument("model", metavar="MODEL", help="a file written by fit")
-    plot.add_argument("--data", metavar="DATA", help="draw the thresholds on these examples, CSV or svmlight")
+    plot.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    plot.add_argument("--data", metavar="DATA", type=path, help="draw the thresholds on these examples, CSV or svmlight")
     plot.add_argument("--target", metavar="NAME", help="the column of right answers in DATA; CSV only")
-    plot.add_argument("--output", metavar="FILE", required=True, help="the picture")
+    plot.add_argument("--output", metavar="FILE", type=path, required=True, help="the picture")
     reading(plot, examples=False)
 
     new = command("new", about_plugins.new, "write a plugin package to start from", NEW)
     new.add_argument("name", metavar="NAME", help="of the plugin")
-    new.add_argument("folder", metavar="FOLDER", nargs="?", default=".", help="where its folder is made; here")
+    new.add_argument("folder", metavar="FOLDER", type=path, nargs="?", default=".", help="where its folder is made; here")
     new.add_argument("--kind", choices=KINDS, default="problem", help="what it holds: a problem, a part of one, or a compiled solver")
 
     check = command("check", about_plugins.check, "run the battery of checks on a plugin", CHECK)

@@ -7,6 +7,7 @@ import shlex
 import sys
 
 from structperc.cli.settings import describe_options
+from structperc.cli.terminal import say
 from structperc.engine import plugins as registry
 from structperc.engine.engine import REQUIRED
 
@@ -25,18 +26,18 @@ def plugins(arguments) -> int:
         return 0
     for plugin in found:
         if not plugin.broken:
-            print(f"{plugin.name}  ({kind(plugin)}, {plugin.distribution} {plugin.version})")
-            print(f"    {plugin.summary}")
-            print(f"    hooks    {', '.join(hook.removeprefix('structperc_') for hook in plugin.hooks)}")
+            say(f"{plugin.name}  ({kind(plugin)}, {plugin.distribution} {plugin.version})")
+            say(f"    {plugin.summary}")
+            say(f"    hooks    {', '.join(hook.removeprefix('structperc_') for hook in plugin.hooks)}")
             for i, line in enumerate(describe_options(plugin.options)):
-                print(f"    {'' if i else 'options':<8} {line}")
+                say(f"    {'' if i else 'options':<8} {line}")
     broken = [plugin for plugin in found if plugin.broken]
     if broken:
-        print("broken")
+        say("broken")
     for plugin in broken:
-        print(f"    {plugin.name}  ({plugin.distribution} {plugin.version}): {' '.join(plugin.broken.split())}")
+        say(f"    {plugin.name}  ({plugin.distribution} {plugin.version}): {' '.join(plugin.broken.split())}")
     if not found:
-        print("no plugin is installed")
+        say("no plugin is installed")
     return 0
 
 
@@ -54,7 +55,7 @@ def new(arguments) -> int:
 
     path = scaffold.new(arguments.name, arguments.folder, arguments.kind)
     install = "pip install --no-build-isolation" if arguments.kind == "cython" else "pip install -e"
-    print(f"{path} is a plugin package that works; next\n  {install} {shlex.quote(str(path))}\n  structperc check {arguments.name}")
+    say(f"{path} is a plugin package that works; next", f"  {install} {shlex.quote(str(path))}", f"  structperc check {arguments.name}")
     return 0
 
 
@@ -62,8 +63,8 @@ def check(arguments) -> int:
     from structperc import testing
 
     try:
-        testing.check_problem(arguments.name, progress=lambda name, outcome: print(f"{name:36} {outcome}", flush=True))
+        testing.check_problem(arguments.name, progress=lambda name, outcome: say(f"{name:36} {outcome}"))
     except AssertionError as failure:
-        print(f"structperc check: {failure}", file=sys.stderr)
+        say(*f"structperc check: {failure}".split("\n"), file=sys.stderr)
         return 1
     return 0

@@ -14,6 +14,8 @@ from structperc.cli.column_files import Tokens
 from structperc.cli.files import answers, check_writable, exact_rows, is_text, outputs_of, read, refuse_intervals
 from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
+from structperc.cli.terminal import say
+from structperc.engine.trainers import INTERRUPTED
 from structperc.errors import DataError, MissingExtra, NotFittedError
 from structperc.files.csv_svmlight import parse_classes
 
@@ -23,7 +25,7 @@ SCALE_RATIO = 100           # standard deviations that differ so much that train
 
 
 def fit(arguments) -> int:
-    check_writable(arguments.model)
+    check_writable("--model", arguments.model, arguments.data, arguments.template)
     settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin])
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments)
@@ -38,6 +40,7 @@ def fit(arguments) -> int:
         refuse_intervals(table, outputs_of(engine), arguments.problem)
     try:
         engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
+        engine.save(arguments.model)
     except DataError as error:
         if classes is None and "classes=" in str(error):
             raise DataError(f"{error} Here that is --classes A,B,C.") from None
@@ -47,9 +50,8 @@ def fit(arguments) -> int:
     finally:
         if bar is not None:
             bar.close()
-    engine.save(arguments.model)
     if not arguments.quiet:
-        print(summary(engine, arguments, table))
+        say(*summary(engine, arguments, table))
     return 0
 
 
@@ -73,10 +75,12 @@ def save_interrupted(engine, path) -> str:
         engine.save(path)
     except NotFittedError:
         return "interrupted before training began; no model was written."
-    return f"interrupted in epoch {len(engine.mistakes_)}; the model trained so far is saved in {path}."
+    if engine.status_ != INTERRUPTED:
+        return f"interrupted after training; the model is saved in {path}."
+    return f"interrupted in epoch {max(1, len(engine.mistakes_))}; the model trained so far is saved in {path}."
 
 
-def summary(engine, arguments, table) -> str:
+def summary(engine, arguments, table) -> list[str]:
     """What was learned from what, where it is, and what to try next."""
     labels = getattr(engine, "classes_", None)
     facts = data_facts(engine, arguments, table)
@@ -88,10 +92,10 @@ def summary(engine, arguments, table) -> str:
     facts["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
     facts["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / table.n_examples:.1%} of the {kind}"
     facts["model"] = arguments.model
-    return "\n".join([
+    return [
         f"{engine.problem} trained on {arguments.data}", *(f"  {key:<8}  {value}" for key, value in facts.items()),
         "next", *(f"  {step}" for step in next_steps(engine, arguments, table)),
-    ])  # fmt: skip
+    ]  # fmt: skip
 
 
 def data_facts(engine, arguments, table) -> dict:

@@ -10,6 +10,7 @@ import numpy as np
 from structperc import Engine, metrics
 from structperc.cli.column_files import Tokens
 from structperc.cli.files import answers, check_writable, exact_rows, read_for, row_answers
+from structperc.cli.terminal import Shown, printable, say
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.conll import write_columns
@@ -23,16 +24,21 @@ DOTS_PER_INCH = 150
 
 def predict(arguments) -> int:
     if arguments.output:
-        check_writable(arguments.output)
+        check_writable("--output", arguments.output, arguments.model, arguments.data)
     engine = Engine.load(arguments.model)
     table = read_for(engine, arguments, needs_target=False)
     predicted = engine.predict(table.X, offsets=table.offsets)
-    with open(arguments.output, "w", encoding="utf-8", newline="") if arguments.output else nullcontext(sys.stdout) as file:
+    with open(arguments.output, "w", encoding="utf-8", newline="") if arguments.output else nullcontext(standard_output()) as file:
         if isinstance(table, Tokens):
             write_columns(file, table.file.sentences, predicted, table.file.separator)
         else:
             write_predictions(file, row_answers(engine, predicted, table.offsets))
     return 0
+
+
+def standard_output():
+    """Standard output; what terminals act on is escaped there, and left alone in files and pipes."""
+    return Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout
 
 
 def evaluate(arguments) -> int:
@@ -43,19 +49,19 @@ def evaluate(arguments) -> int:
     predicted = model.predict(rows)
     found = metrics.measures_of(model, rows, answers(engine, table), predicted)
     width = max(map(len, found), default=0)
-    print(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
+    say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
     for name, value in found.items():
-        print(f"  {name:<{width}}  {value:.4f}")
+        say(f"  {name:<{width}}  {value:.4f}")
     labels = getattr(engine, "classes_", None)
     if labels is not None and not engine.parts_.outputs.n_labels:
         unseen = metrics.unseen_labels(table.y, labels)
         if unseen:
-            print(f"  the model does not know the labels {shown(unseen)}; they count as wrong, and there is no mean loss")
+            say(f"  the model does not know the labels {shown(unseen)}; they count as wrong, and there is no mean loss")
         if "phrase F1" in found:
-            print(phrase_table(metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted)))
+            say(*phrase_table(metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted)))
     elif labels is not None and len(labels) <= SHOWN_LABELS and exact_rows(table.y).all():
         right = table.y[:, 0] if table.y.ndim == 2 else table.y
-        print(confusion(metrics.confusion_matrix(right, predicted, labels), labels))
+        say(*confusion(metrics.confusion_matrix(right, predicted, labels), labels))
     return 0
 
 
@@ -65,7 +71,7 @@ def shown(counts) -> str:
     return ", ".join(texts if len(texts) <= SHOWN_UNSEEN else [*texts[:SHOWN_UNSEEN], "..."])
 
 
-def phrase_table(scores) -> str:
+def phrase_table(scores) -> list[str]:
     """How well the phrases of each type are found, as aligned text."""
     rows = [["phrases", "in data", "predicted", "right", "precision", "recall", "F1"]]
     for name, one in (("all", scores), *scores.types.items()):
@@ -73,20 +79,21 @@ def phrase_table(scores) -> str:
     return aligned(rows)
 
 
-def confusion(matrix, labels) -> str:
+def confusion(matrix, labels) -> list[str]:
     """The confusion matrix as aligned text."""
     names = [str(label) for label in labels]
     return aligned([["right \\ predicted", *names], *([name, *map(str, row)] for name, row in zip(names, matrix.tolist(), strict=True))])
 
 
-def aligned(rows) -> str:
+def aligned(rows) -> list[str]:
     """Cells under each other."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    return "\n".join("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return ["  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
 def plot(arguments) -> int:
-    check_writable(arguments.output)
+    check_writable("--output", arguments.output, arguments.model, arguments.data)
     figures = require("matplotlib.figure", "structperc plot", "plot")
     from structperc import plotting
 
@@ -110,5 +117,5 @@ def plot(arguments) -> int:
     for ax, draw in zip(np.ravel(figure.subplots(1, len(panels))), panels, strict=True):
         draw(engine, ax=ax)
     figure.savefig(arguments.output, dpi=DOTS_PER_INCH)
-    print(f"{arguments.output} shows {arguments.model} in {len(panels)} panel{'s' * (len(panels) > 1)}")
+    say(f"{arguments.output} shows {arguments.model} in {len(panels)} panel{'s' * (len(panels) > 1)}")
     return 0

@@ -1,0 +1,32 @@
+"""What the commands print: lines in which names and cells from files cannot act on the terminal."""
+
+from __future__ import annotations
+
+import sys
+
+
+def printable(text) -> str:
+    """Text on one line; control characters, line breaks, marks of writing direction and lone surrogates are shown as escapes."""
+    text = str(text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def say(*lines, file=None) -> None:
+    """Prints lines; a character that the terminal's encoding lacks is shown as an escape."""
+    file = sys.stdout if file is None else file
+    encoding = getattr(file, "encoding", None) or "utf-8"
+    for line in lines:
+        print(printable(line).encode(encoding, "backslashreplace").decode(encoding), file=file, flush=True)
+
+
+class Shown:
+    """A text file in front of a terminal: lines and tabs stay, what else is not printable is shown as an escape."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def write(self, text) -> None:
+        self.file.write("".join(c if c in "\n\t" else printable(c) for c in text))
+
+    def writelines(self, lines) -> None:
+        self.write("".join(lines))
