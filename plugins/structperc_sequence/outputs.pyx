@@ -213,7 +213,7 @@ def all_labels(y):
 
 
 def refuse_no_list(y):
-    if y is None or isinstance(y, (str, bytes, dict)) or not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
+    if y is None or isinstance(y, (str, bytes, dict, set, frozenset)) or not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
         raise DataError(f"y is {y!r:.60}; expected a list of labels for each sentence, or one label for each row of X.")
 
 

@@ -3,6 +3,8 @@
 Typical sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Cost: explicit weights cost a copy of as many numbers; a sum costs its parts
 and about 5 ns a call.
 """
+import math
+
 import numpy as np
 
 from libc.string cimport memcpy, memset
@@ -11,6 +13,8 @@ from structperc.core.component import bound, overrides
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_index, sp_is_dense, sp_start
 from structperc.core.rows cimport Example
+
+MOST_WEIGHTS = 2**55        # with averages and padding, in bytes: still an address
 
 
 cdef room_for(c, Features features, Example x):
@@ -69,12 +73,13 @@ cdef class Features(Component):
         self.n_weight_rows = 1
         self.scratch = self.scratch_place = None
 
-    def shape(self, Py_ssize_t n_weights, Py_ssize_t n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0):
+    def shape(self, n_weights, n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0):
         """Declares the number of weights; a map calls this in its constructor.
 
         Parameters
         ----------
         n_weights : int
+            At most 2^55: so many have no address that wraps, whoever multiplies it.
         n_weight_rows : int, default 1
             Compiled maps may lay their weights out in rows, which stand `Parameter.pitch` apart.
         atoms_per_example : int, optional
@@ -85,6 +90,9 @@ cdef class Features(Component):
         if n_weights < 1 or n_weight_rows < 1 or n_weights % n_weight_rows:
             raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
                               f"both must be positive and the rows equally long.")
+        if n_weights > MOST_WEIGHTS:
+            raise DataError(f"these data need {n_weights} weights, more than the {MOST_WEIGHTS} that can be addressed; give X fewer columns, "
+                            f"for instance by hashing their numbers.")
         self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
         self.fixed_atoms, self.n_blocks = -1 if atoms_per_example is None else atoms_per_example, max(n_blocks, self.n_blocks)
 
@@ -313,7 +321,7 @@ cdef class TablePart(Features):
 
     def __init__(self, shape, name=None, per_row=False, double value=1.0):
         self.table_shape = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
-        self.length, self.name, self.per_row, self.value = int(np.prod(self.table_shape)), name, per_row, value
+        self.length, self.name, self.per_row, self.value = math.prod(map(int, self.table_shape)), name, per_row, value
         self.explicit_only = True
         self.shape(self.length, atoms_per_example=None if per_row else self.length)
 

@@ -10,23 +10,22 @@ from structperc.core.errors import DataError
 LARGEST = np.iinfo(np.intp).max
 
 
-def as_label_array(y, name="y"):
+def as_label_array(y, name="y", expected="one label per example"):
     """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
-    if y is None or isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-        expected = "the labels in order" if name == "classes" else "one label per example"
+    if y is None or isinstance(y, (str, bytes, set, frozenset, dict)) or not hasattr(y, "__len__"):
         raise DataError(f"{name} is {y!r:.60}; expected {expected}, such as a list or an array.")
     refuse_masked(y, name)
     try:
         values = np.asarray(y)
     except ValueError:
-        raise DataError(f"{name} is ragged: its elements have different lengths; expected one label per example.") from None
+        raise DataError(f"{name} is ragged: its elements have different lengths; expected {expected}.") from None
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
         values = np.empty(len(y), dtype=object)     # numpy would turn the others into strings
         values[:] = y
     if values.ndim != 1:
         if values.ndim == 2 and values.shape[1] == 1:
             return values[:, 0]
-        raise DataError(f"{name} has shape {values.shape}; expected one label per example, shape (n_examples,).")
+        raise DataError(f"{name} has shape {values.shape}; expected {expected}, shape (n,).")
     return values
 
 
@@ -128,7 +127,7 @@ def find_labels(y, classes, ordered):
     ndarray of at least two distinct labels
     """
     if classes is not None:
-        labels = as_label_array(classes, "classes")
+        labels = as_label_array(classes, "classes", "the labels in order")
         refuse_missing(labels, "classes")
         refuse_unhashable(labels, "classes")
         if len(set(labels.tolist())) < len(labels):

@@ -232,8 +232,8 @@ def refuse_matrix(costs, n_labels):
 def check_costs(costs, name):
     """Costs as a C-ordered float64 matrix without NaN, Inf or negative entries."""
     try:
-        costs = np.ascontiguousarray(costs, dtype=float)
-    except (TypeError, ValueError):
+        costs = np.require(costs, float, ["C", "ALIGNED"])
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} is not a matrix of numbers: {costs!r:.80}.") from None
     if costs.ndim != 2:
         raise DataError(f"{name} has {costs.ndim} dimensions; expected a matrix.")

@@ -36,7 +36,7 @@ cdef class RowPart(Features):
         Lay the weights out for sparse X.
     """
 
-    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=False, feature_major=False):
+    def __init__(self, n_blocks, n_features, intercept=False, feature_major=False):
         self.n_blocks, self.n_features = n_blocks, n_features
         self.kernels = best_inner(n_features)
         self.intercept, self.feature_major = intercept, feature_major

@@ -46,7 +46,7 @@ cdef class ThresholdFeatures(Features):
 
     rows_per_example = 1
 
-    def __init__(self, Py_ssize_t n_thresholds, Py_ssize_t n_features, feature_major=False, problem="prank"):
+    def __init__(self, n_thresholds, n_features, feature_major=False, problem="prank"):
         n = n_features + n_thresholds
         self.problem = problem
         self.n_thresholds, self.n_features, self.n_blocks = n_thresholds, n_features, 1

@@ -184,9 +184,11 @@ def places(k):
 def read_grades(values, n, name="y") -> np.ndarray:
     """Finite float64 numbers, one for each of n documents."""
     try:
+        if isinstance(values, (set, frozenset)):
+            raise TypeError                         # it has no order
         grades = np.asarray(values)
         grades = grades.astype(np.float64) if grades.dtype.kind in "biuf" else np.array([float(v) for v in values])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} is {values!r:.60}; expected a number for each document.") from None
     if grades.ndim != 1 or n is not None and len(grades) != n:
         expected = "one number per document" if n is None else f"({n},), one number for each of them"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import DataError
-from structperc.reading.matrices import is_row, is_sparse, not_finite_entry, read
+from structperc.core.labels import as_label_array, missing_label, refuse_unhashable
+from structperc.reading.matrices import as_array, is_row, is_sparse, not_finite_entry, read
 
 
 class Groups:
@@ -79,31 +80,41 @@ def gathered(X, offsets, lengths, groups):
     given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
     if len(given) > 1:
         raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
-    if hasattr(X, "shape"):
+    if getattr(X, "shape", ()):
         n_rows = X.shape[0]
     elif isinstance(X, (list, tuple)) and len(X) and is_row(X[0]):
         n_rows = len(X)
     else:
         raise DataError(f"{given[0]} was given, but X is a {type(X).__name__} with one example per entry already; pass one or the other.")
     if lengths is not None:
-        sizes = np.asarray(lengths)
-        if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0:
-            raise DataError(f"lengths is {lengths!r:.60}; expected a list of whole numbers, how many rows each example has.")
-        if (sizes < 0).any():
-            i = int(np.argmax(sizes < 0))
-            raise DataError(f"lengths[{i}] is {sizes[i]}; an example cannot have fewer than 0 rows.")
-        if sizes.sum() != n_rows:
-            raise DataError(f"lengths add up to {sizes.sum()}, but X has {n_rows} rows.")
-        return X, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), None
-    if len(groups) != n_rows:
-        raise DataError(f"groups has {len(groups)} entries, but X has {n_rows} rows; give one for each row.")
-    order, offsets = gather(groups)
+        return X, offsets_of(lengths, n_rows), None
+    values = as_label_array(groups, "groups", "an entry for each row of X")
+    if len(values) != n_rows:
+        raise DataError(f"groups has {len(values)} entries, but X has {n_rows} rows; give one for each row.")
+    order, offsets = gather(values)
     if order is None:
         return X, offsets, None
     error = not_finite_entry(read(X))           # here its row still has the number that it came with
     if error is not None:
         raise error
     return in_order(X, order), offsets, order
+
+
+def offsets_of(lengths, n_rows) -> np.ndarray:
+    """Where each example begins, and the end."""
+    sizes = as_array(lengths, "lengths")
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0:
+        raise DataError(f"lengths is {lengths!r:.60}; expected a list of whole numbers, how many rows each example has.")
+    if (sizes < 0).any():
+        i = int(np.argmax(sizes < 0))
+        raise DataError(f"lengths[{i}] is {sizes[i]}; an example cannot have fewer than 0 rows.")
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    fits = bool((sizes <= n_rows).all())
+    if fits:
+        np.cumsum(sizes, dtype=np.int64, out=offsets[1:])       # a sum that wraps falls, as no length is above n_rows
+    if not fits or (offsets[1:] < offsets[:-1]).any() or offsets[-1] != n_rows:
+        raise DataError(f"lengths add up to {sum(sizes.tolist())}, but X has {n_rows} rows.")
+    return offsets
 
 
 def gather(groups):
@@ -120,12 +131,12 @@ def gather(groups):
     offsets : int array of shape (n_groups + 1,)
         Where each group begins among them, and the end. O(n) where rows stand so already, else O(n log n).
     """
-    values = np.asarray(groups)
-    if values.ndim != 1 or len(values) == 0:
-        raise DataError(f"groups has shape {values.shape}; expected one entry for each row of X.")
-    missing = values != values if values.dtype.kind in "fO" else np.zeros(0, dtype=bool)
-    if missing.any():
-        i = int(np.argmax(missing))
+    values = as_label_array(groups, "groups", "an entry for each row of X")
+    if len(values) == 0:
+        raise DataError("groups is empty; expected an entry for each row of X.")
+    refuse_unhashable(values, "groups")
+    i = missing_label(values)
+    if i is not None:
         raise DataError(f"groups[{i}] is {values[i]}, which belongs to no group; fill it, or drop that row.")
     offsets, again = runs(values)
     if not again:
@@ -142,7 +153,10 @@ def in_order(values, order):
         return values.iloc[order]
     if isinstance(values, (list, tuple)):
         return [values[i] for i in order.tolist()]
-    return values.tocsr()[order] if is_sparse(values) else np.asarray(values)[order]
+    if is_sparse(values):
+        return values.tocsr()[order]
+    array = np.asarray(values)
+    return array[order] if array.shape[:1] == order.shape else values       # a set has entries, but its array has none
 
 
 def runs(values) -> tuple[np.ndarray, list]:

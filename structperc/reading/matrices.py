@@ -12,6 +12,7 @@ from structperc.core.rows import Rows, in_place
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
 CHUNK_EXAMPLES = 1 << 11    # or examples of many rows
+IN_PLACE = ["C", "ALIGNED"]         # what arrays must be that compiled code reads where they stand
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -98,7 +99,7 @@ def as_dense(X) -> np.ndarray:
         hint = " Reshape your data: a single example is X.reshape(1, -1)." if array.ndim == 1 else ""
         raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, "
                         f"shape (n_rows, n_features).{hint}")
-    return np.ascontiguousarray(array)
+    return np.require(array, requirements=IN_PLACE)
 
 
 def explain_dense(X) -> DataError:
@@ -118,9 +119,13 @@ def explain_dense(X) -> DataError:
             try:
                 float(value)
             except (TypeError, ValueError, OverflowError) as error:
-                kind = DataTypeError if isinstance(error, TypeError) else DataError
-                return kind(f"X[{i}, {j}] is {value!r}: {error}; encode categories as numbers first.")
+                return not_a_number(i, j, value, error)
     return DataError("X cannot be read as a matrix of numbers; pass an array of shape (n_rows, n_features).")
+
+
+def not_a_number(row, column, value, error) -> DataError:
+    kind = DataTypeError if isinstance(error, TypeError) else DataError
+    return kind(f"X[{row}, {column}] is {value!r:.60}: {error}; encode categories as numbers first.")
 
 
 def check_size(X: np.ndarray) -> np.ndarray:
@@ -149,6 +154,9 @@ def as_csr(X):
     csr = X if X.format == "csr" else X.tocsr()
     check_size(csr)
     indptr, indices = csr.indptr, csr.indices
+    for name, part in (("indptr", indptr), ("indices", indices), ("data", csr.data)):
+        if part.ndim != 1:
+            raise DataError(f"X.{name} has {part.ndim} dimensions; those of a CSR matrix are flat.")
     whole = len(indptr) == csr.shape[0] + 1 and indptr[0] == 0 and not (indptr[1:] < indptr[:-1]).any()
     if not whole or indptr[-1] > min(len(indices), len(csr.data)):
         raise DataError(f"X.indptr is damaged: for {csr.shape[0]} rows it must have {csr.shape[0] + 1} entries, begin at 0, never fall and "
@@ -159,14 +167,28 @@ def as_csr(X):
         raise DataError(f"X.indices[{at}] (row {row}) is {indices[at]}, outside the {csr.shape[1]} columns of X.")
     if csr.dtype not in FLOATS:
         refuse_complex(csr)
-        csr = csr.astype(np.float64)
+        csr = as_floats(csr)
     if csr.indices.dtype != csr.indptr.dtype or csr.indices.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         csr = type(csr)((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape)
-    if not all(part.flags.c_contiguous for part in (csr.data, csr.indices, csr.indptr)):
-        parts = [np.ascontiguousarray(part) for part in (csr.data, csr.indices, csr.indptr)]
+    if not all(part.flags.c_contiguous and part.flags.aligned for part in (csr.data, csr.indices, csr.indptr)):
+        parts = [np.require(part, requirements=IN_PLACE) for part in (csr.data, csr.indices, csr.indptr)]
         csr = csr.copy()
         csr.data, csr.indices, csr.indptr = parts
     return csr
+
+
+def as_floats(csr):
+    """The same matrix with float64 values; each must be a number."""
+    try:
+        return csr.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        for at, value in enumerate(csr.data.tolist()):
+            try:
+                float(value)
+            except (TypeError, ValueError, OverflowError) as error:
+                row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
+                raise not_a_number(row, int(csr.indices[at]), value, error) from None
+        raise
 
 
 def chunks(rows):
@@ -184,21 +206,29 @@ def chunks(rows):
         yield start, part
 
 
+def as_array(values, name) -> np.ndarray:
+    """numpy's array of what users bring in a list."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{name} is {values!r:.60}, which is no array: its entries differ in form; pass a flat list.") from None
+
+
 def check_offsets(offsets, n_rows: int):
     if offsets is None:
         return None
-    raw = np.asarray(offsets)
+    raw = as_array(offsets, "offsets")
     if raw.ndim != 1 or len(raw) < 2 or raw.dtype.kind not in "iu":
         raise DataError(f"offsets has shape {raw.shape} and type {raw.dtype}; expected at least two integers, "
                         f"the first row of each example and the end.")
-    offsets = np.ascontiguousarray(raw, dtype=np.int64)
-    if offsets[0] != 0 or offsets[-1] != n_rows:
-        raise DataError(f"offsets runs from {offsets[0]} to {offsets[-1]}; expected from 0 to the {n_rows} rows of X.")
-    falls = np.flatnonzero(np.diff(offsets) < 0)
+    raw = raw.copy()                                # nobody else changes it between this check and its use
+    if raw[0] != 0 or raw[-1] != n_rows:
+        raise DataError(f"offsets runs from {raw[0]} to {raw[-1]}; expected from 0 to the {n_rows} rows of X.")
+    falls = np.flatnonzero(raw[1:] < raw[:-1])      # neighbours: a difference could wrap
     if len(falls):
         i = int(falls[0])
-        raise DataError(f"offsets is not sorted: offsets[{i + 1}] is {offsets[i + 1]}, below offsets[{i}] which is {offsets[i]}.")
-    return offsets
+        raise DataError(f"offsets is not sorted: offsets[{i + 1}] is {raw[i + 1]}, below offsets[{i}] which is {raw[i]}.")
+    return raw.astype(np.int64)
 
 
 def stack(blocks) -> Rows:
@@ -227,8 +257,8 @@ def sample_weights(weights, n_examples: int):
         given = np.asarray(weights)
         if given.dtype.kind == "c":
             raise TypeError
-        weights = np.asarray(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+        weights = np.require(given, np.float64, IN_PLACE)
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"sample_weight is not a list of numbers: {weights!r:.80}.") from None
     if weights.ndim == 0:
         weights = np.full(n_examples, float(weights))

@@ -198,7 +198,7 @@ def as_list(X):
     """X itself, or as a list where it is an array or series of sentences, as numpy and pandas hold them; no generator."""
     if hasattr(X, "__next__"):
         raise DataError(f"X is a {type(X).__name__}, which can be read only once; pass list(X).")
-    if getattr(getattr(X, "dtype", None), "kind", None) != "O":
+    if getattr(getattr(X, "dtype", None), "kind", None) != "O" or matrices.is_sparse(X):
         return X
     first = next(iter(np.asarray(X).flat), None)
     return X.tolist() if isinstance(first, (list, tuple, dict, set, frozenset)) or matrices.is_block(first) else X

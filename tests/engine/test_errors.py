@@ -271,6 +271,42 @@ def test_damaged_csr_is_refused_before_it_is_read(change, match):
         engine.predict(damaged(change))
 
 
+@pytest.mark.parametrize(("change", "match"), [
+    (lambda A: setattr(A, "data", A.data.reshape(-1, 1)), "X.data has 2 dimensions"),
+    (lambda A: setattr(A, "indices", A.indices.reshape(-1, 1)), "X.indices has 2 dimensions"),
+])
+@pytest.mark.parametrize("problem", ["cusum", "sequence"])
+def test_arrays_of_a_csr_matrix_are_flat(problem, change, match):
+    X, y = csr_matrix(data()[0]), data()[1]
+    engine = Engine(problem).fit(X, y, lengths=[1] * 60)
+    change(X)
+    for call in (lambda: engine.predict(X, lengths=[1] * 60), lambda: engine.fit(X, y, lengths=[1] * 60)):
+        with pytest.raises(DataError, match=match):
+            call()
+
+
+@pytest.mark.parametrize("problem", ["cusum", "sequence"])
+def test_an_entry_of_a_sparse_matrix_that_is_no_number_is_named(problem):
+    X = csr_matrix(data()[0])
+    X.data = X.data.astype(object)
+    X.data[9] = "much"
+    with pytest.raises(DataError, match=r"X\[2, 1\] is 'much': .*encode categories"):
+        Engine(problem).fit(X, data()[1], lengths=[1] * 60)
+    X.data[9] = {}
+    with pytest.raises(DataTypeError, match=r"X\[2, 1\] is {}"):
+        Engine(problem).fit(X, data()[1], lengths=[1] * 60)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("n_columns", [2**55, 2**60 + 1, 2**62 + 5, 2**63 - 1])
+@pytest.mark.parametrize("problem", [*PROBLEMS, "sequence", "latent-ranking"])
+def test_more_weights_than_can_be_addressed_are_refused(problem, n_columns, average):
+    """Columns times labels, which could wrap to a small number."""
+    X = csr_array((np.ones(4), np.arange(4), np.arange(5)), shape=(4, n_columns))
+    with pytest.raises((DataError, MemoryError), match="more than the 36028797018963968 that can be addressed|Unable to allocate"):
+        Engine(problem, average=average).fit(X, [1, 2, 3, 1], **({} if problem in PROBLEMS else {"lengths": [2, 2]}))
+
+
 # ---- later X ----
 
 
@@ -315,6 +351,10 @@ def test_rows_and_objects_are_not_confused():
     ([], "at least two integers"),
     ("rows", "at least two integers"),
     (10, "at least two integers"),
+    ([[0], [3, 10]], "offsets is .*its entries differ in form"),
+    (np.array([0, 2**62, -2**62, 10]), r"not sorted: offsets\[2\] is -4611686018427387904"),
+    (np.array([0, 2**63 + 3, 4, 10], dtype=np.uint64), r"not sorted: offsets\[2\] is 4, below offsets\[1\] which is 9223372036854775811"),
+    ([0, 2**70, 10], "type object; expected at least two integers"),
 ])
 def test_bad_offsets_are_refused(offsets, match):
     X, _ = data(10)
@@ -405,12 +445,13 @@ def test_labels_that_cannot_be_learned_are_refused(problem, y, match):
     (None, "y"),
     (5, "y"),
     ({1: 0, 2: 0}, "y"),
+    ({1, 2}, r"y is \{1, 2\}; expected one label per example"),
     (pd.DataFrame({"low": [1] * 60, "high": [1] * 60}), "y has shape"),
 ])
 def test_labels_that_are_not_known_are_refused(y, match, repeat):
     X, labels = data()
     engine = Engine("cusum", classes=RANKS).fit(X, labels)
-    if hasattr(y, "__len__") and not isinstance(y, dict) and repeat > 1:
+    if hasattr(y, "__len__") and not isinstance(y, (dict, set)) and repeat > 1:
         y = pd.concat([y] * repeat) if isinstance(y, pd.DataFrame) else np.tile(y, repeat) if isinstance(y, np.ndarray) else y * repeat
     longer = np.tile(X, (repeat, 1))
     for call in (engine.partial_fit, engine.fit):
@@ -483,6 +524,7 @@ def test_gold_structures_must_lie_among_the_atoms():
     ([[1.0], [1.0, 2.0]] * 30, "sample_weight is not a list of numbers"),
     (np.ones(60) + 1j, "sample_weight is not a list of numbers"),
     (np.zeros(60), "all sample weights are zero"),
+    ([10**400] * 60, "sample_weight is not a list of numbers"),
 ])
 @pytest.mark.parametrize("call", ["fit", "partial_fit"])
 def test_bad_sample_weights_are_refused(weight, match, call):
@@ -508,6 +550,7 @@ def test_plain_passive_aggressive_steps_have_no_slack_to_weigh():
     (np.full((60, 4), -1.0), r"costs\[0, 0\] is -1.0"),
     (np.ones((60, 4)), r"costs\[0, \d\] is 1.0, the cost of the right label; it must be 0"),
     ([["dear"] * 4] * 60, "costs is not a matrix of numbers"),
+    ([[10**400] * 4] * 60, "costs is not a matrix of numbers"),
 ])
 @pytest.mark.parametrize("call", ["fit", "partial_fit"])
 def test_bad_costs_are_refused(costs, match, call):

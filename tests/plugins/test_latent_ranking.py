@@ -450,3 +450,10 @@ def test_losses_are_measured_in_training(loss):
         total, wrong = total + value, wrong + (value > 1e-12)
     assert engine.cumulative_loss_ == pytest.approx(total)
     assert sum(engine.mistakes_) == wrong
+
+
+def test_a_set_has_no_order_to_be_relevances_in():
+    X = np.zeros((3, 2))
+    for problem in ("latent-ranking", "sequence"):
+        with pytest.raises(DataError, match=r"y is {1, 2, 3}; expected"):
+            Engine(problem).fit(X, {1, 2, 3}, lengths=[3])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from structperc import Engine
 from structperc.errors import DataError
 from structperc.reading.groups import Groups
+from structperc.reading.matrices import read
 
 
 @hypothesis.given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=12))
@@ -51,3 +52,48 @@ def test_predictions_are_of_the_same_examples_however_they_are_said():
     order = np.argsort(apart, kind="stable")
     given = engine.predict(X[order], lengths=[3, 3])
     assert [list(labels) for labels in engine.predict(X, groups=apart)] == [list(labels) for labels in given]
+
+
+WRAPPING = [{"lengths": np.array([2**62] * 4 + [12])}, {"lengths": np.array([2**63, 2**63, 12], dtype=np.uint64)},
+            {"lengths": [2**63 - 1, 2**63 - 1, 14]}, {"lengths": [2**64 + 12]}, {"lengths": np.array([250, 18], dtype=np.uint8)},
+            {"offsets": np.array([0, 2**62, -(2**62), 12])}, {"offsets": np.array([0, 2**63 - 1, -(2**63) + 5, 12])},
+            {"offsets": np.array([0, 2**63 + 1, 12], dtype=np.uint64)}, {"offsets": np.array([0, 200, 100, 12], dtype=np.uint8)},
+            {"offsets": [0, 2**70, 12]}]
+
+
+@pytest.mark.parametrize("options", [{}, {"plugins": ["dual-kernel"], "kernel": "linear"}], ids=["primal", "kernel"])
+@pytest.mark.parametrize("given", WRAPPING, ids=str)
+def test_lengths_and_offsets_that_wrap_around_are_refused(given, options):
+    X, y = np.random.default_rng(0).normal(size=(12, 3)), [1, 2, 3, 4] * 3
+    engine = Engine("sequence", **options).fit(X, y, lengths=[6, 6])
+    for call in (engine.predict, engine.atom_scores, engine.margins, lambda X, **given: engine.partial_fit(X, y, **given),
+                 lambda X, **given: engine.fit(X, y, **given)):
+        with pytest.raises(DataError, match=r"lengths add up to|lengths is|offsets is not sorted|offsets has shape"):
+            call(X, **given)
+
+
+@pytest.mark.parametrize(("given", "match"), [
+    ({"groups": 3}, "groups is 3; expected an entry for each row of X"),
+    ({"groups": {1, 2, 3}}, "groups is {1, 2, 3}; expected an entry"),
+    ({"groups": "abc"}, "groups is 'abc'; expected an entry"),
+    ({"groups": [(1, 2), "a", "a"]}, "groups is ragged"),
+    ({"groups": [{}, {}, {}]}, "groups holds lists or the like"),
+    ({"groups": []}, "groups has 0 entries, but X has 3 rows"),
+    ({"lengths": [[1], [1, 1]]}, "lengths is .*its entries differ in form"),
+    ({"lengths": [10**400, 1.0]}, "lengths is"),
+    ({"lengths": 3}, "lengths is 3; expected a list of whole numbers"),
+])
+def test_lengths_and_groups_of_another_form_are_refused(given, match):
+    with pytest.raises(DataError, match=match):
+        Groups(np.zeros((3, 1)), **given)
+
+
+def test_a_number_and_its_text_are_two_groups():
+    assert Groups(np.zeros((3, 1)), groups=[1, "1", "1"]).offsets.tolist() == [0, 1, 3]
+
+
+def test_offsets_are_the_users_own_no_more_once_they_are_checked():
+    X, offsets = np.zeros((4, 1)), np.array([0, 2, 4])
+    rows = read(X, offsets)
+    offsets[1] = 2**40
+    assert rows.offsets.tolist() == [0, 2, 4]

@@ -13,6 +13,7 @@ from subsets import Subsets
 
 from structperc import Engine
 from structperc.components import PassiveAggressiveUpdate, PrefixArgmax
+from structperc.reading.matrices import read
 from structperc.testing import DualWeights
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
@@ -300,6 +301,42 @@ def test_prediction_takes_memory_per_piece():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < Z.nbytes * (0.1 if Z is X else 0.7)
+
+
+def misaligned(array):
+    """The same numbers, one byte off their place."""
+    moved = np.ndarray(array.shape, array.dtype, bytearray(array.nbytes + 1), offset=1)
+    moved[...] = array
+    assert not moved.flags.aligned
+    return moved
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, ">f8"])
+def test_arrays_off_their_bytes_are_converted_once(dtype):
+    """Compiled code reads in place only what stands where its type may stand."""
+    X, y = whole()
+    given = misaligned(X.astype(dtype))
+    assert_same(X, y, given, y)
+    rows = read(given)
+    assert rows.X.flags.aligned and rows.X.dtype.isnative and not np.shares_memory(rows.X, given)
+
+
+def test_arrays_of_a_sparse_matrix_off_their_bytes_are_converted_once():
+    X, y = whole()
+    for part in ("data", "indices", "indptr"):
+        given = sparse.csr_matrix(X)
+        setattr(given, part, misaligned(getattr(given, part)))
+        assert_same(X, y, given, y)
+        rows = read(given)
+        assert all(array.flags.aligned for array in (rows.X.data, rows.X.indices, rows.X.indptr))
+
+
+def test_weights_and_costs_off_their_bytes_are_read():
+    X, y = whole()
+    weight, costs = np.arange(50) % 3.0, abs(y[:, None] - np.arange(1.0, 5.0))
+    one = Engine("cusum", loss="costs", update="pa1").fit(X, y, sample_weight=weight, costs=costs)
+    other = Engine("cusum", loss="costs", update="pa1").fit(X, y, sample_weight=misaligned(weight), costs=misaligned(costs))
+    assert np.array_equal(one.coef_, other.coef_)
 
 
 @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
