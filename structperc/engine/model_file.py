@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 
 import attrs
 import numpy as np
@@ -20,6 +19,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, options_alone
 from structperc.engine.model import Parts
 from structperc.engine.options import ENGINE_OPTIONS
+from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
@@ -37,21 +37,7 @@ def save(engine, path) -> None:
             raise TypeError("the file was opened as text; open it with mode 'wb'.")
         path.write(content)
         return
-    path = os.fsdecode(path)
-    folder = os.path.dirname(path) or "."
-    try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".structperc-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise type(error)(f"the model cannot be written to {path!r}: {error.strerror or error}; "
-                          f"choose a path in a writable folder.") from None
+    replace_file(path, lambda file: file.write(content))
 
 
 def load(cls, path, plugins=(), options=None):
@@ -332,9 +318,3 @@ def _restored(reference, arrays):
         values[:] = reference["list"]
         return values
     return arrays[reference["array"]]
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
