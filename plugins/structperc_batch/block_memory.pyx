@@ -25,7 +25,8 @@ cdef int assign(Code *code, const int *y, Py_ssize_t n) noexcept nogil:
     cdef int *at = <int *> malloc(max(n, 1) * sizeof(int))
     if at == NULL:
         return -1
-    memcpy(at, y, n * sizeof(int))
+    if n:                               # y is nowhere for a structure of no integers
+        memcpy(at, y, n * sizeof(int))
     free(code.at)
     code.at, code.n = at, <int> n
     return 0

@@ -227,7 +227,8 @@ cdef class RowBuilder:
         for i in range(n):
             if keys[i] >= 0:
                 keys[i] = keys[i] << PLACE_BITS | i
-        qsort(keys, n, sizeof(int64_t), &order)
+        if n > 1:
+            qsort(keys, n, sizeof(int64_t), &order)
         for i in range(n):
             if keys[i] >> PLACE_BITS != column:
                 self.write(column, sum)

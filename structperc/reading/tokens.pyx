@@ -49,6 +49,10 @@ def encode_tokens(X, RowBuilder builder):
             raise DataError("X was changed while it was read")
     except DataError as error:
         raise builder.located(error) from None
+    except RuntimeError as error:
+        if "during iteration" not in str(error):
+            raise                       # of a value's own code
+        raise builder.located(DataError("X was changed while it was read")) from None
     return offsets
 
 

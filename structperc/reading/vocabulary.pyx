@@ -23,11 +23,11 @@ cdef class Text:
         PyMem_Free(self.data)
 
     cdef int reserve(self, size_t more) except -1:
-        """Makes sure that there is space for some more bytes."""
+        """Makes sure that there is space for some more bytes; `data` is somewhere then, also for 0 of them."""
         cdef size_t room = self.room
         cdef char *data
-        if self.used + more > room:
-            room = max(self.used + more, room + room // 2, <size_t> 256)
+        if self.used + more >= room:
+            room = max(self.used + more + 1, room + room // 2, <size_t> 256)
             data = <char *> PyMem_Realloc(self.data, room)
             if data == NULL:
                 raise MemoryError(f"no memory for {room} bytes of feature names")

@@ -562,3 +562,36 @@ def test_other_refusals():
 def test_options_that_cannot_be(options, message):
     with pytest.raises(OptionError, match=message):
         NamedReader(**options)
+
+
+class Growing:
+    """A value that adds an entry to its dict when it is read."""
+
+    def __init__(self, token):
+        self.token = token
+
+    def __float__(self):
+        self.token[f"another {len(self.token)}"] = 1.0
+        return 1.0
+
+
+def test_a_token_that_changes_while_it_is_read_is_named():
+    token = {"word": "dog"}
+    token["value"] = Growing(token)
+    with pytest.raises(DataError, match=r"X\[1\]\[0\]: X was changed while it was read"):
+        NamedReader().learn([[{"a": 1}], [token]])
+
+
+def test_an_error_of_a_values_own_code_is_raised_as_it_is():
+    class Broken:
+        def __float__(self):
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        NamedReader().learn([[{"a": Broken()}]])
+
+
+def test_names_and_tokens_without_any_character_are_read():
+    reader = NamedReader()
+    assert reader.learn([[[""], []]]).X.toarray().tolist() == [[1], [0]] and reader.feature_name(0) == ""
+    assert NamedReader(n_hashed=2**33).learn([[[], ["a"]]]).X.nnz == 1
