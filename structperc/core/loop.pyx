@@ -72,9 +72,6 @@ cdef class PassResult:
     without search counts neither mistakes nor losses.
     """
 
-    cdef public Py_ssize_t visited, mistakes, updates
-    cdef public double loss
-
 
 cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
     """Atom scores of one example; NOT_FINITE when one of them is not finite."""
@@ -167,12 +164,12 @@ cdef class Loop:
         self.ready = self.ready or n_atoms > 0
         if room <= self.room:
             return
-        self.room = room
         self.scores, self.augmented = np.zeros(room + PADDING), np.zeros(room + PADDING)
         self.x.provide(self.parts.argmax.workspace_size(room))
         capacity = max(self.parts.outputs.max_code_length(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
         self.trial.bind(self.x, self.weights, self.outputs, room)
+        self.room = room                # last: what was interrupted begins again
 
     def run_with(self, update, double loss_weight, *arguments):
         """One pass with another rule and its search; see `run`."""
@@ -180,15 +177,17 @@ cdef class Loop:
         before = kept, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight
         self.use(update, update.search, loss_weight)
         try:
-            return self.run(*arguments)
+            self.run(*arguments)
         finally:
             self.update, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight = before
 
-    def run(self, Rows rows, Structures gold, order=None, sample_weight=None, online=None):
+    def run(self, PassResult passed, Rows rows, Structures gold, order=None, sample_weight=None, online=None):
         """One pass.
 
         Parameters
         ----------
+        passed : PassResult
+            Counts what happened, up to where the pass ended.
         rows : Rows
         gold : Structures
         order : int64 array, optional
@@ -197,16 +196,12 @@ cdef class Loop:
         online : list, optional
             Receives the prediction made before each step, an int array for label outputs.
 
-        Returns
-        -------
-        PassResult
-
         Raises
         ------
         NotFinite
             A score is NaN or infinite; earlier examples have been learned from.
         KeyboardInterrupt
-            The pass stopped between two examples; its `PassResult` is the exception's `progress`.
+            The pass stopped between two examples.
         """
         cdef const int64_t[::1] visits
         cdef const double[::1] weight
@@ -219,7 +214,6 @@ cdef class Loop:
         cdef const int64_t *starts_at = NULL
         cdef const int *codes_at = &codes[0] if codes.shape[0] else NULL
         cdef int *record_at = NULL
-        cdef PassResult passed = PassResult()
         if order is not None:
             visits = order
             n = visits.shape[0]
@@ -257,14 +251,10 @@ cdef class Loop:
                     ragged.append(structure(&self.predicted[0], self.n_predicted, self.outputs.code_width))
                 start = stop
                 PyErr_CheckSignals()
-        except BaseException as error:
-            error.progress = passed
-            raise
         finally:
             self.bind(None)                  # the data may go when their owner lets them go
             if record_at != NULL:
                 online.append(np.asarray(record)[:passed.visited])
-        return passed
 
     cdef Py_ssize_t n_predicted, ahead
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
-from structperc.core.errors import BusyError, NotFittedError, PluginError
+from structperc.core.access import Turn
+from structperc.core.errors import NotFittedError, PluginError
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
 from structperc.engine.citations import bibliography
-from structperc.engine.fitting import fit, learn_chunk
+from structperc.engine.fitting import fit, partial_fit
 from structperc.engine.model import Model
-from structperc.engine.options import changed_options, check_options, check_plugin_options, read_plugins, unmoved
+from structperc.engine.options import changed_options, check_options, check_plugin_options, read_plugins
 from structperc.reading.groups import Groups
 
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
@@ -115,8 +114,8 @@ class Engine:
                 names = ", ".join(p.name for p in self.loaded_plugins[1:])
                 raise PluginError(f"no part for {hook}: none of the plugins ({names}) answers it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
-        self.model = self.run = None
-        self._training = threading.Lock()
+        self._model = self.run = None
+        self._turn = Turn()
 
     # ---- training ----
 
@@ -148,13 +147,7 @@ class Engine:
         Engine
             Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        if not self._training.acquire(False):
-            raise busy("fit")
-        try:
-            with unmoved(self.random_state), Groups(X, offsets, lengths, groups) as data:
-                fit(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online)
-        finally:
-            self._training.release()
+        fit(self, X, y, offsets, lengths, groups, allowed, sample_weight, costs, keep_online)
         return self
 
     def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
@@ -162,16 +155,7 @@ class Engine:
 
         The first call fixes the features and, unless `classes` names them, the labels.
         """
-        if not self._training.acquire(False):
-            raise busy("partial_fit")
-        try:
-            if self.model is not None and lengths is None and groups is None:       # 0.05 us matter to one-row calls
-                learn_chunk(self, X, offsets, y, allowed, sample_weight, costs)
-            else:
-                with unmoved(self.random_state), Groups(X, offsets, lengths, groups) as data:
-                    learn_chunk(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs)
-        finally:
-            self._training.release()
+        partial_fit(self, X, y, offsets, lengths, groups, allowed, sample_weight, costs)
         return self
 
     def stop(self):
@@ -187,16 +171,26 @@ class Engine:
     # ---- prediction ----
 
     @property
+    def model(self) -> Model | None:
+        """What training made, or None; for the thread that is in a fit the model under way, for all others that of before."""
+        run = self.run
+        return self._model if run is None or not self._turn.mine else run.model
+
+    @model.setter
+    def model(self, model):
+        self._model = model
+
+    @property
     def model_(self) -> Model:
         """What training made; its methods read X once and score it."""
-        if self.model is None:
+        model = self.model
+        if model is None:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
-        return self.model
+        return model
 
     def read(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
         """Rows like those of the training, as the methods of `model_` take them; parameters as in `fit`."""
-        model, data = self.model_, Groups(X, offsets, lengths, groups)
-        return model.read(data.X, data.offsets, data.by_rows(allowed))
+        return read_for(self.model_, X, offsets, lengths, groups, allowed)
 
     def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
         """The structure of largest score for each example, as labels or as the problem's outputs decode them.
@@ -212,12 +206,14 @@ class Engine:
         -------
         ndarray of shape (n_examples,)
         """
-        rows = self.read(X, offsets=offsets, lengths=lengths, groups=groups, allowed=allowed)
-        return self.model_.predict(rows) if k is None else self.model_.predict_k_best(rows, k)
+        model = self.model_
+        rows = read_for(model, X, offsets, lengths, groups, allowed)
+        return model.predict(rows) if k is None else model.predict_k_best(rows, k)
 
     def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
         """By how much the best structure of each example leads the next one, shape (n_examples,); 0: a tie, inf: there is no other."""
-        return self.model_.margins(self.read(X, offsets=offsets, lengths=lengths, groups=groups, allowed=allowed))
+        model = self.model_
+        return model.margins(read_for(model, X, offsets, lengths, groups, allowed))
 
     def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum"):
         """What all structures of an example together say of its atoms.
@@ -235,11 +231,13 @@ class Engine:
         ndarray of shape (n_examples,), dtype object
             Arrays over atoms, or as the problem's outputs show them.
         """
-        return self.model_.marginals(self.read(X, offsets=offsets, lengths=lengths, groups=groups, allowed=allowed), kind)
+        model = self.model_
+        return model.marginals(read_for(model, X, offsets, lengths, groups, allowed), kind)
 
     def atom_scores(self, X, *, offsets=None, lengths=None, groups=None):
         """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
-        return self.model_.atom_scores(self.read(X, offsets=offsets, lengths=lengths, groups=groups))
+        model = self.model_
+        return model.atom_scores(read_for(model, X, offsets, lengths, groups))
 
     def explain(self, x, *, against=None):
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature.
@@ -256,7 +254,8 @@ class Engine:
         """
         from structperc.engine.explanation import explain
 
-        return explain(self.model_, x, against)
+        model = self.model_
+        return model.access.read(explain, model, x, against)
 
     # ---- what was learned ----
 
@@ -267,15 +266,15 @@ class Engine:
 
     @property
     def mistakes_(self):
-        return list(self.model_.mistakes)
+        return self.model_.record("mistakes")
 
     @property
     def cumulative_loss_(self):
-        return self.model_.loss
+        return self.model_.record("loss")
 
     @property
     def status_(self):
-        return self.model_.status
+        return self.model_.record("status")
 
     @property
     def classes_(self):
@@ -294,14 +293,14 @@ class Engine:
 
     @property
     def online_predictions_(self):
-        model = self.model_
-        if model.online is None:
+        online = self.model_.record("online")
+        if online is None:
             raise AttributeError("online_predictions_ is kept only by fit(..., keep_online=True).")
-        return np.concatenate(model.online) if model.online else np.empty(0, dtype=object)
+        return np.concatenate(online) if online else np.empty(0, dtype=object)
 
     def __getattr__(self, name):
         """Fitted attributes that the parts document, such as coef_ and thresholds_."""
-        model = self.__dict__.get("model")
+        model = self.model if "_model" in self.__dict__ else None
         if name.endswith("_") and not name.startswith("_"):
             if name == "model_":
                 return type(self).model_.fget(self)
@@ -309,14 +308,12 @@ class Engine:
                 raise NotFittedError(f"{name} is known after fit or partial_fit.")
             if name == "feature_names_in_" and model.context.feature_names is not None:
                 return np.array(model.context.feature_names, dtype=object)
-            parts = model.parts
             own = getattr(type(self), name, None)
             if isinstance(own, property):
                 return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
-            for part in (parts.trainer, parts.weights, parts.features, parts.outputs):
-                known = part.attributes(parts.weights)
-                if name in known and (part is not parts.features or parts.weights.vector() is not None):
-                    return known[name]()
+            found = model.attributes(name)
+            if found:
+                return found[0]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def citation(self) -> str:
@@ -367,7 +364,7 @@ class Engine:
         return f"Engine({', '.join([repr(self.problem), *(f'{name}={value!r}' for name, value in changed_options(self).items())])})"
 
 
-def busy(method) -> BusyError:
-    """Training twice at a time would mix the steps of both in one set of weights."""
-    return BusyError(f"{method} was called while this engine is being trained, by an observer or in another thread; "
-                     f"wait until it has ended, or train a copy.")
+def read_for(model, X, offsets, lengths, groups, allowed=None):
+    """Rows like those that the model was trained on."""
+    data = Groups(X, offsets, lengths, groups)
+    return model.read(data.X, data.offsets, data.by_rows(allowed))

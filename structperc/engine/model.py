@@ -1,4 +1,8 @@
-"""What a fit makes: the parts, and the model that they are together, which reads X and scores it."""
+"""What a fit makes: the parts, and the model that they are together, which reads X and scores it.
+
+A method that scores sees the weights of one moment: a change in place (`partial_fit`) waits until it has ended. X is read before, so that
+reading it may take its time.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import numbers
 import attrs
 import numpy as np
 
+from structperc.core.access import Access, reading
 from structperc.core.component import overrides
 from structperc.core.errors import DataError, OptionError
 from structperc.core.loop import Loop, NotFinite
@@ -58,6 +63,23 @@ class Model:
     online: list | None = None
     weighted: bool = False          # whether sample weights were ever given
     streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
+    access: Access = attrs.field(factory=Access)
+
+    @reading
+    def record(self, name):
+        """What the record of training holds under a name: "loss", "status", or a copy of the list "mistakes" or "online"."""
+        value = getattr(self, name)
+        return list(value) if isinstance(value, list) else value
+
+    @reading
+    def attributes(self, name) -> list:
+        """The fitted attribute of this name, if a part documents it."""
+        parts = self.parts
+        for part in (parts.trainer, parts.weights, parts.features, parts.outputs):
+            known = part.attributes(parts.weights)
+            if name in known and (part is not parts.features or parts.weights.vector() is not None):
+                return [known[name]()]
+        return []
 
     def feature_name(self, j) -> str:
         """What column j is called: by X, by the reader, or x[j]."""
@@ -132,6 +154,7 @@ class Model:
                 raise not_finite(rows, i)
             yield x, scores
 
+    @reading
     def atom_scores(self, rows):
         """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
         found = []
@@ -147,6 +170,7 @@ class Model:
 
     # ---- answers ----
 
+    @reading
     def predict(self, rows):
         """The structure of largest score for each example, decoded."""
         found = []
@@ -164,15 +188,18 @@ class Model:
             raise OptionError(f"k={k!r}; expected a whole number, at least 1.")
         return ((x, answers.k_best(self.parts, scores, x, k)) for x, scores in self.scores(rows))
 
+    @reading
     def predict_k_best(self, rows, k):
         """The k best structures of each example, decoded."""
         decode = self.parts.outputs.decode
         return listed([decode(y, x) for y, _ in ranked] for x, ranked in self.k_best(rows, k))
 
+    @reading
     def margins(self, rows):
         """By how much the best structure of each example leads the next one; inf: there is no other."""
         return np.array([ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf for _, ranked in self.k_best(rows, 2)])
 
+    @reading
     def marginals(self, rows, kind):
         """See `Engine.predict_marginals`."""
         if kind not in ("sum", "max"):

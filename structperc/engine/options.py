@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
+import functools
 import numbers
 from collections.abc import Callable
 
@@ -235,13 +235,11 @@ def generator(random_state) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-@contextlib.contextmanager
-def unmoved(random_state):
-    """Sets a RandomState back when the block fails; a Generator is set back by whoever draws from it."""
-    state = random_state.get_state() if isinstance(random_state, np.random.RandomState) else None
-    try:
-        yield
-    except Exception:
-        if state is not None:
-            random_state.set_state(state)
-        raise
+def setting_back(random_state):
+    """A function that sets a generator of numpy back to where it stands now; None for a seed."""
+    if isinstance(random_state, np.random.RandomState):
+        return functools.partial(random_state.set_state, random_state.get_state())
+    if isinstance(random_state, np.random.Generator):
+        bits = random_state.bit_generator
+        return functools.partial(setattr, bits, "state", bits.state)
+    return None

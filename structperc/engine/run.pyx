@@ -1,19 +1,23 @@
-"""One training run: the data of a fit or of a chunk, the passes over them and their record."""
+# cython: boundscheck=True, wraparound=True
+"""One training run: the data of a fit or of a chunk, the passes over them and their record.
 
-from __future__ import annotations
-
+Compiled, so that Ctrl-C cannot fall between a pass and its record.
+"""
 import time
 
 import numpy as np
 
+from structperc.core.access cimport Access
 from structperc.core.errors import DataError, PluginError
+from structperc.core.interrupts import completed
 from structperc.core.loop import NotFinite
+from structperc.core.loop cimport PassResult
 from structperc.core.shuffle import shuffled
 from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.engine.trainers import EpochRecord
 
 
-class TrainingRun:
+cdef class TrainingRun:
     """The data of one fit, and the passes that a trainer makes over them.
 
     Parameters
@@ -46,9 +50,6 @@ class TrainingRun:
         Whether an observer asked to end after this epoch.
     """
 
-    epoch = 0
-    stop_requested = False
-
     def __init__(self, model, context, rows, y, costs=None, *, online=None, before=None, observers=None):
         self.model, self.context, self.online, self.before, self.observers = model, context, online, before, observers
         parts = model.parts
@@ -56,7 +57,8 @@ class TrainingRun:
         if len(self.gold) != rows.n_examples:
             raise PluginError(f"{type(parts.outputs).__name__}.encode made {len(self.gold)} gold outputs for {rows.n_examples} examples.")
         parts.outputs.check_gold(self.gold, rows, parts.features)
-        self.weights, self.active = (None, None) if context.sample_weight is None else visited(context.sample_weight)
+        if context.sample_weight is not None:
+            self.weights, self.active = visited(context.sample_weight)
         if costs is not None or parts.loss.example_costs:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
         self.rows = parts.weights.prepare(rows)
@@ -71,17 +73,17 @@ class TrainingRun:
             return self.active
         return shuffled(self.n_examples if self.active is None else self.active, self.context.random)
 
-    def begin_epoch(self) -> None:
+    def begin_epoch(self):
         """Counts an epoch and starts its clock."""
         self.epoch += 1
-        self._began = time.perf_counter()
+        self.began = time.perf_counter()
 
-    def end_epoch(self, passed) -> None:
+    def end_epoch(self, passed):
         """Tells all observers of the epoch, whose pass this was."""
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
-                                   time.perf_counter() - self._began))
+                                   time.perf_counter() - self.began))
 
-    def run(self, order=None, rule=None, loss_weight=0.0):
+    def run(self, order=None, rule=None, double loss_weight=0.0):
         """One pass; its mistakes and losses are recorded, also when it is cut short.
 
         Parameters
@@ -97,38 +99,62 @@ class TrainingRun:
         -------
         structperc.core.loop.PassResult
         """
+        cdef PassResult passed = PassResult()
+        cdef list interrupts = []
+        cdef Access access = self.model.access
         predictions = None if self.online is None else []
+        access.begin_write()
         try:
-            passed = self.pass_without_record(order, rule, loss_weight, predictions)
-        except KeyboardInterrupt as error:
-            self._record(error.progress, order, predictions)
-            raise
-        self._record(passed, order, predictions)
+            try:
+                self.visit(passed, order, rule, loss_weight, predictions)
+            except KeyboardInterrupt as interrupt:
+                interrupts.append(interrupt)
+            self.record(passed, order, predictions, interrupts)
+        finally:
+            access.end_write()
+        if interrupts:
+            raise interrupts[0]
         return passed
 
-    def pass_without_record(self, order=None, rule=None, loss_weight=0.0, online=None):
+    def pass_without_record(self, order=None, rule=None, double loss_weight=0.0, online=None):
         """One pass that the engine's record does not show; parameters as of `run`."""
+        cdef PassResult passed = PassResult()
+        cdef Access access = self.model.access
+        access.begin_write()
+        try:
+            self.visit(passed, order, rule, loss_weight, online)
+        finally:
+            access.end_write()
+        return passed
+
+    cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1:
+        """Visits the examples; `passed` counts."""
         loop = self.model.loop
         try:
             if rule is None:
-                return loop.run(self.rows, self.gold, order, self.weights, online)
-            return loop.run_with(rule, loss_weight, self.rows, self.gold, order, self.weights, online)
+                loop.run(passed, self.rows, self.gold, order, self.weights, online)
+            else:
+                loop.run_with(rule, loss_weight, passed, self.rows, self.gold, order, self.weights, online)
         except NotFinite as error:
             raise not_finite(self.rows, error.index) from None
+        return 0
 
-    def _record(self, passed, order, predictions):
+    cdef int record(self, PassResult passed, order, predictions, list interrupts) except -1:
+        """Enters a pass into the model's record; `interrupts` receives a Ctrl-C that comes meanwhile."""
         model = self.model
-        if predictions:
-            outputs = model.parts.outputs
-            structures = predictions[0] if outputs.code_width == 1 else predictions
-            visits = range(passed.visited) if order is None else order[:passed.visited]
-            self.online.append(outputs.decode_many(structures, self.rows, visits))
         if self.observers is None:
             model.mistakes[-1] += passed.mistakes
         else:
             model.mistakes.append(passed.mistakes)
         model.loss += passed.loss
-        model.weighted |= self.context.sample_weight is not None
+        if self.context.sample_weight is not None:
+            model.weighted = True
+        if predictions:
+            outputs = model.parts.outputs
+            structures = predictions[0] if outputs.code_width == 1 else predictions
+            visits = range(passed.visited) if order is None else order[:passed.visited]
+            self.online.append(completed(interrupts, outputs.decode_many, structures, self.rows, visits))
+        return 0
 
 
 def visited(sample_weight):

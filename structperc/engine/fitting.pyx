@@ -1,0 +1,165 @@
+# cython: boundscheck=True, wraparound=True
+"""One fit, and one chunk of a stream: a failure leaves the engine as it was, Ctrl-C keeps what was learned.
+
+Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
+"""
+from structperc.core.access cimport Access, Turn
+from structperc.core.errors import PluginError
+from structperc.core.interrupts import completed
+from structperc.engine.assembly import begin, weighed
+from structperc.engine.compatibility import check_parts, check_same, overflow
+from structperc.engine.options import setting_back
+from structperc.engine.run cimport TrainingRun
+from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
+from structperc.reading.groups import Groups
+
+
+def fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, bint keep_online):
+    """Trains a new model aside, and makes it the engine's; parameters as of `Engine.fit`."""
+    cdef Turn turn = engine._turn
+    turn.begin("fit")
+    try:
+        with Groups(X, offsets, lengths, groups) as data:
+            learn_all(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online)
+    finally:
+        turn.end()
+
+
+def partial_fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs):
+    """One pass over further examples of a stream, or over the first; parameters as of `Engine.partial_fit`."""
+    cdef Turn turn = engine._turn
+    turn.begin("partial_fit")
+    try:
+        if lengths is None and groups is None:
+            learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs)
+        else:
+            with Groups(X, offsets, lengths, groups) as data:
+                learn_chunk(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs)
+    finally:
+        turn.end()
+
+
+cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online) except -1:
+    """Trains a new model; `engine.run` is the run while it is under way."""
+    cdef TrainingRun run
+    cdef list interrupts = []
+    set_back = setting_back(engine.random_state)
+    try:
+        model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
+        model.online = [] if keep_online else None
+        run = TrainingRun(model, context, rows, y, costs, online=model.online, before=engine._model, observers=engine.tell)
+        engine.run = run
+        try:
+            train(run)
+        except KeyboardInterrupt as interrupt:
+            if not learned(model.parts.weights, interrupts):
+                raise
+            model.status = INTERRUPTED
+            interrupts.append(interrupt)
+        finally:
+            completed(interrupts, model.parts.weights.end_fit)
+    except BaseException:
+        if set_back is not None:
+            set_back()
+        if interrupts:
+            raise interrupts[0]
+        raise
+    finally:
+        engine.run = None
+    engine._model = model
+    if interrupts:
+        raise interrupts[0]
+    return 0
+
+
+cdef int train(TrainingRun run) except -1:
+    """Lets the trainer train, and keeps its status."""
+    parts = run.model.parts
+    parts.weights.begin_fit(run.rows)
+    status = parts.trainer.train(run)
+    if not isinstance(status, str):
+        raise PluginError(f"{type(parts.trainer).__name__}.train returned {status!r}; expected a word for status_, such as 'converged'.")
+    if not parts.weights.is_finite():
+        raise overflow()
+    run.model.status = status
+    return 0
+
+
+cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) except -1:
+    """One pass; the first one makes a model."""
+    cdef TrainingRun run
+    cdef Access access
+    model, set_back = engine._model, None
+    if model is None:
+        set_back = setting_back(engine.random_state)
+    try:
+        if model is None:
+            model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
+            refuse_chunks(model)
+        else:
+            refuse_chunks(model)
+            rows, context = model.parts.reader.read(X, offsets), model.context
+            check_same(context, rows)
+            model.make_room(rows)
+            if allowed is not None:
+                model.restrict(rows, allowed)
+            if sample_weight is not None or model.weighted:         # the parts compare them with earlier weights
+                context = weighed(context, 1.0 if sample_weight is None else sample_weight, rows)
+                check_parts(context, model.parts)
+        run = TrainingRun(model, context, rows, y, costs)
+        access = model.access
+        access.begin_write()
+        try:
+            step_on(engine, run, rows)
+        finally:
+            access.end_write()
+    except BaseException:
+        if set_back is not None and engine._model is None:
+            set_back()
+        raise
+    return 0
+
+
+cdef int step_on(engine, TrainingRun run, rows) except -1:
+    """Changes the model in place, and takes everything back where the pass fails."""
+    cdef list interrupts = [], mistakes
+    cdef Py_ssize_t n_visited, n_entries
+    model, weights = run.model, run.model.parts.weights
+    set_back = setting_back(model.context.random) if model.context.shuffle else None
+    token, n_visited, mistakes = weights.snapshot(rows), weights.n_visited, model.mistakes
+    n_entries, last, loss, weighted = len(mistakes), mistakes[-1] if mistakes else 0, model.loss, model.weighted
+    if not model.streaming:
+        mistakes.append(0)
+    try:
+        passed = run.run(run.order())
+        if passed.updates and not weights.is_finite(token):
+            raise overflow()
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and weights.n_visited > n_visited and completed(interrupts, weights.is_finite, token):
+            engine._model, model.streaming, model.online, model.status = model, True, None, INTERRUPTED
+            raise
+        completed(interrupts, weights.revert, token)
+        model.loss, model.weighted = loss, weighted
+        del mistakes[n_entries:]
+        if n_entries:
+            mistakes[n_entries - 1] = last
+        if set_back is not None:
+            set_back()
+        if interrupts:
+            raise interrupts[0]
+        raise
+    engine._model, model.streaming, model.online = model, True, None
+    model.status = MAX_EPOCHS if passed.updates else CONVERGED
+    return 0
+
+
+cdef bint learned(weights, list interrupts) except -1:
+    """Whether an interrupted fit has visited an example, and its weights can be used."""
+    return weights.n_visited > 0 and completed(interrupts, weights.is_finite)
+
+
+def refuse_chunks(model):
+    """A trainer of one problem over all examples cannot go on with some of them."""
+    if not model.parts.trainer.online:
+        raise PluginError(f"partial_fit learns from chunk after chunk, but {type(model.parts.trainer).__name__} solves one problem over "
+                          f"all examples; call fit with all of them.")
