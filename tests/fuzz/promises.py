@@ -1,0 +1,53 @@
+"""What the library promises of any call, however hostile its arguments, as functions that targets call."""
+
+import numpy as np
+
+from structperc.errors import StructPercError
+
+
+class Hostility(Exception):
+    """Raised by hostile objects themselves; a library may hand it on."""
+
+
+class BrokenPromise(Exception):
+    """What no input may bring about."""
+
+
+REFUSALS = (StructPercError, Hostility)
+
+
+def attempt(call, *arguments, also=(), **keywords):
+    """(True, the answer) of a call, or (False, the error) where it was refused; any other exception is a failure of the execution."""
+    try:
+        return True, call(*arguments, **keywords)
+    except (*REFUSALS, *also) as error:
+        if isinstance(error, StructPercError) and not str(error).strip():
+            raise BrokenPromise(f"a {type(error).__name__} without a sentence") from error
+        return False, error
+
+
+def expect(kept, promise):
+    """Fails the execution unless a promise was kept."""
+    if not kept:
+        raise BrokenPromise(promise)
+
+
+def plain(value):
+    """Predictions as nested lists, for comparison by ==."""
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return value
+
+
+# The calls that read an engine, by name: functions of (engine, X, how its rows make examples).
+READING = {
+    "predict": lambda engine, X, **told: engine.predict(X, **told),
+    "k best": lambda engine, X, **told: engine.predict(X, k=2, **told),
+    "margins": lambda engine, X, **told: engine.margins(X, **told),
+    "marginals": lambda engine, X, **told: engine.predict_marginals(X, **told),
+    "max marginals": lambda engine, X, **told: engine.predict_marginals(X, kind="max", **told),
+    "atom scores": lambda engine, X, **told: engine.atom_scores(X, **told),
+    "explain": lambda engine, X, **told: engine.explain(X),
+}

@@ -1,0 +1,48 @@
+"""What is fuzzed: each target is a function of a random.Random that makes one input and calls the library with it."""
+
+from collections.abc import Callable
+
+import attrs
+
+
+@attrs.frozen
+class Target:
+    """A target and how it is run.
+
+    Attributes
+    ----------
+    run : function of a random.Random
+        One execution; returns whether the input was accepted, and raises whatever is a failure.
+    share : float
+        Of the time, beside the other targets.
+    chunk : int
+        Executions of one child process.
+    prepare : function, optional
+        Called once, before children are forked.
+    """
+
+    run: Callable
+    share: float = 1.0
+    chunk: int = 400
+    prepare: Callable = lambda: None
+
+
+def targets() -> dict:
+    """All targets, by name."""
+    from fuzz.targets import arguments, commands, files, forms, histories, model_files, options, tokens
+
+    return {
+        "bytes": Target(model_files.damaged),
+        "members": Target(model_files.mixed),
+        "arrays": Target(model_files.crafted_arrays),
+        "header": Target(model_files.crafted_header),
+        "X": Target(arguments.hostile_rows, share=2, chunk=1000),
+        "y": Target(arguments.hostile_answers),
+        "segments": Target(arguments.hostile_segments, share=2, chunk=1000),
+        "tokens": Target(tokens.hostile_sentences, share=2, chunk=1000),
+        "forms": Target(forms.equal_forms, chunk=1000),
+        "options": Target(options.hostile_options),
+        "histories": Target(histories.twins, chunk=100),
+        "files": Target(files.hostile_files, share=2, prepare=files.prepare),
+        "commands": Target(commands.hostile_commands, share=2, chunk=200, prepare=commands.models),
+    }
