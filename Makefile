@@ -11,13 +11,14 @@ COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.pxd' -o -n
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test fuzz bench reproduce-interval reproduce-kernel reproduce-ranking wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture bench reproduce-interval reproduce-kernel reproduce-ranking wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo     train CuSum Rank and PRank on real data, with a picture"
 	@echo "make test     run all tests                          make test ARGS='-k prank'"
 	@echo "make fuzz     hostile input for every entry           make fuzz ARGS='--seconds 600 --jobs 2'"
+	@echo "make torture  kill -9, Ctrl-C, full disks, threads    make torture ARGS=--full"
 	@echo "make bench    measure speed, beside other libraries  make bench ARGS=--quick"
 	@echo "make reproduce-interval   repeat the published experiment with interval labels: tables, figures, which claims hold"
 	@echo "make reproduce-kernel     kernels on the nine sets of the published experiment: mean errors beside support vector machines"
@@ -36,6 +37,9 @@ test: $(VENV)/with-test
 
 fuzz: $(VENV)/with-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
+
+torture: $(VENV)/with-test
+	PYTHONPATH=tests $(BIN)/python -m torture $(ARGS)
 
 bench: $(VENV)/with-bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
