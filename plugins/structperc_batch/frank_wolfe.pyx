@@ -8,6 +8,7 @@ structure of the block.
 import numpy as np
 
 from libc.string cimport memcpy
+from structperc.core.stopping cimport interrupted
 from structperc.core.updates cimport Encoded, Trial
 from structperc.errors import DataError
 from structperc.solvers.block_steps cimport pairwise
@@ -146,6 +147,8 @@ cdef class BlockFrankWolfe(SearchedPass):
         cdef Py_ssize_t i
         cdef double square
         for i in range(m):
+            if interrupted(16 * trial.x.n_atoms):
+                return -1
             if trial.outputs.difference_c(trial.x, block.codes[m].at, block.codes[m].n, block.codes[i].at, block.codes[i].n, trial.c) < 0:
                 return -1
             square = trial.norm_c()

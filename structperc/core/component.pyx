@@ -1,5 +1,6 @@
 """The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
 from structperc.core.errors import PluginError, StructPercError, add_note
+from structperc.core.stopping import take_interruption
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
 ADAPTERS = []           # (base class, adapter, methods) of each kind of part, entered by structperc.core.adapters
@@ -43,9 +44,12 @@ def remake(kind, args, kwargs, attributes):
 
 
 def take_error(*parts):
-    """The first error that a method ending in _c has stored in one of these parts, or None; forgets all of them."""
+    """What stopped compiled work of this thread, or the first error that a method ending in _c has stored in one of these parts.
+
+    None where there is neither; forgets all of them.
+    """
     parts = [found for part in parts for found in (part, part.as_written())]
-    errors = [part.error for part in parts if part.error is not None]
+    errors = [error for error in (take_interruption(), *(part.error for part in parts)) if error is not None]
     for part in parts:
         part.error = None
     return errors[0] if errors else None

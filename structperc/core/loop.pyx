@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 import structperc.core.adapters              # enters the adapters that `bound` chooses from  # no-cython-lint
 from structperc.core.component import bound, is_adapter, take_error
+from structperc.core.stopping import raise_interruption
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport PADDING, Features
 from structperc.core.losses cimport Loss
@@ -424,6 +425,7 @@ cdef class Loop:
                 with nogil:
                     stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, found, ends, start, n, capacity, &at)
             if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, shared with other threads: once more with the GIL
+                raise_interruption()
                 at = before
                 stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, found, ends, start, n, capacity, &at)
             if stop == TOO_MANY:                    # more than any example before

@@ -9,6 +9,11 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError
+from structperc.core.stopping import raise_interruption
+from structperc.core.stopping cimport interrupted
+
+cdef enum:
+    ROW = 32            # operations
 
 
 cdef inline void insert(double *count, double *total, Py_ssize_t n_levels, Py_ssize_t level, double score) noexcept nogil:
@@ -29,10 +34,10 @@ cdef inline void below(const double *count, const double *total, Py_ssize_t leve
         level -= level & -level
 
 
-cdef void short_pairs_c(const double *scores, const double *least, const int *levels, const int64_t *order, const int64_t *offsets,
-                        Py_ssize_t n_groups, double *up, double *down, double *lower, double *higher, double *count,
-                        double *sums) noexcept nogil:
-    """The counts and sums of `short_pairs`, into zeros.
+cdef int short_pairs_c(const double *scores, const double *least, const int *levels, const int64_t *order, const int64_t *offsets,
+                       Py_ssize_t n_groups, double *up, double *down, double *lower, double *higher, double *count,
+                       double *sums) noexcept nogil:
+    """The counts and sums of `short_pairs`, into zeros; -1 where interrupted.
 
     `least`: scores - margin. `count`, `sums`: room for one number more than the largest group has rows.
     """
@@ -49,6 +54,8 @@ cdef void short_pairs_c(const double *scores, const double *least, const int *le
             count[a] = sums[a] = 0
         q = stop - 1
         for p in range(stop - 1, start - 1, -1):
+            if interrupted(ROW):
+                return -1
             i = order[p]
             while q >= start and scores[order[q]] > least[i]:
                 insert(count, sums, k, levels[order[q]], scores[order[q]])
@@ -59,6 +66,8 @@ cdef void short_pairs_c(const double *scores, const double *least, const int *le
         total = all_scores = 0
         q = start
         for p in range(start, stop):
+            if interrupted(ROW):
+                return -1
             i = order[p]
             while q < stop and least[order[q]] < scores[i]:
                 insert(count, sums, k, levels[order[q]], scores[order[q]])
@@ -67,6 +76,7 @@ cdef void short_pairs_c(const double *scores, const double *least, const int *le
                 q += 1
             below(count, sums, levels[i] + 1, &down[i], &higher[i])
             down[i], higher[i] = total - down[i], all_scores - higher[i]
+    return 0
 
 
 def short_pairs(const double[::1] scores, const int[::1] levels, const int64_t[::1] order, const int64_t[::1] offsets, double margin=1.0):
@@ -97,6 +107,7 @@ def short_pairs(const double[::1] scores, const int[::1] levels, const int64_t[:
         Where the lengths do not fit together.
     """
     cdef Py_ssize_t n = scores.shape[0], n_groups = offsets.shape[0] - 1, g, most = 0
+    cdef int status
     if levels.shape[0] != n or order.shape[0] != n or n_groups < 0 or offsets[0] != 0 or offsets[n_groups] != n:
         raise DataError(f"{n} scores, {levels.shape[0]} levels, {order.shape[0]} places and groups up to row {offsets[n_groups]} "
                         f"do not fit together.")
@@ -106,6 +117,8 @@ def short_pairs(const double[::1] scores, const int[::1] levels, const int64_t[:
     cdef double[::1] count = np.zeros(most + 1), sums = np.zeros(most + 1), least = np.asarray(scores) - margin
     if n:
         with nogil:
-            short_pairs_c(&scores[0], &least[0], &levels[0], &order[0], &offsets[0], n_groups, &up[0], &down[0], &lower[0], &higher[0],
-                          &count[0], &sums[0])
+            status = short_pairs_c(&scores[0], &least[0], &levels[0], &order[0], &offsets[0], n_groups, &up[0], &down[0], &lower[0],
+                                   &higher[0], &count[0], &sums[0])
+        if status < 0:
+            raise_interruption()
     return np.asarray(up), np.asarray(down), np.asarray(lower), np.asarray(higher)

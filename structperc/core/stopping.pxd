@@ -1,0 +1,3 @@
+# How long compiled work answers Ctrl-C.
+
+cdef bint interrupted(Py_ssize_t operations) noexcept nogil

@@ -1,0 +1,106 @@
+"""How long compiled work answers Ctrl-C: it counts its operations here, and stops once it is told to.
+
+    if interrupted(n * n):          # operations since the last call, of about a nanosecond
+        return -1                   # as after an error; nothing is stored in `error`
+
+The exception waits for `take_interruption`, which whoever raises errors of compiled methods asks first. It waits in the thread that it was
+raised in, out of sight of other threads that use the same parts.
+
+Typical sizes: a call for every 10^3..10^7 operations. Cost: 3 ns; the GIL is taken for every 6.7 * 10^7 operations.
+"""
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from cpython.exc cimport PyErr_CheckSignals
+
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    static __declspec(thread) Py_ssize_t sp_operations;
+    #else
+    static _Thread_local Py_ssize_t sp_operations;
+    #endif
+    """
+    Py_ssize_t sp_operations
+
+cdef enum:
+    BETWEEN_SIGNALS = 1 << 26       # operations
+
+
+class ThreadState(threading.local):
+    """Of each thread: the exception that stopped its compiled work, and the event that asks it to stop."""
+
+    error = None
+    cancelled = None
+
+
+class Cancelled(BaseException):
+    """The work of this thread is no longer wanted."""
+
+
+HERE = ThreadState()
+
+
+cdef bint interrupted(Py_ssize_t operations) noexcept nogil:
+    """Whether to stop: a signal's handler has raised an exception, or nobody waits for this thread any more."""
+    global sp_operations
+    sp_operations += operations
+    if sp_operations < BETWEEN_SIGNALS:
+        return False
+    sp_operations = 0
+    return stopped()
+
+
+cdef bint stopped() noexcept with gil:
+    try:
+        PyErr_CheckSignals()
+        if HERE.cancelled is not None and HERE.cancelled.is_set():
+            raise Cancelled
+    except BaseException as error:
+        HERE.error = error
+        return True
+    return False
+
+
+def take_interruption():
+    """The exception that stopped compiled work of this thread, or None; forgets it."""
+    error = HERE.error
+    if error is not None:
+        HERE.error = None
+    return error
+
+
+def raise_interruption():
+    """Raises the exception that stopped compiled work of this thread, if there is one."""
+    error = take_interruption()
+    if error is not None:
+        raise error
+
+
+def map_in_threads(function, items, n_threads):
+    """The answers of a function for all items, in order, several at a time.
+
+    An exception, Ctrl-C among them, is raised as soon as the threads' compiled work has stopped.
+
+    Parameters
+    ----------
+    function : callable
+    items : iterable
+    n_threads : int
+
+    Returns
+    -------
+    list
+    """
+    cancelled = threading.Event()
+
+    def call(item):
+        HERE.cancelled = cancelled
+        return function(item)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            return list(pool.map(call, items))
+        except BaseException:
+            cancelled.set()
+            raise
