@@ -3,7 +3,6 @@
 Typical sizes: 10^2..10^5 rows held, 1..30 blocks. Cost: one kernel value for each row held and each row scored, shared by all blocks.
 """
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memset
-from structperc.plugin_tools import bound
+from structperc.plugin_tools import bound, map_in_threads
 from structperc.core.features cimport PADDING, Features, written_out
 from structperc.core.weights cimport Weights
 from structperc.core.rows cimport Example, Rows
@@ -230,8 +229,7 @@ cdef class Expansion(Weights):
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         threads = min(cores, len(chunks), 1 + rows.n_rows * self.kernel_rows.n // WORTH_A_THREAD)
         if threads > 1:
-            with ThreadPoolExecutor(threads) as pool:
-                return np.concatenate(list(pool.map(lambda chunk: self.row_scores(rows, chunk), chunks)))
+            return np.concatenate(map_in_threads(lambda chunk: self.row_scores(rows, chunk), chunks, threads))
         parts = [np.zeros((0, self.features.n_blocks))]
         for chunk in chunks:
             parts.append(self.row_scores(rows, chunk))

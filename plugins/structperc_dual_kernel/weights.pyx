@@ -19,7 +19,7 @@ from structperc.core.weights cimport Weights
 from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc.plugin_tools import refuse_not_finite
+from structperc.plugin_tools import refuse_not_finite, take_interruption
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
 from structperc_dual_kernel.look_ahead cimport LookAhead
@@ -136,6 +136,10 @@ cdef class DualWeights(Weights):
         with gil:
             try:
                 PyErr_CheckSignals()
+                if t == 0:
+                    self.error = None
+                elif self.error is not None:
+                    return -1
                 if t == 0 and rows is not self.fit_rows:
                     self.number(rows)
                 return self.fill(rows, order, t, n)
@@ -178,7 +182,7 @@ cdef class DualWeights(Weights):
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t a
-        if not self.ahead.advance(x) and self.turn_to(x) < 0:
+        if self.error is not None or not self.ahead.advance(x) and self.turn_to(x) < 0:
             return -1
         self.ahead.take_c(x, &self.row_sums[0, 0])
         if self.explicit.scores_c(x, s) < 0:
@@ -191,9 +195,10 @@ cdef class DualWeights(Weights):
         return 0
 
     cdef int failed(self, Component part) noexcept nogil:
-        """Keeps the error of a part; -1."""
+        """Keeps the error of a part, or what stopped its work; -1."""
         with gil:
-            self.error, part.error = part.error, None
+            interruption = take_interruption()
+            self.error, part.error = part.error if interruption is None else interruption, None
         return -1
 
     # ---- steps ----
@@ -232,7 +237,7 @@ cdef class DualWeights(Weights):
                 moves |= self.step[row, block] != 0
             if moves and self.take_step(x, row, &self.step[row, 0]) < 0:
                 return -1
-        return 0 if self.error is None else -1          # of the block ahead, which has been let go; the step is whole
+        return 0            # an error is of the block ahead, which has been let go: the next visit reports it, this step is whole
 
     cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil:
         """v[row] += c; -1 on an error."""
@@ -253,7 +258,7 @@ cdef class DualWeights(Weights):
             self.support.v[slot, block] += c[block]
             self.support.u[slot, block] += c[block] * self.averaging.scale_sum
         if self.ahead.change_c(slot, c) < 0:
-            self.failed(self.support.kernel_rows)       # `update_c` reports it once the step is whole
+            self.failed(self.support.kernel_rows)       # the next visit reports it
         return 0
 
     cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1:

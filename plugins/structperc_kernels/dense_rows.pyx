@@ -7,6 +7,7 @@ import numpy as np
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
 from libc.string cimport memmove
+from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError
 from structperc.core.inner_products cimport SP_DENSE_F32, SP_DENSE_F64, sp_rows
 from structperc.core.rows cimport Example, Rows
@@ -106,6 +107,8 @@ cdef class DenseKernelRows(VectorKernelRows):
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
         cdef sp_panel panel
+        if interrupted(n * LANES * self.n_features):
+            return -1
         panel.panel = (<VectorQueries> q).panels.at + group * self.n_features * LANES * self.value_size
         panel.norms = (<VectorQueries> q).norms.at + group * LANES * self.value_size
         panel.place = NULL

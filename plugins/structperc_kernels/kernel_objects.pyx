@@ -4,13 +4,16 @@ Typical sizes: 10^2..10^5 trees or strings. Cost: 0.1 to 50 us a value for compi
 """
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
+from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Rows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 from structperc_kernels.listed_rows cimport ListedKernelRows
 from structperc_kernels.object_kernels cimport Encoded, ObjectKernel
+
+cdef enum:
+    OFTEN = 1 << 9              # operations of a value that does not ask whether to stop
 
 
 cdef class ObjectQueries(Queries):
@@ -34,10 +37,12 @@ cdef class KernelObjects(ListedKernelRows):
 
     cdef readonly object kernel
     cdef ObjectKernel compiled              # None: a function of Python
-    cdef bint learns                        # whether the kernel keeps the symbols of what it is asked about
+    cdef bint learns                        # whether the kernel is to know the symbols of what it is asked about
     cdef Py_ssize_t largest                 # of the sizes of objects held
     cdef Rows fit_rows                      # the data of a fit, and
-    cdef dict encoded                       # of these, what was encoded
+    cdef dict of_fit                        # of these, what was encoded
+    cdef Rows block_rows                    # the data of the last queries, and
+    cdef dict of_block                      # these
 
     def __init__(self, kernel):
         self.kernel = kernel
@@ -54,15 +59,16 @@ cdef class KernelObjects(ListedKernelRows):
         self.end_fit()
 
     def begin_fit(self, rows):
-        self.fit_rows, self.encoded = rows, {}
+        self.fit_rows, self.of_fit = rows, {}
 
     def end_fit(self):
-        self.fit_rows, self.encoded = None, {}
+        self.fit_rows = self.block_rows = None
+        self.of_fit, self.of_block = {}, {}
 
     def empty(self):
         cdef KernelObjects other = KernelObjects(self.kernel)
         other.begin(self.kernel, self.learns)
-        other.fit_rows, other.encoded = self.fit_rows, self.encoded
+        other.fit_rows, other.of_fit = self.fit_rows, self.of_fit
         return other
 
     def select(self, slots):
@@ -91,14 +97,15 @@ cdef class KernelObjects(ListedKernelRows):
     cdef encode(self, Rows rows, Py_ssize_t row):
         if self.compiled is None:
             return rows.X[row]
-        found = self.encoded.get(row) if rows is self.fit_rows else None
+        cdef dict known = self.of_fit if rows is self.fit_rows else self.of_block if rows is self.block_rows else {}
+        found = known.get(row)
         if found is None:
             try:
                 found = self.compiled.encode(rows.X[row], self.learns)
             except DataError as error:
                 raise DataError(f"X[{row}]: {error}") from None
             if rows is self.fit_rows:
-                self.encoded[row] = found
+                known[row] = found
         return found
 
     def key(self, Rows rows, Py_ssize_t row):
@@ -115,6 +122,8 @@ cdef class KernelObjects(ListedKernelRows):
         cdef Py_ssize_t largest
         queries.encoded = [self.encode(rows, which[i]) for i in range(which.shape[0])]
         queries.n = which.shape[0]
+        if self.learns and self.compiled is not None:
+            self.block_rows, self.of_block = rows, dict(zip(which, queries.encoded, strict=True))
         if self.compiled is not None:
             largest = max([self.size(one) for one in queries.encoded], default=0)
             largest = self.compiled.room_c(largest, max(self.largest, largest))     # rows may join while these queries are in use
@@ -122,15 +131,17 @@ cdef class KernelObjects(ListedKernelRows):
                 queries.work = np.empty(max(largest, 1))
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
+        if interrupted(n * LANES * OFTEN):
+            return -1
         with gil:
             try:
-                PyErr_CheckSignals()
                 return self.compare(<ObjectQueries> q, group, slots, n, values)
             except BaseException as error:
                 self.error = error
                 return -1
 
-    cdef int compare(self, ObjectQueries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) except -1:
+    cdef int compare(self, ObjectQueries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) except? -1:
+        """The values of `tile_c`; -1 where one was interrupted."""
         cdef Py_ssize_t i, lane, first = group * LANES, lanes = min(<Py_ssize_t> LANES, q.n - group * LANES)
         cdef const void *queries[LANES]
         cdef const void *one
@@ -153,6 +164,8 @@ cdef class KernelObjects(ListedKernelRows):
                     value = &values[i * LANES + lane]
                     if value[0] != value[0]:
                         value[0] = 0 if lane >= lanes else self.compiled.value_c(queries[lane], one, work)
+                        if value[0] != value[0]:
+                            return -1
         return 0
 
     def asked(self, a, b):

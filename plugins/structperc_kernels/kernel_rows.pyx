@@ -10,6 +10,7 @@ import numpy as np
 from libc.stdint cimport int64_t
 from structperc.core.component cimport Component
 from structperc.errors import PluginError
+from structperc.plugin_tools import raise_interruption
 from structperc.core.rows cimport Example, Rows
 
 
@@ -130,5 +131,6 @@ cdef class KernelRows(Component):
 
     def reraise(self):
         """Raises why a method failed."""
+        raise_interruption()
         error, self.error = self.error, None
         raise error if error is not None else PluginError("the kernel failed; another thread has already raised the reason.")

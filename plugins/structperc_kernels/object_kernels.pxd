@@ -1,10 +1,13 @@
 # Kernels on objects that are no rows of numbers: trees, strings.
+from libc.stdint cimport uint64_t
 from structperc.core.component cimport Component
+from structperc_kernels.symbol_table cimport SymbolTable
 
 
 ctypedef struct Measured:
     # What the structures behind Encoded.at begin with.
     double square               # the kernel of the object with itself, before it is normalised
+    uint64_t order              # a digest of what the object is
 
 
 cdef class Encoded:
@@ -12,13 +15,18 @@ cdef class Encoded:
     cdef readonly Py_ssize_t size               # what ObjectKernel.room_c takes
     cdef readonly object original
     cdef readonly tuple symbols                 # all that is written on the object, in an order of its own
-    cdef readonly bint learned                  # whether the kernel keeps the numbers of its symbols
+    cdef readonly bint learned                  # whether the kernel knows its symbols
+    cdef SymbolTable table
+    cdef int[::1] numbers                       # of its symbols or productions, and a 0
+    cdef Py_ssize_t n_held                      # the first numbers are held in the table
+
+    cdef int number(self, SymbolTable table, tuple symbols, bint learn) except -1
 
 
 cdef class ObjectKernel(Component):
     cdef readonly double decay
     cdef readonly bint normalise
-    cdef dict numbers                           # of the symbols that are known
+    cdef SymbolTable table                      # the symbols that are known
 
     cdef Py_ssize_t room_c(self, Py_ssize_t size_a, Py_ssize_t size_b) noexcept nogil
     cdef double value_c(self, const void *a, const void *b, double *work) noexcept nogil

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
+from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
@@ -210,6 +211,8 @@ cdef class SparseKernelRows(VectorKernelRows):
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
         cdef sp_panel panel
+        if interrupted(n * LANES * self.held.length[slots[0]]):
+            return -1
         if (<SparseQueries> q).current != group:
             (<SparseQueries> q).show(group)
         panel.panel = (<VectorQueries> q).panels.at + (<int64_t *> (<SparseQueries> q).begin.at)[group] * LANES * self.value_size

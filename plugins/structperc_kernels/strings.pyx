@@ -7,10 +7,14 @@ import numbers
 
 import numpy as np
 
-from libc.string cimport memcmp
+from libc.math cimport NAN
+from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError, OptionError
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 from structperc_kernels.object_kernels import saved_array
+
+cdef enum:
+    OFTEN = 1 << 12             # operations between two questions whether to stop
 
 
 ctypedef struct String:
@@ -23,7 +27,6 @@ cdef class EncodedString(Encoded):
     """A string with its symbols numbered."""
 
     cdef String string
-    cdef int[::1] memory
 
 
 cdef class SubsequenceKernel(ObjectKernel):
@@ -91,26 +94,11 @@ cdef class SubsequenceKernel(ObjectKernel):
 
     def encode(self, obj, learn=True):
         cdef EncodedString encoded = EncodedString()
-        cdef dict known = self.numbers, new = {}
-        cdef Py_ssize_t i, n_known = len(known)
-        cdef object number
         symbols = read(obj)
-        encoded.memory = np.zeros(len(symbols) + 1, dtype=np.intc)
-        for i, symbol in enumerate(symbols):
-            try:
-                number = known.get(symbol)
-            except TypeError:
-                raise DataError(f"symbol {i} of the string is {symbol!r:.60} of {type(symbol).__name__}, which cannot be hashed; use "
-                                f"strings, numbers or tuples.") from None
-            if number is None:
-                number = new.setdefault(symbol, n_known + len(new) if learn else -1 - len(new))
-            encoded.memory[i] = number
-        encoded.original, encoded.symbols, encoded.learned, encoded.size = obj, symbols, learn, len(symbols)
-        encoded.string.n, encoded.string.symbols = len(symbols), &encoded.memory[0]
-        self.measured(encoded, &encoded.string.measured, len(symbols) < self.length)
-        if learn:
-            known.update(new)
-        return encoded
+        encoded.number(self.table, symbols, learn)
+        encoded.original, encoded.symbols, encoded.size = obj, symbols, len(symbols)
+        encoded.string.n, encoded.string.symbols = len(symbols), &encoded.numbers[0]
+        return self.measured(encoded, &encoded.string.measured, len(symbols) < self.length)
 
     def state(self, encodeds):
         """As `ObjectKernel.state`, and texts (bool): which objects are a str."""
@@ -144,7 +132,7 @@ cdef class SubsequenceKernel(ObjectKernel):
 
 
 cdef double common(const String *a, const String *b, Py_ssize_t length, double decay, double *work) noexcept nogil:
-    """The sum over all common subsequences of this length.
+    """The sum over all common subsequences of this length; NaN where interrupted.
 
     Row j holds for each i below length the sum over common subsequences of i symbols in what was read of a and in b up to symbol j,
     decayed from their first symbol to the end of both; `ended` those of them that end with the newest symbol of a; `last` what row j - 1
@@ -155,11 +143,16 @@ cdef double common(const String *a, const String *b, Py_ssize_t length, double d
     cdef double *rows = work + 2 * length
     cdef double *row
     cdef double square = decay * decay, total = 0, factor
-    cdef Py_ssize_t i, j, k
+    cdef Py_ssize_t i, j, k, operations = 0
     for j in range(b.n * length):
         rows[j] = 0
     last[0] = 1
     for k in range(a.n):
+        operations += b.n * length
+        if operations > OFTEN:
+            if interrupted(operations):
+                return NAN
+            operations = 0
         for i in range(1, length):
             ended[i] = last[i] = 0
         for j in range(b.n):
@@ -177,7 +170,7 @@ cdef bint follows(const String *a, const String *b) noexcept nogil:
     """An order of strings, so that (a, b) and (b, a) are added up alike."""
     if a.n != b.n:
         return a.n > b.n
-    return memcmp(a.symbols, b.symbols, a.n * sizeof(int)) > 0
+    return a.measured.order > b.measured.order
 
 
 def read(string):

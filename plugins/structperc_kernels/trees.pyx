@@ -8,9 +8,10 @@ import reprlib
 
 import numpy as np
 
-from libc.math cimport ceil, sqrt
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport NAN, ceil, sqrt
 from libc.stdint cimport int64_t
-from libc.string cimport memcmp
+from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 from structperc_kernels.object_kernels import saved_array
@@ -19,6 +20,7 @@ cdef enum:
     WORD = -1                   # in place of a number of children: a leaf that is a word, not a category
     NO_PRODUCTION = -1          # in place of a child's number: a category without children
     MOST_PAIRS = 0x7FFFFFFF
+    OFTEN = 1 << 12             # operations between two questions whether to stop
 
 TOKENS = re.compile(r"[()]|[^\s()]+")
 
@@ -159,14 +161,14 @@ cdef class SubsetTreeKernel(ObjectKernel):
     def encode_flat(self, original, symbols, n_children, learn):
         """A tree from its symbols in preorder."""
         cdef EncodedTree encoded = EncodedTree()
-        cdef dict numbers = self.numbers, new = {}
         cdef list pending = [], key, productions = [], firsts = [], children = []
-        cdef Py_ssize_t i, known = len(numbers)
+        cdef Py_ssize_t i
         cdef int n
-        cdef object number, child
+        cdef object child
         counts = np.array(n_children, dtype=np.intc)
         cdef int[::1] arity = counts
         for i in range(len(symbols) - 1, -1, -1):           # backwards: what is below a node stands in `pending`, its first child last
+            PyErr_CheckSignals()
             n = arity[i]
             if n <= 0:
                 pending.append((symbols[i], None if n == WORD else NO_PRODUCTION))
@@ -180,19 +182,13 @@ cdef class SubsetTreeKernel(ObjectKernel):
                 else:
                     children.append(child)
                 key.append(symbol)
-            name = tuple(key)
-            number = numbers.get(name)
-            if number is None:
-                number = new.setdefault(name, known + len(new) if learn else -1 - len(new))
             pending.append((symbols[i], len(productions)))
-            productions.append(number)
-        encoded.original, encoded.symbols, encoded.n_children, encoded.learned = original, tuple(symbols), counts, learn
+            productions.append(tuple(key))
+        encoded.original, encoded.symbols, encoded.n_children = original, tuple(symbols), counts
+        encoded.number(self.table, tuple(productions), learn)
         firsts.append(len(children))
-        lay_out(encoded, productions, firsts, children)
-        self.measured(encoded, &encoded.tree.measured, not productions)
-        if learn:
-            numbers.update(new)
-        return encoded
+        lay_out(encoded, len(productions), firsts, children)
+        return self.measured(encoded, &encoded.tree.measured, not productions)
 
     cdef Py_ssize_t room_c(self, Py_ssize_t size_a, Py_ssize_t size_b) noexcept nogil:
         """A value or a Pair for each pair of nodes with equal productions, a Match for each node of the smaller tree."""
@@ -207,12 +203,12 @@ cdef class SubsetTreeKernel(ObjectKernel):
 
 
 cdef double common(const Tree *a, const Tree *b, double decay, Match *match, double *memo) noexcept nogil:
-    """The sum of C over all pairs of nodes; memo has room for one Pair or value for each pair of equal productions.
+    """The sum of C over all pairs of nodes, or NaN where interrupted; memo has room for a Pair or value for each pair of equal productions.
 
     match has an entry for each node of a, and one before them: no node of b has the production of a node without production.
     """
     cdef int i, j, k, m, offset, n_children
-    cdef int64_t apart, before, behind
+    cdef int64_t apart, before, behind, operations = 0
     cdef Pair *found = <Pair *> memo            # forgotten before values are written
     cdef const Group *g = a.groups
     cdef const Group *g_end = g + a.n_groups
@@ -242,6 +238,11 @@ cdef double common(const Tree *a, const Tree *b, double decay, Match *match, dou
             continue
         match[i].row, row_sum = memo, 0
         mine, n_children = a.children + a.first[i], a.first[i + 1] - a.first[i]
+        operations += match[i].n * (n_children + 1)
+        if operations > OFTEN:
+            if interrupted(operations):
+                return NAN
+            operations = 0
         for j in range(match[i].first, match[i].first + match[i].n):
             its, value = b.children + b.first[j], decay
             for k in range(n_children):
@@ -264,7 +265,7 @@ cdef bint follows(const Tree *a, const Tree *b) noexcept nogil:
         return a.n_groups > b.n_groups
     if a.n_children != b.n_children:
         return a.n_children > b.n_children
-    return memcmp(a.groups, b.groups, integers(a) * sizeof(int)) > 0
+    return a.measured.order > b.measured.order
 
 
 cdef Py_ssize_t integers(const Tree *tree) noexcept nogil:
@@ -272,11 +273,11 @@ cdef Py_ssize_t integers(const Tree *tree) noexcept nogil:
     return 2 * (tree.n_groups + 1) + tree.n_nodes + 1 + tree.n_children + tree.n_nodes
 
 
-cdef int lay_out(EncodedTree encoded, list productions, list firsts, list children) except -1:
-    """Fills the tree from the productions of its nodes, children before parents, where their children begin, and these."""
+cdef int lay_out(EncodedTree encoded, int n, list firsts, list children) except -1:
+    """Fills the tree from the numbers of its n nodes' productions, children before parents, where their children begin, and these."""
     cdef Tree *tree = &encoded.tree
-    cdef int i, m, k, n_children = 0, group = -1, n = len(productions)
-    cdef int[::1] number = np.array(productions, dtype=np.intc), order = np.argsort(number, kind="stable").astype(np.intc)
+    cdef int i, m, k, n_children = 0, group = -1
+    cdef int[::1] number = encoded.numbers, order = np.argsort(number[:n], kind="stable").astype(np.intc)
     cdef double pairs = 0
     tree.n_nodes, tree.n_groups, tree.n_children = n, 0, len(children)
     for i in range(n):
@@ -313,6 +314,7 @@ def read_nested(tree):
     """Symbols and numbers of children of nested tuples, lists or nltk trees, in preorder."""
     cdef list symbols = [], n_children = [], pending = [tree], children
     while pending:
+        PyErr_CheckSignals()
         node = pending.pop()
         if isinstance(node, str) and symbols:
             symbols.append(node)
@@ -342,6 +344,7 @@ def read_text(text):
     cdef list symbols = [], n_children = [], open_nodes = [], places = []
     cdef bint labelled = True                   # whether the last open bracket has its label
     for found in TOKENS.finditer(text):
+        PyErr_CheckSignals()
         token, place = found.group(), found.start()
         if not open_nodes and (symbols or token != "("):
             where = "after its end" if symbols else "before any bracket"

@@ -202,3 +202,27 @@ def test_random_removal_keeps_its_bound():
         assert np.mean(mistakes) <= limit
         largest = max(largest, np.mean(mistakes) / limit)
     assert largest > 0.01
+
+
+def n_symbols(engine):
+    """How many symbols the kernel knows."""
+    return engine.parts_.weights.support.kernel_rows.kernel.n_symbols
+
+
+@pytest.mark.parametrize("kernel, make", [
+    ("subset-tree", lambda i: f"(S (A a{i}) (B b{i}))"), ("subsequence", lambda i: ("x", f"a{i}", "x", f"b{i}")),
+])
+@pytest.mark.parametrize("update", ["perceptron", "pa"])
+def test_a_budget_bounds_the_symbols_of_objects(kernel, make, update):
+    engine = Engine("cusum", classes=[1, 2, 3], plugins=["dual-kernel"], kernel=kernel, budget=5, update=update)
+    most, n = 3 * (5 + 3), 200                  # of the rows held, and of the rows at hand
+    X, y = [make(i) for i in range(n)], [1 + i % 3 for i in range(n)]
+    for i in range(n):
+        assert n_symbols(engine.partial_fit(X[i:i + 1], y[i:i + 1])) <= most
+    engine.partial_fit(X, y)
+    before = n_symbols(engine.partial_fit(X[:1], y[:1]))
+    assert before <= most
+    engine.predict([make(i) for i in range(n, 3 * n)])
+    assert n_symbols(engine) == before
+    engine.fit(X, y)
+    assert n_symbols(engine.partial_fit(X[:1], y[:1])) <= most

@@ -64,7 +64,7 @@ def test_all_ways_to_write_a_string():
 
 @pytest.mark.parametrize("string, message", [
     (3, "3 is no string; expected a str"), (None, "None is no string"), (b"ab", "is no string"), ({"a": 1}, "is no string"),
-    (np.zeros((2, 2)), "is no string"), (["a", ["b"]], "symbol 1 of the string is \\['b'\\] of list, which cannot be hashed"),
+    (np.zeros((2, 2)), "is no string"), (["a", ["b"]], "symbol 1 is \\['b'\\] of list, which cannot be hashed"),
 ])
 def test_what_is_no_string_is_refused(string, message):
     with pytest.raises(DataError, match=message):
@@ -127,3 +127,31 @@ def test_damaged_states_are_refused(change, message):
     with pytest.raises(DataError, match=message):
         other.restore(state | change)
     assert other.n_symbols == 0
+
+
+def test_symbols_are_forgotten_with_the_last_string_that_holds_them():
+    kernel = SubsequenceKernel(2)
+    cat, car = kernel.encode("cat"), kernel.encode("car")
+    assert kernel.n_symbols == 4
+    del car
+    assert kernel.n_symbols == 3
+    for i in range(100):
+        passing = kernel.encode(["c", i, "t", -1 - i])
+        assert kernel.n_symbols == 5
+        assert kernel.values([passing], [cat])[0, 0] == kernel("c.t,", "cat")
+        kernel.encode("tax", learn=False)
+    del passing
+    with pytest.raises(DataError, match="cannot be hashed"):
+        kernel.encode(["x", "y", []])
+    assert kernel.n_symbols == 3
+
+
+@given(st.lists(st.text("abcde", max_size=12), min_size=2, max_size=6), st.data())
+def test_values_do_not_depend_on_what_was_encoded_before(strings, data):
+    kernel, other = SubsequenceKernel(2, decay=0.3), SubsequenceKernel(2, decay=0.3)
+    order = data.draw(st.permutations(range(len(strings))))
+    one = [kernel.encode(string) for string in strings]
+    other.encode("edcba")
+    two = {i: other.encode(strings[i]) for i in order}
+    two = [two[i] for i in range(len(strings))]
+    assert kernel.values(one, one).tobytes() == other.values(two, two).tobytes()

@@ -246,3 +246,34 @@ def test_damaged_states_are_refused(change, message):
     with pytest.raises(DataError, match=message):
         other.restore(state | change)
     assert other.n_symbols == 0
+
+
+def test_symbols_are_forgotten_with_the_last_tree_that_holds_them():
+    kernel = SubsetTreeKernel()
+    dog, cat = kernel.encode(DOG), kernel.encode(CAT)
+    assert kernel.n_symbols == 4
+    expected = kernel.values([dog], [dog, cat]).tolist()
+    del cat
+    assert kernel.n_symbols == 3
+    for i in range(100):
+        other = kernel.encode(("NP", ("D", f"the{i}"), ("N", f"dog{i}")))
+        assert kernel.values([other], [dog]) == kernel(("NP", ("D", "x"), ("N", "y")), DOG)
+        del other
+        kernel.encode(CAT, learn=False)
+        assert kernel.n_symbols == 3
+    assert kernel.values([dog], [dog, kernel.encode(CAT)]).tolist() == expected
+    with pytest.raises(DataError):
+        kernel.encode(("S", DOG, 3))
+    assert kernel.n_symbols == 3
+
+
+@given(st.lists(TREES, min_size=2, max_size=6), st.data())
+def test_values_do_not_depend_on_what_was_encoded_before(trees, data):
+    kernel, other = SubsetTreeKernel(0.3), SubsetTreeKernel(0.3)
+    order = data.draw(st.permutations(range(len(trees))))
+    passed = [other.encode(tree) for tree in trees[1:]]
+    one = [kernel.encode(tree) for tree in trees]
+    del passed
+    two = {i: other.encode(trees[i]) for i in order}
+    two = [two[i] for i in range(len(trees))]
+    assert kernel.values(one, one).tobytes() == other.values(two, two).tobytes()

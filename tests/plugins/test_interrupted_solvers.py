@@ -1,0 +1,93 @@
+"""Ctrl-C within one long kernel value or one long call of a solver: the call ends, and what was learned before it stays."""
+
+import numpy as np
+import pytest
+from structperc.solvers.pairs import short_pairs
+from structperc_kernels.strings import SubsequenceKernel
+from structperc_kernels.trees import SubsetTreeKernel
+from structperc_sequence.constraints import read_constraints
+from structperc_sequence.solver import Viterbi
+from ticking import ticking
+
+from structperc import Engine
+from structperc.components import Rows
+
+LONG = 150_000      # tokens of a sentence whose best labels take several looks for signals, with
+LABELS = 50
+
+
+def long_string(n=4_000):
+    return "abcdefgh" * n
+
+
+def long_tree(n=3_000):
+    return ("S", *[("A", *[("B",)] * 30)] * n)
+
+
+@pytest.mark.parametrize("kernel, make", [(SubsequenceKernel(normalise=False, decay=0.9), long_string), (SubsetTreeKernel(), long_tree)])
+def test_ctrl_c_ends_one_kernel_value(kernel, make):
+    with pytest.raises(KeyboardInterrupt), ticking(0.02):       # reading takes less
+        kernel.encode(make())           # its value with itself
+    assert kernel.n_symbols == 0
+
+
+@pytest.mark.parametrize("kernel, make", [("subsequence", long_string), ("subset-tree", long_tree)])
+def test_ctrl_c_within_one_kernel_value_keeps_what_was_learned(kernel, make):
+    X, y = [make(n) for n in (2, 4, 3)], [1, 2, 1]
+    options = {"classes": [1, 2], "plugins": ["dual-kernel"], "kernel": kernel, "budget": 2}
+    expected = Engine("multiclass", **options).partial_fit(X, y)
+    engine = Engine("multiclass", **options).partial_fit(X, y)
+    with pytest.raises(KeyboardInterrupt), ticking(0.02):
+        engine.partial_fit([make()], [2])
+    with pytest.raises(KeyboardInterrupt), ticking(0.02):
+        engine.predict([make()])
+    assert engine.predict(X).tolist() == expected.predict(X).tolist()
+    assert engine.atom_scores(X).tolist() == expected.atom_scores(X).tolist()
+    for one in (engine, expected):
+        one.partial_fit(X, y[::-1])
+    assert engine.dual_coef_.tolist() == expected.dual_coef_.tolist()
+
+
+def problem(T=LONG, L=LABELS):
+    x = Rows(np.zeros((T, 1)), np.array([0, T])).example(0)
+    x.n_atoms = L * (T + L)
+    return Viterbi(L, False, False, read_constraints(range(L))), np.zeros(x.n_atoms), x
+
+
+@pytest.mark.parametrize("ask, size", [
+    (lambda solver, scores, x: solver.argmax(scores, x), (LONG, LABELS)),
+    (lambda solver, scores, x: solver.k_best(scores, x, 20), (5_000, 50)),
+    (lambda solver, scores, x: solver.marginals(scores, x), (4_000, 100)),
+    (lambda solver, scores, x: solver.max_marginals(scores, x), (LONG, LABELS)),
+])
+def test_ctrl_c_ends_a_long_sentence(ask, size):
+    solver, scores, x = problem(*size)
+    with pytest.raises(KeyboardInterrupt), ticking():
+        ask(solver, scores, x)
+    solver, scores, x = problem(3, 2)
+    assert solver.argmax(scores, x) == (1, 1, 1)
+
+
+def test_ctrl_c_within_a_sentence_keeps_the_sentences_before():
+    n_short, short = 5, 4
+    X = np.random.default_rng(0).normal(size=(n_short * short + LONG, 2))
+    y = np.arange(len(X)) % LABELS
+    lengths = [short] * n_short
+    options = {"classes": list(range(LABELS)), "average": True}
+    expected = Engine("sequence", **options).partial_fit(X[:n_short * short], y[:n_short * short], lengths=lengths)
+    engine = Engine("sequence", **options)
+    with pytest.raises(KeyboardInterrupt), ticking():
+        engine.partial_fit(X, y, lengths=[*lengths, LONG])
+    assert engine.status_ == "interrupted"
+    assert engine.coef_.tobytes() == expected.coef_.tobytes()
+    with pytest.raises(KeyboardInterrupt), ticking():
+        engine.predict(X, lengths=[*lengths, LONG])
+    assert all(map(np.array_equal, engine.predict(X[:8], lengths=[4, 4]), expected.predict(X[:8], lengths=[4, 4])))
+
+
+def test_ctrl_c_ends_sums_over_pairs():
+    n = 6_000_000
+    scores = np.zeros(n)
+    levels = (np.arange(n) % 2).astype(np.int32)
+    with pytest.raises(KeyboardInterrupt), ticking():
+        short_pairs(scores, levels, np.arange(n), np.array([0, n]))
