@@ -17,8 +17,7 @@ def listed(value):
 def called(random, one, X, **told):
     """A call by chance with such an X; whether it was accepted. A refused one leaves the engine as it was."""
     kind, engine = one.kind, one.engine
-    act = random.random()
-    if act < 0.6:
+    if random.random() < 0.85:
         name = random.choice(list(READING))
         accepted, _ = attempt(READING[name], engine, X, **told)
         if not accepted and random.random() < 0.05:
@@ -33,7 +32,7 @@ def trained(random, one, X, y, **told):
     accepted, _ = attempt(getattr(one.engine, call), X, y, **told)
     if accepted:
         one.reset()
-    else:
+    elif random.random() < 0.3:
         expect(kinds.dumped(one.engine) == one.content, f"a refused {call} changed the engine")
     return accepted
 
@@ -138,7 +137,7 @@ def hostile_segments(random):
         if random.random() < 0.7:
             told.pop("lengths", None), told.pop("groups", None)
         told[name] = segments(random, name)
-    if random.random() < 0.4:
+    if random.random() < 0.25:
         return trained(random, one, kind.X, kind.y, **{**kind.fitting, **told})
     told.pop("sample_weight", None)
     act = random.randrange(6)

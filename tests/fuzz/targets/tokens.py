@@ -32,7 +32,7 @@ def hostile_sentences(random):
         X = [token_part(random) for _ in kind.X]
     if act == 6:
         accepted = attempt(READING["predict"], one.engine, X)[0]
-    elif random.random() < 0.3:
+    elif random.random() < 0.1:
         accepted = trained(random, one, X, kind.y[:len(X)] if isinstance(X, list) else kind.y)
     else:
         accepted = called(random, one, X)
