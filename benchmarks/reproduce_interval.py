@@ -14,7 +14,7 @@ from scipy import sparse
 
 from structperc import Engine
 from structperc.errors import MissingData, MissingExtra
-from structperc.files.csv_svmlight import read_svmlight
+from structperc.files.svmlight import read_svmlight
 from structperc.files.datasets import load_numbers, locate
 
 VARIANTS = {"PA": "exact-pa", "PA-I": "exact-pa1", "PA-II": "exact-pa2"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+from contextlib import closing
 from itertools import chain
 
 import attrs
@@ -12,7 +13,7 @@ from structperc.cli.settings import flags_of
 from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
 from structperc.errors import DataError, OptionError
-from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, read_file
+from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file
 from structperc.reading.templates import default_template
 
 CONLLU_DEFAULT = ["form"]               # what is learned from in CoNLL-U where nothing else is said
@@ -20,7 +21,7 @@ CONLLU_DEFAULT = ["form"]               # what is learned from in CoNLL-U where 
 
 @attrs.frozen(eq=False)
 class Tokens:
-    """What a command needs of a file of columns, with the names that `structperc.files.csv_svmlight.Table` has.
+    """What a command needs of a file of columns, with the names that `structperc.files.tables.Table` has.
 
     Attributes
     ----------
@@ -44,6 +45,10 @@ class Tokens:
     def n_examples(self) -> int:
         return len(self.X)
 
+    @property
+    def first(self) -> int:
+        return self.file.first
+
     def __str__(self):
         return ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in ((self.n_examples, "sentence"), (self.file.n_tokens, "token")))
 
@@ -66,8 +71,9 @@ def training_names(source) -> tuple[list, list, str]:
     """The names of all columns, of those to learn from, and of the target: the last, unless --target says another."""
     names, target = given_names(source), source.target
     if names is None and not source.conllu:
-        raise OptionError(f"a file of columns needs --columns, a name for each of them, such as --columns word,pos,chunk; "
-                          f"{source.path} has {read_file(source.path).layout}.")
+        with closing(stream_file(source.path, sentences=1)) as files:
+            raise OptionError(f"a file of columns needs --columns, a name for each of them, such as --columns word,pos,chunk; "
+                              f"{source.path} has {next(files).layout}.")
     if names is None:
         if target is None:
             raise OptionError(f"{source.path} is CoNLL-U; name the column to predict with --target, one of {', '.join(CONLLU)}, and "
@@ -86,13 +92,13 @@ def training_names(source) -> tuple[list, list, str]:
     return names, used, target
 
 
-def read(source) -> Tokens:
-    """The training data."""
+def parts(source):
+    """The training data, as many sentences at a time as the source says."""
     names, used, target = training_names(source)
-    file = read_file(source.path, source.conllu)
-    places = file.places(names)
-    plain = not source.conllu and list(places.values()) == [*range(file.width)] and places[target] == file.width - 1
-    return Tokens(file, file.choose(places[name] for name in used), file.column(places[target]), plain)
+    for file in stream_file(source.path, source.conllu, source.rows):
+        places = file.places(names)
+        plain = not source.conllu and list(places.values()) == [*range(file.width)] and places[target] == file.width - 1
+        yield Tokens(file, file.choose(places[name] for name in used), file.column(places[target]), plain)
 
 
 def read_template(path) -> str:
@@ -112,14 +118,22 @@ def reads_columns(engine) -> bool:
     return bool(flags_of(engine.plugin_options)) and engine.plugin_options["template"] is not None
 
 
-def read_for(engine, source, needs_target=True) -> Tokens:
-    """The columns that the engine learned from, and the target where it is needed."""
-    used, target = engine.plugin_options["columns"], source.target
-    if target in (used or ()):
-        raise OptionError(f"--target {target!r}: the model learned from this column to predict another; name the column of right answers, "
-                          f"or leave --target out.")
-    path, conllu = source.path, source.conllu
-    file, names = read_file(path, conllu), given_names(source)
+def parts_for(engine, source, needs_target=True):
+    """The columns that the engine learned from, and the target where it is needed; the first part tells where they are."""
+    if source.target in (engine.plugin_options["columns"] or ()):
+        raise OptionError(f"--target {source.target!r}: the model learned from this column to predict another; name the column of right "
+                          f"answers, or leave --target out.")
+    used = None
+    for file in stream_file(source.path, source.conllu, source.rows):
+        if used is None:
+            used, target = places_for(engine, source, file, needs_target)
+        yield Tokens(file, file.choose(used), None if target is None else file.column(target))
+
+
+def places_for(engine, source, file, needs_target):
+    """Where in a file the columns are that the engine learned from, and the target, None where it is not needed."""
+    used, target, path, conllu = engine.plugin_options["columns"], source.target, source.path, source.conllu
+    names = given_names(source)
     if used is None and names is None:
         raise OptionError(f"the model does not know the names of its columns; name those of {path} with --columns.")
     names = names or (CONLLU if conllu else plain_names(engine, file, list(used), target))
@@ -128,9 +142,9 @@ def read_for(engine, source, needs_target=True) -> Tokens:
         used = [name for name in places if name != target]
     for name in used:
         check_known(name, places, "the model reads the column", f"the columns of {path} are {', '.join(names)}; --columns names them")
-    X = file.choose(places[name] for name in used)
+    used_places = [places[name] for name in used]
     if not needs_target:
-        return Tokens(file, X)
+        return used_places, None
     if target is None and not (conllu and source.columns is None):
         target = next((name for name in reversed(places) if name not in used), None)
     if target is None:
@@ -140,7 +154,7 @@ def read_for(engine, source, needs_target=True) -> Tokens:
     if share_of_labels(y, engine.classes_) == 0:
         raise OptionError(f"the column {target!r} of {path} begins with {y[0][0]!r:.60} and holds no label that the model knows; name the "
                           f"columns of the file with --columns, or the right one with --target.")
-    return Tokens(file, X, y)
+    return used_places, places[target]
 
 
 def plain_names(engine, file, used, target) -> list:

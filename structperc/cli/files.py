@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import os
+from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -13,15 +13,17 @@ from structperc.cli import column_files
 from structperc.cli.settings import flags_of
 from structperc.cli.source import Source
 from structperc.engine.assembly import ask, options_alone
-from structperc.errors import OptionError
+from structperc.errors import DataError, OptionError
 from structperc.files import conll as columns
-from structperc.files import csv_svmlight as tables
+from structperc.files import csv_tables, parquet, svmlight, tables
+
+PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
-def read(source, *, needs_target=True, features=None, n_features=None, text_labels=False):
-    """The data of `fit` from any format, as the flags say."""
+def parts(source, *, needs_target=True, features=None, n_features=None, text_labels=False):
+    """The data of `fit` from any format, as the flags say: one table after the other, of as many rows as the source says."""
     if source.has_columns:
-        return column_files.read(source)
+        return column_files.parts(source)
     path, target, group, weight = source.path, source.target if needs_target else None, source.group, source.weight
     if weight is not None and group is not None:
         raise OptionError("--weight weighs single rows, but with --group an example is many rows; leave one of them out.")
@@ -31,49 +33,62 @@ def read(source, *, needs_target=True, features=None, n_features=None, text_labe
             raise OptionError(f"{path} is read as svmlight, which has no named columns; leave out {flag}, or say --format csv.")
         if group not in (None, "qid"):
             raise OptionError(f"--group {group}: {path} is read as svmlight, where the only groups are those of --group qid.")
-        return tables.read_svmlight(path, n_features=n_features, grouped=group is not None)
+        return svmlight.stream_svmlight(path, n_features=n_features, grouped=group is not None, rows=source.rows)
+    if target is None and needs_target:
+        with opened_frames(source) as file:
+            hint = csv_tables.tokens_hint(file.header)
+            raise OptionError(f"a {source.format} file needs --target NAME, the column of right answers; {file.name} has "
+                              f"{', '.join(map(repr, file.header))}.{hint}".replace("a csv", "a CSV").replace("a parquet", "a Parquet"))
+    return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels)
+
+
+def frame_parts(source, **columns):
+    """The tables of a file of named columns."""
+    with opened_frames(source) as file:
+        yield from file.tables(**columns, rows=source.rows)
+
+
+def opened_frames(source):
+    """The file of named columns, under reading."""
+    if source.format == "parquet":
+        return parquet.opened_parquet(source.path)
     separator = {None: ",", "tab": "\t"}.get(source.separator, source.separator)
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")
-    if target is None and needs_target:
-        header = tables.read_header(path, separator)
-        raise OptionError(f"a CSV file needs --target NAME, the column of right answers; {path} has {', '.join(map(repr, header))}."
-                          f"{tables.tokens_hint(header)}")
-    target = None if target is None else named_columns(target, tables.read_header(path, separator))
-    if isinstance(target, tuple) and group is not None:
-        raise OptionError(f"--target {source.target} names the ends of intervals, which single rows have; leave --group out.")
-    return tables.read_csv(path, target=target, weight=weight, group=group, features=features, text_labels=text_labels, separator=separator)
+    return csv_tables.opened_csv(source.path, separator)
 
 
-def read_for(engine, arguments, needs_target=True):
-    """Data with the columns that the engine was trained with, found by name where it knows names."""
+def read(source, **options):
+    """All the data of `fit`; see `parts`."""
+    with closing(parts(source, **options)) as tables:
+        return next(tables)
+
+
+def parts_for(engine, arguments, needs_target=True, rows=None):
+    """Data with the columns that the engine was trained with, found by name where it knows names, so many rows at a time."""
     of_columns = column_files.reads_columns(engine)
     if not of_columns and getattr(engine.parts_.reader, "named", False):
         raise OptionError(f"the model was trained in Python on tokens with named features, which {arguments.data} cannot hold; use "
                           f"Engine.load there, or train one on files of columns.")
-    source = Source.named(arguments, "conll" if of_columns else None)
+    source = Source.named(arguments, "conll" if of_columns else None, rows)
     if of_columns != source.has_columns:
         takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
         raise OptionError(f"{source.path} is read as {source.format}, but the model was trained on {takes}; say so with --format if it is "
                           f"that.")
     if of_columns:
-        return column_files.read_for(engine, source, needs_target)
+        yield from column_files.parts_for(engine, source, needs_target)
+        return
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
-    table = read(source, needs_target=needs_target, features=None if names is None else list(names),
-                 n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()))
-    refuse_intervals(table, engine.parts_.outputs, engine.problem)
-    return table
+    for table in parts(source, needs_target=needs_target, features=None if names is None else list(names),
+                       n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist())):
+        refuse_intervals(table, engine.parts_.outputs, engine.problem)
+        yield table
 
 
-def named_columns(target, header):
-    """What --target names: a column, or the two columns of an interval's ends."""
-    names = tuple(next(csv.reader([target], skipinitialspace=True)))
-    if target in header or len(names) == 1:
-        return target
-    if len(names) != 2 or names[0] == names[1]:
-        raise OptionError(f"--target {target}: expected a column, or two of them, for the lowest and for the highest "
-                          f"admissible rank.")
-    return names
+def read_for(engine, arguments):
+    """All the data for `evaluate` and `plot`; see `parts_for`."""
+    with closing(parts_for(engine, arguments)) as tables:
+        return next(tables)
 
 
 def refuse_intervals(table, outputs, problem) -> None:
@@ -109,6 +124,18 @@ def outputs_of(engine):
 def labels_rows(engine) -> bool:
     """Whether each row of an example has a label of its own."""
     return bool(flags_of(engine.plugin_options))
+
+
+@contextmanager
+def counted_in(table, path):
+    """Lets errors about a part say where in the file it begins."""
+    try:
+        yield
+    except DataError as error:
+        if table.first:
+            what = "sentences" if isinstance(table, column_files.Tokens) else "rows"
+            error.args = (f"{error} (Examples are counted here from the part of {path} that begins after {table.first} {what}.)",)
+        raise
 
 
 def is_text(labels) -> bool:

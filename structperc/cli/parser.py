@@ -7,12 +7,13 @@ import argparse
 from structperc import __version__
 from structperc.cli import plugins as about_plugins
 from structperc.cli import training, using
+from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
 from structperc.cli.settings import ENGINE_OPTIONS, describe_options, flags_of
 from structperc.cli.terminal import printable
 from structperc.engine import plugins as registry
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
-from structperc.files.csv_svmlight import FORMATS as TABLE_FORMATS
+from structperc.files.tables import FORMATS as TABLE_FORMATS
 
 OVERVIEW = """\
 a first run:
@@ -38,12 +39,14 @@ data:
             Where a problem learns from intervals of ranks, --target LOW,HIGH names two columns, the lowest and the highest admissible
             rank; an empty cell is the end of the scale
   svmlight  lines like "3 1:0.5 7:2" (label, then index:value); column i is what the file calls i
+  parquet   the same from named columns of numbers and text (extra structperc[parquet])
   conll     one token per line, its cells parted by tabs or spaces, a blank line after each sentence; --columns names the cells
   conllu    the files of Universal Dependencies; their columns are id,form,lemma,upos,xpos,feats,head,deprel,deps,misc
   With --group an example is a run of rows. The target marks by 1 the rows that the right answer is made of, by 0 all others, or, where
   the problem labels every row of an example, holds these labels.
-  All may be compressed (.gz, .bz2, .xz). Without --format, .svm, .svmlight and .libsvm are svmlight, .conll and .conllu what they say, and
-  all others csv, or conll where --columns is given or the model was trained on columns.
+  All but Parquet may be compressed (.gz, .bz2, .xz), and - stands for standard input. Without --format, .svm, .svmlight and .libsvm are
+  svmlight, .parquet, .pq, .conll and .conllu what they say, and all others csv, or conll where --columns is given or the model was
+  trained on columns.
 """
 COLUMNS = """\
 columns:
@@ -72,6 +75,16 @@ examples:
   structperc fit sequence train.conllu --target upos --model tags.model --set epochs=5 --set average=true
 
 Ctrl-C ends training; the model trained so far is saved.
+"""
+STREAM = """\
+larger than memory:
+  With --stream the file is read part after part, and each epoch reads it anew. The model is that of a fit without --stream, bit by bit.
+  The rows are learned from in the order of the file; shuffle a sorted file first. A pass before the training finds the labels, unless
+  --classes names them, the number of features of svmlight, and the features of a template, unless --set n_hashed=N hashes them. Without
+  such a pass, and in one epoch, standard input (-) and pipes can be learned from. predict always works part after part; evaluate and
+  plot read all data at once.
+    structperc fit cusum large.csv.gz --stream --target level --model level.model --set average=true
+    zcat large.txt.gz | structperc fit sequence - --stream --columns word,chunk --classes B,I,O --set n_hashed=1048576 --model m
 """
 PREDICT = """\
 examples:
@@ -147,6 +160,13 @@ def path(text) -> str:
     return text
 
 
+def positive(text) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
+
+
 def build() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
@@ -188,6 +208,9 @@ def build() -> Parser:
     fit.add_argument("--classes", metavar="A,B,C", help="the labels in order, lowest first; needed when ranks are named by text")
     fit.add_argument("--weight", metavar="COLUMN", help="a column of sample weights; 0 leaves a row out")
     reading(fit)
+    fit.add_argument("--stream", action="store_true", help="read the data part after part, with memory for one part; see below")
+    fit.add_argument("--rows", metavar="N", type=positive, default=PART_ROWS,
+                     help=f"examples in a part, default {PART_ROWS}; less where they need more than about 32 MB")
     fit.add_argument("--template", metavar="FILE", type=path, help="windows of columns that become features, as described below")
     bar = fit.add_mutually_exclusive_group()
     bar.add_argument("--progress", action="store_true", help="show a progress bar also where standard error is no terminal")
@@ -226,7 +249,7 @@ def build() -> Parser:
 
 def fit_epilog() -> str:
     """Examples, the format of data, and the options of everything that is installed."""
-    lines = [FIT, DATA, COLUMNS, TEMPLATE]
+    lines = [FIT, STREAM, DATA, COLUMNS, TEMPLATE]
     lines += ["options of every problem (--set KEY=VALUE):", *indented(describe_options(ENGINE_OPTIONS), 2), ""]
     found = [plugin for plugin in registry.installed() if not plugin.broken]
     for kind, title in (("problem", "problems"), ("part", "parts (--plugin NAME)"), ("observer", "observers (--plugin NAME)")):

@@ -6,7 +6,7 @@ import attrs
 
 from structperc.cli.settings import COLUMN_FLAGS
 from structperc.errors import OptionError
-from structperc.files import conll, csv_svmlight
+from structperc.files import conll, tables
 
 TABLE_FLAGS = {"group": "--group", "weight": "--weight", "separator": "--separator"}
 
@@ -19,6 +19,8 @@ class Source:
     ----------
     path, format : str
     target, columns, template, group, weight, separator : str or None
+    rows : int or None
+        How many examples are read at a time; None: all.
     """
 
     path: str
@@ -29,9 +31,10 @@ class Source:
     group: str | None = None
     weight: str | None = None
     separator: str | None = None
+    rows: int | None = None
 
     @classmethod
-    def named(cls, arguments, default=None):
+    def named(cls, arguments, default=None, rows=None):
         """The source of a command; flags of other formats than that of the data are refused.
 
         The format is what --format, the file's name or --columns say, else `default`.
@@ -39,13 +42,15 @@ class Source:
         path = arguments.data
         flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
         given = {name for name, value in flags.items() if value is not None}
-        default = "conll" if given & set(COLUMN_FLAGS) else default or csv_svmlight.guess_format(path)
-        source = cls(path, arguments.format or conll.guess_format(path) or default, **flags)
-        foreign, others = (TABLE_FLAGS, csv_svmlight.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
+        default = "conll" if given & set(COLUMN_FLAGS) else default or tables.guess_format(path)
+        source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, rows=rows)
+        foreign, others = (TABLE_FLAGS, tables.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
         for name, flag in foreign.items():
             if name in given:
                 raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format "
                                   f"{' or '.join(others)}.")
+        if source.format != "csv" and source.separator is not None:
+            raise OptionError(f"{path} is read as {source.format}, for which --separator means nothing; leave it out, or say --format csv.")
         return source
 
     @property

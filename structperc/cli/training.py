@@ -6,21 +6,18 @@ import shlex
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from structperc import Engine
-from structperc.cli import column_files
-from structperc.cli.column_files import Tokens
-from structperc.cli.files import answers, check_writable, exact_rows, is_text, outputs_of, read, refuse_intervals
+from structperc.cli import column_files, streaming
+from structperc.cli.facts import Facts
+from structperc.cli.files import PART_ROWS, answers, check_writable, is_text, outputs_of, read, refuse_intervals
 from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say
 from structperc.engine.trainers import INTERRUPTED
-from structperc.errors import DataError, MissingExtra, NotFittedError
-from structperc.files.csv_svmlight import parse_classes
+from structperc.errors import DataError, MissingExtra, NotFittedError, OptionError
+from structperc.files.tables import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
-SCALE_SAMPLE = 10_000       # rows looked at for
 SCALE_RATIO = 100           # standard deviations that differ so much that training suffers
 
 
@@ -28,18 +25,20 @@ def fit(arguments) -> int:
     check_writable("--model", arguments.model, arguments.data, arguments.template)
     settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin])
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
-    source = Source.named(arguments)
+    source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
+    if arguments.rows != PART_ROWS and not arguments.stream:
+        raise OptionError("--rows says how much --stream reads at a time; add --stream, or leave --rows out.")
     if source.has_columns:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
     bar = progress_bar(arguments)
-    observers = [] if bar is None else [bar]
+    observers = [] if bar is None or arguments.stream else [bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
-    table = read(source, text_labels=classes is not None and is_text(classes))
-    if getattr(table.y, "ndim", 1) == 2:
-        refuse_intervals(table, outputs_of(engine), arguments.problem)
     try:
-        engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
+        if arguments.stream:
+            facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar)
+        else:
+            facts = learn(engine, source, classes)
         engine.save(arguments.model)
     except DataError as error:
         if classes is None and "classes=" in str(error):
@@ -51,8 +50,17 @@ def fit(arguments) -> int:
         if bar is not None:
             bar.close()
     if not arguments.quiet:
-        say(*summary(engine, arguments, table))
+        say(*summary(engine, arguments, facts))
     return 0
+
+
+def learn(engine, source, classes) -> Facts:
+    """Trains an engine on all data at once."""
+    table = read(source, text_labels=classes is not None and is_text(classes))
+    if getattr(table.y, "ndim", 1) == 2:
+        refuse_intervals(table, outputs_of(engine), engine.problem)
+    engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
+    return Facts.of(table)
 
 
 def progress_bar(arguments):
@@ -62,7 +70,7 @@ def progress_bar(arguments):
     from structperc.callbacks import Progress
 
     try:
-        return Progress(delay=0.0 if arguments.progress else 1.0)
+        return (streaming.ExampleBar if arguments.stream else Progress)(delay=0.0 if arguments.progress else 1.0)
     except MissingExtra:
         if arguments.progress:
             raise
@@ -80,69 +88,57 @@ def save_interrupted(engine, path) -> str:
     return f"interrupted in epoch {max(1, len(engine.mistakes_))}; the model trained so far is saved in {path}."
 
 
-def summary(engine, arguments, table) -> list[str]:
+def summary(engine, arguments, facts) -> list[str]:
     """What was learned from what, where it is, and what to try next."""
     labels = getattr(engine, "classes_", None)
-    facts = data_facts(engine, arguments, table)
+    lines = data_facts(engine, arguments, facts)
     if labels is not None:
-        facts["labels"] = shorten(labels, " < " if is_ordered(engine) else ", ")
+        lines["labels"] = shorten(labels, " < " if is_ordered(engine) else ", ")
     if hasattr(engine, "n_support_"):
-        facts["support"] = f"{engine.n_support_} rows, of which the weights are a sum"
-    kind = "sentences" if isinstance(table, Tokens) else "examples"
-    facts["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
-    facts["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / table.n_examples:.1%} of the {kind}"
-    facts["model"] = arguments.model
+        lines["support"] = f"{engine.n_support_} rows, of which the weights are a sum"
+    kind = "sentences" if facts.columns is None else "examples"
+    lines["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
+    lines["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / facts.examples:.1%} of the {kind}"
+    lines["model"] = arguments.model
     return [
-        f"{engine.problem} trained on {arguments.data}", *(f"  {key:<8}  {value}" for key, value in facts.items()),
-        "next", *(f"  {step}" for step in next_steps(engine, arguments, table)),
+        f"{engine.problem} trained on {arguments.data}", *(f"  {key:<8}  {value}" for key, value in lines.items()),
+        "next", *(f"  {step}" for step in next_steps(engine, arguments, facts)),
     ]  # fmt: skip
 
 
-def data_facts(engine, arguments, table) -> dict:
+def data_facts(engine, arguments, facts) -> dict:
     """How much there was to learn from, by name."""
-    if isinstance(table, Tokens):
+    if facts.columns is None:
         names = ", ".join(engine.plugin_options["columns"])
         template = "the default template" if arguments.template is None else f"the template {arguments.template}"
-        return {"data": f"{table}", "columns": f"{names}; {engine.n_features_in_} features by {template}"}
-    (n_rows, n_columns), names = table.X.shape, getattr(engine, "feature_names_in_", None)
-    facts = {"rows": f"{n_rows}", "columns": f"{n_columns}"}
-    if table.offsets is not None:
-        facts["rows"] += f" in {table.n_examples} examples"
-    if getattr(table.y, "ndim", 1) == 2:
-        facts["rows"] += f", {np.count_nonzero(~exact_rows(table.y))} of them known as intervals"
-    if table.weights is not None:
-        facts["rows"] += f", {np.count_nonzero(table.weights)} of them with weight"
-    if names is not None:
-        facts["columns"] += f": {shorten(names)}"
-    return facts
+        return {"data": f"{counted(facts.examples, 'sentence')}, {counted(facts.rows, 'token')}",
+                "columns": f"{names}; {engine.n_features_in_} features by {template}"}
+    names = getattr(engine, "feature_names_in_", None)
+    return {"rows": f"{facts}", "columns": f"{facts.columns}" if names is None else f"{facts.columns}: {shorten(names)}"}
 
 
-def next_steps(engine, arguments, table) -> list[str]:
+def next_steps(engine, arguments, facts) -> list[str]:
     """Commands and options to try."""
     model, data = shlex.quote(arguments.model), shlex.quote(arguments.data)
     flags = {"--format": arguments.format, "--separator": arguments.separator}
-    if not (isinstance(table, Tokens) and table.plain):
+    if not facts.plain:
         flags |= {"--columns": arguments.columns, "--target": arguments.target, "--group": arguments.group}
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",
              f"structperc plot {model}{f' --data {data}{same}' if is_ordered(engine) else ''} --output {picture}"]
     if engine.status_ == "max_epochs":
-        switches = [f"--set {name}=true" for name in ("shuffle", "average") if not getattr(engine, name)]
+        switches = [f"--set {name}=true" for name in ("shuffle", "average")
+                    if not getattr(engine, name) and not (name == "shuffle" and arguments.stream)]
         steps.append(f"it did not converge: add {' '.join([f'--set epochs={max(20, 2 * engine.epochs)}', *switches])}")
-    ratio = scale_ratio(table.X)
-    if ratio > SCALE_RATIO:
-        steps.append(f"the largest standard deviation of a column is {ratio:.0f} times the smallest: bring columns to one scale first")
+    if facts.scale > SCALE_RATIO:
+        steps.append(f"the largest standard deviation of a column is {facts.scale:.0f} times the smallest: bring columns to one scale "
+                     f"first")
     return steps
 
 
-def scale_ratio(X) -> float:
-    """The largest standard deviation of a column over the smallest; 1 for sparse data."""
-    if not hasattr(X, "to_numpy"):
-        return 1.0
-    spread = X.to_numpy()[:SCALE_SAMPLE].std(axis=0)
-    spread = spread[spread > 0]
-    return float(spread.max() / spread.min()) if len(spread) else 1.0
+def counted(n, noun) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"
 
 
 def is_ordered(engine) -> bool:

@@ -2,43 +2,68 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from contextlib import nullcontext
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
 from structperc import Engine, metrics
 from structperc.cli.column_files import Tokens
-from structperc.cli.files import answers, check_writable, exact_rows, read_for, row_answers
+from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for, row_answers
 from structperc.cli.terminal import Shown, printable, say
+from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.conll import write_columns
-from structperc.files.csv_svmlight import write_predictions
+from structperc.files.tables import write_predictions
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
 SHOWN_UNSEEN = 5            # labels that a line has room for
+STANDARD_OUTPUT = "-"
 PANEL = (5.6, 4.6)          # inches
 DOTS_PER_INCH = 150
 
 
 def predict(arguments) -> int:
+    """Predicts part after part, with memory for one part."""
+    if arguments.output == STANDARD_OUTPUT:
+        arguments.output = None
     if arguments.output:
         check_writable("--output", arguments.output, arguments.model, arguments.data)
     engine = Engine.load(arguments.model)
-    table = read_for(engine, arguments, needs_target=False)
-    predicted = engine.predict(table.X, offsets=table.offsets)
-    with open(arguments.output, "w", encoding="utf-8", newline="") if arguments.output else nullcontext(standard_output()) as file:
-        if isinstance(table, Tokens):
-            write_columns(file, table.file.sentences, predicted, table.file.separator)
+    with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS)) as tables:
+        tables = chain([next(tables)], tables)          # what is wrong with the data is said before a file is made
+        if arguments.output:
+            replace_file(arguments.output, lambda file: write_text(file, lambda text: write_answers(engine, arguments, tables, text)))
         else:
-            write_predictions(file, row_answers(engine, predicted, table.offsets))
+            write_answers(engine, arguments, tables, Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout)
     return 0
 
 
-def standard_output():
-    """Standard output; what terminals act on is escaped there, and left alone in files and pipes."""
-    return Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout
+def write_answers(engine, arguments, tables, file) -> None:
+    """The predictions for tables, in the form of the data."""
+    header = True
+    for table in tables:
+        with counted_in(table, arguments.data):
+            predicted = engine.predict(table.X, offsets=table.offsets)
+        if isinstance(table, Tokens):
+            write_columns(file, table.file.sentences, predicted, table.file.separator)
+        else:
+            write_predictions(file, row_answers(engine, predicted, table.offsets), header)
+        header = False
+
+
+def write_text(file, write) -> None:
+    """Text in UTF-8 in a file opened for bytes."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    try:
+        write(text)
+        text.flush()
+    finally:
+        text.detach()
 
 
 def evaluate(arguments) -> int:
@@ -116,6 +141,9 @@ def plot(arguments) -> int:
     figure = figures.Figure(figsize=(PANEL[0] * len(panels), PANEL[1]), layout="constrained")
     for ax, draw in zip(np.ravel(figure.subplots(1, len(panels))), panels, strict=True):
         draw(engine, ax=ax)
-    figure.savefig(arguments.output, dpi=DOTS_PER_INCH)
+    kind = Path(arguments.output).suffix[1:].lower() or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise OptionError(f"--output {arguments.output!r}: .{kind} is no format of pictures; expected .png, .pdf or .svg.")
+    replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
     say(f"{arguments.output} shows {arguments.model} in {len(panels)} panel{'s' * (len(panels) > 1)}")
     return 0

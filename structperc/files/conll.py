@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import lzma
-import zlib
+from contextlib import closing
 from operator import itemgetter
-from pathlib import Path
 
 import attrs
 
 from structperc.core.errors import DataError
-from structperc.files.csv_svmlight import OPENERS
+from structperc.files.opening import PART_BYTES, name_of, opened, uncompressed_suffix
 
-__all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "write_columns"]
+__all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_file", "write_columns"]
 
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SKIPPED = ("_", "-")
@@ -22,23 +20,27 @@ SHOWN = 60                  # characters of a line that an error has room for
 
 @attrs.frozen(eq=False)
 class ColumnFile:
-    """What a file of columns holds.
+    """What a file of columns, or a part of it, holds.
 
     Attributes
     ----------
-    path : path
+    path : str
+        As messages name the file.
     sentences : list of list of tuple of str
         Every token with all its cells.
     separator : str
-        What parts the cells: a tab if any line has one, else a space.
+        What parts the cells: a tab if any line up to here has one, else a space.
     conllu : bool
         Whether the columns are the ten of CoNLL-U.
+    first : int, default 0
+        How many sentences of the file stand before.
     """
 
-    path: object
+    path: str
     sentences: list
     separator: str
     conllu: bool
+    first: int = 0
 
     @property
     def width(self) -> int:
@@ -95,7 +97,7 @@ def read_columns(path, names=None, conllu=False) -> list[list[tuple]]:
     Parameters
     ----------
     path : path
-        May end with .gz, .bz2 or .xz.
+        May end with .gz, .bz2 or .xz; "-" is standard input.
     names : sequence of str, optional
         The columns in order, "_" or "-" for those to leave out. In CoNLL-U any of its own names (id, form, lemma, upos, xpos, feats,
         head, deprel, deps, misc) also choose these columns, in the order given.
@@ -153,58 +155,91 @@ def write_columns(file, sentences, added, separator=" ") -> None:
 
 def guess_format(path) -> str | None:
     """"conll" for .conll and "conllu" for .conllu, compressed or not, else None."""
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in OPENERS]
-    return next((name for name in FORMATS if suffixes[-1:] == [f".{name}"]), None)
+    suffix = uncompressed_suffix(path)[1:]
+    return suffix if suffix in FORMATS else None
 
 
 def read_file(path, conllu=False) -> ColumnFile:
     """A file of columns with all its cells; see `read_columns`."""
-    sentences, tokens, first, separator = [], [], None, " "
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        line = line.rstrip("\r")
-        if not line.strip(" \t"):
+    with closing(stream_file(path, conllu)) as parts:
+        return next(parts)
+
+
+def stream_file(path, conllu=False, sentences=None):
+    """Reads a file of columns part by part, for data that are larger than memory.
+
+    Parameters
+    ----------
+    path, conllu
+        As in `read_columns`, whose errors are raised at the part with what is wrong.
+    sentences : int, optional
+        The most sentences of a part, of about 16 MiB of text at most. None: all.
+
+    Yields
+    ------
+    ColumnFile
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from structperc.files.conll import stream_file
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     _ = file.write("He PRP\\nreckons VBZ\\n\\nYes UH\\n\\nNo UH\\n")
+    ...     file.flush()
+    ...     [(part.first, part.n_tokens) for part in stream_file(file.name, sentences=2)]
+    [(0, 3), (2, 1)]
+    """
+    name, separator, widths, found, size, first = name_of(path), " ", [], [], 0, 0
+    with opened(path) as file:
+        for lines in blocks(name, file):
+            tokens = []
+            for number, line in lines:
+                size += len(line)
+                if conllu and line.startswith("#"):
+                    continue
+                if "\t" in line:
+                    cells, separator = tuple(line.split("\t")), "\t"
+                else:
+                    cells = tuple(cell for cell in line.split(" ") if cell)
+                widths = widths or [number, len(cells)]
+                if len(cells) != widths[1] or (conllu and len(cells) != len(CONLLU)):
+                    raise uneven(name, number, line, len(cells), widths, conllu)
+                if "" in cells:
+                    raise DataError(f"{name}, line {number}: cell {cells.index('') + 1} is empty; write _ where there is nothing to say.")
+                if conllu and not cells[0].isdecimal():
+                    if not cells[0].replace("-", "", 1).replace(".", "", 1).isdecimal():
+                        raise DataError(f"{name}, line {number} begins with {cells[0]!r:.{SHOWN}}; expected an id of CoNLL-U, like 3, "
+                                        f"3-4 or 8.1.")
+                    continue
+                tokens.append(cells)
             if tokens:
-                sentences.append(tokens)
-                tokens = []
-            continue
-        if conllu and line.startswith("#"):
-            continue
-        if "\t" in line:
-            cells, separator = tuple(line.split("\t")), "\t"
-        else:
-            cells = tuple(cell for cell in line.split(" ") if cell)
-        first = first or (number, len(cells))
-        if len(cells) != first[1] or (conllu and len(cells) != len(CONLLU)):
-            raise uneven(path, number, line, len(cells), first, conllu)
-        if "" in cells:
-            raise DataError(f"{path}, line {number}: cell {cells.index('') + 1} is empty; write _ where there is nothing to say.")
-        if conllu and not cells[0].isdecimal():
-            if not cells[0].replace("-", "", 1).replace(".", "", 1).isdecimal():
-                raise DataError(f"{path}, line {number} begins with {cells[0]!r:.{SHOWN}}; expected an id of CoNLL-U, like 3, 3-4 or 8.1.")
-            continue
-        tokens.append(cells)
-    if tokens:
-        sentences.append(tokens)
-    if not sentences:
-        raise DataError(f"{path} has no tokens; expected one in each line, its cells parted by spaces or tabs, and a blank line after "
+                found.append(tokens)
+            if sentences is not None and (len(found) >= sentences or size >= PART_BYTES and found):
+                yield ColumnFile(name, found, separator, conllu, first)
+                first += len(found)
+                found, size = [], 0
+    if found:
+        yield ColumnFile(name, found, separator, conllu, first)
+    elif first == 0:
+        raise DataError(f"{name} has no tokens; expected one in each line, its cells parted by spaces or tabs, and a blank line after "
                         f"each sentence.")
-    return ColumnFile(path, sentences, separator, conllu)
 
 
-def read_text(path) -> str:
-    """The whole text of a file, compressed or not."""
-    try:
-        with OPENERS.get(Path(path).suffix, open)(path, "rb") as file:
-            content = file.read()
-    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        if getattr(error, "filename", None) is not None:    # not there, a folder, not readable
-            raise
-        raise DataError(f"{path} is damaged or no {Path(path).suffix} file ({error}); compress it again, or rename it.") from None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{path}, line {line} is no text in UTF-8 ({error.reason}); save the file as UTF-8.") from None
+def blocks(name, file):
+    """The lines between blank ones, each with its number."""
+    lines = []
+    for number, line in enumerate(file, start=1):
+        try:
+            line = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{name}, line {number} is no text in UTF-8 ({error.reason}); save the file as UTF-8.") from None
+        if line.strip(" \t"):
+            lines.append((number, line))
+        elif lines:
+            yield lines
+            lines = []
+    if lines:
+        yield lines
 
 
 def uneven(path, number, line, n_cells, first, conllu) -> DataError:

@@ -112,6 +112,17 @@ class NamedReader(Reader):
         self.n_features, self.vocabulary = rows.n_features, builder.vocabulary
         return rows
 
+    def learn_more(self, X, offsets=None) -> None:
+        """Adds the names of further data to the vocabulary, before anything is trained on it."""
+        if self.min_count > 1:
+            raise OptionError(f"min_count={self.min_count} counts the features of all data at once, but these come in parts; leave it out, "
+                              f"or hash the features with n_hashed.")
+        if self.vocabulary is None:
+            self.read(X, offsets)
+            return
+        self._encode(as_list(X), offsets, RowBuilder(self.vocabulary, learning=True), self.n_columns)
+        self.n_features = len(self.vocabulary)
+
     def read(self, X, offsets=None) -> Rows:
         """The rows of later data, of the kind that was learned from; features without a column are dropped."""
         if self.named is None:

@@ -16,6 +16,10 @@ class Reader(Component):
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""
         return self.read(X, offsets)
 
+    def learn_more(self, X, offsets=None) -> None:
+        """Learns from further data of the first fit too, before anything is trained; a reader with a vocabulary adds their names."""
+        self.read(X, offsets)
+
     read = staticmethod(matrices.read)      # the rows of later data; 0.1 us matter to one-row calls
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:

@@ -7,7 +7,7 @@ import pytest
 from structperc import Engine
 from structperc.cli import main
 from structperc.errors import DataError
-from structperc.files.csv_svmlight import read_csv
+from structperc.files.csv_tables import read_csv
 from structperc.metrics import interval_absolute_error
 
 NAMES = np.array(["low", "middle", "high"])

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from structperc import Engine, metrics
 from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import LatentRanker
-from structperc.files.csv_svmlight import read_svmlight, stream_svmlight
+from structperc.files.svmlight import read_svmlight, stream_svmlight
 
 
 def data(n_queries=30, seed=0):
@@ -172,8 +172,8 @@ def test_files_are_streamed(tmp_path, zipped):
     path = tmp_path / ("rank.svm.gz" if zipped else "rank.svm")
     ranking_file(path, zipped)
     table = read_svmlight(path, grouped=True)
-    for size in (1, 500, 3000, 1 << 24):
-        parts = list(stream_svmlight(path, n_features=5, grouped=True, chunk_bytes=size))
+    for size in (1, 7, 50, 1 << 24):
+        parts = list(stream_svmlight(path, n_features=5, grouped=True, rows=size))
         assert (len(parts) == 2) == (size == 1 << 24) and (size > 1 or len(parts) == 30)      # its end may yet be part of a query
         np.testing.assert_array_equal(sparse.vstack([part.X for part in parts]).toarray(), table.X.toarray())
         assert np.concatenate([part.y for part in parts]).tolist() == table.y.tolist()
@@ -183,7 +183,7 @@ def test_files_are_streamed(tmp_path, zipped):
             model.partial_fit(part.X, part.y, lengths=np.diff(part.offsets))
         expected = LatentRanker(k=3, shuffle=False).partial_fit(X, Y, groups=GROUPS)
         np.testing.assert_allclose(model.coef_[1:], expected.coef_, rtol=1e-9)
-    ungrouped = list(stream_svmlight(path, n_features=5, chunk_bytes=1000))
+    ungrouped = list(stream_svmlight(path, n_features=5, rows=10))
     assert len(ungrouped) > 3 and sum(len(part.y) for part in ungrouped) == len(Y) and ungrouped[0].offsets is None
 
 
@@ -196,7 +196,7 @@ def test_what_is_wrong_with_a_part_is_said(tmp_path):
                            "1 qid:1 1:1\nx qid:2\n": "is no svmlight file"}.items():
         path.write_text(text)
         with pytest.raises(DataError, match=sentence):
-            list(stream_svmlight(path, n_features=5, grouped=True, chunk_bytes=1))
+            list(stream_svmlight(path, n_features=5, grouped=True, rows=1))
 
 
 def test_the_command_line(tmp_path, monkeypatch, run):

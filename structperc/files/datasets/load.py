@@ -12,9 +12,9 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError
 from structperc.files.conll import read_columns
-from structperc.files.csv_svmlight import read_svmlight
 from structperc.files.datasets.fetch import locate
 from structperc.files.datasets.sources import BINS, OHSUMED_FEATURES, PARTITIONED, PARTITIONS, SOURCES
+from structperc.files.svmlight import read_svmlight
 
 
 def size(sentences) -> str:

@@ -1,8 +1,7 @@
-"""Reading CSV and svmlight: what comes out, and which line and column an error names."""
+"""Reading CSV: what comes out, whole and part by part, and which line and column an error names."""
 
 import bz2
 import gzip
-import io
 import sys
 
 import numpy as np
@@ -10,20 +9,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
 
 from structperc.errors import DataError, MissingExtra
-from structperc.files.csv_svmlight import guess_format, marked_rows, parse_classes, read_csv, read_svmlight, row_marks, write_predictions
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
+from structperc.files.csv_tables import read_csv
 
 
 class TestCsv:
@@ -127,100 +115,6 @@ class TestBrokenCsv:
             read_csv(write("a,y\n1,2\n"), target="y")
 
 
-class TestSvmlight:
-    def test_columns_are_what_the_file_calls_them(self, write):
-        table = read_svmlight(write("3 1:0.5 4:2 # note\n\n1 2:-1\n", "data.svm"))
-        assert isinstance(table.X, csr_matrix) and table.X.dtype == np.float64
-        assert table.X.toarray().tolist() == [[0, 0.5, 0, 0, 2], [0, 0, -1, 0, 0]]
-        assert table.y.tolist() == [3, 1] and table.y.dtype == np.int64
-
-    def test_groups_are_the_queries(self, write):
-        path = write("1 qid:7 1:1\n0 qid:7 1:2\n1 qid:3 2:1\n", "data.svm")
-        assert read_svmlight(path, grouped=True).offsets.tolist() == [0, 2, 3]
-        assert read_svmlight(path).offsets is None
-        with pytest.raises(DataError, match="does not say qid:NUMBER"):
-            read_svmlight(write("1 1:1\n", "plain.svm"), grouped=True)
-
-    def test_labels_that_are_no_whole_numbers_stay(self, write):
-        assert read_svmlight(write("1.5 1:1\n2 1:1\n", "data.svm")).y.tolist() == [1.5, 2.0]
-
-    def test_training_and_test_files_agree_on_columns(self, write):
-        train, test = read_svmlight(write("1 1:1 3:5\n", "a.svm")), read_svmlight(write("1 1:7\n", "b.svm"), n_features=4)
-        assert test.X.shape[1] == train.X.shape[1] and test.X[0, 1] == 7
-
-    @pytest.mark.parametrize(("content", "message"), [
-        ("", "no examples"),
-        ("low 1:1\n", "no svmlight file"),
-        ("a,b,y\n1,2,3\n", "no svmlight file"),
-        ("1 3:1 2:1\n", "no svmlight file"),
-        ("1 1:1\n2 2:nan\n", "example 2: a value of feature 2 is nan"),
-        ("1 1:1\nnan 2:1\n", "example 2: the target is nan"),
-        ("1 9:1\n", "has the feature 9, but the model was trained with features up to 4"),
-    ])  # fmt: skip
-    def test_broken_files_are_answered(self, write, content, message):
-        path = write(content, "data.svm")
-        with pytest.raises(DataError) as error:
-            read_svmlight(path, n_features=5)
-        assert message in str(error.value) and str(path) in str(error.value)
-
-    def test_without_scikit_learn_the_extra_is_named(self, write, monkeypatch):
-        monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-        with pytest.raises(MissingExtra, match=r"needs scikit-learn; install structperc\[cli\]"):
-            read_svmlight(write("1 1:1\n", "data.svm"))
-
-
 def test_a_group_may_not_begin_again(write):
     with pytest.raises(DataError, match="the rows with 'day' 'mon' are not all together"):
         read_csv(write("a,day,y\n1,mon,0\n2,tue,1\n3,mon,1\n"), target="y", group="day")
-
-
-@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=5), min_size=1, max_size=6))
-def test_marks_and_rows_are_inverse(groups):
-    y = np.concatenate(groups).astype(int)
-    offsets = np.cumsum([0, *map(len, groups)])
-    assert marked_rows(y, offsets) == [tuple(i for i, mark in enumerate(group) if mark) for group in groups]
-    assert row_marks(marked_rows(y, offsets), offsets).tolist() == y.tolist()
-
-
-@pytest.mark.parametrize("y", [[0, 2], ["yes", "no"]])
-def test_marks_are_0_and_1(y):
-    with pytest.raises(DataError, match="by 1 and all others by 0"):
-        marked_rows(y, [0, 2])
-
-
-@pytest.mark.parametrize(("name", "expected"), [
-    ("a.csv", "csv"), ("a.txt", "csv"), ("a", "csv"), ("a.csv.gz", "csv"),
-    ("a.svm", "svmlight"), ("a.svmlight", "svmlight"), ("a.libsvm.bz2", "svmlight"),
-])  # fmt: skip
-def test_guess_format(name, expected):
-    assert guess_format(name) == expected
-
-
-@pytest.mark.parametrize(("text", "expected"), [
-    ("low,middle, high", ["low", "middle", "high"]),
-    ("3,1,2", [3, 1, 2]),
-    ("0.5,1", [0.5, 1.0]),
-    ("1,2,3+", ["1", "2", "3+"]),
-    ('"a,b",c', ["a,b", "c"]),
-])  # fmt: skip
-def test_parse_classes(text, expected):
-    classes = parse_classes(text)
-    assert classes == expected and all(type(a) is type(b) for a, b in zip(classes, expected, strict=True))
-
-
-@pytest.mark.parametrize("text", ["", "a,,b", "a,"])
-def test_empty_class_names_are_refused(text):
-    with pytest.raises(DataError, match="empty label"):
-        parse_classes(text)
-
-
-def test_predictions_are_one_column_that_is_read_back():
-    file = io.StringIO()
-    write_predictions(file, ["low", 'mid,"dle"', np.str_("high")])
-    assert pd.read_csv(io.StringIO(file.getvalue()))["prediction"].tolist() == ["low", 'mid,"dle"', "high"]
-
-
-def test_structures_are_written_with_spaces_and_an_empty_one_is_no_blank_line():
-    file = io.StringIO()
-    write_predictions(file, [(3, 1), ()])
-    assert file.getvalue() == 'prediction\n3 1\n""\n'

@@ -1,0 +1,76 @@
+"""How much there was to learn from, for the summary of `structperc fit`."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc.cli.column_files import Tokens
+from structperc.cli.files import exact_rows
+
+SCALE_SAMPLE = 10_000       # rows looked at for
+
+
+@attrs.frozen
+class Facts:
+    """Of one table, or of several added up.
+
+    Attributes
+    ----------
+    examples, rows : int
+        The rows of a file of columns are its tokens.
+    columns : int or None
+        None for tokens, whose features a template makes.
+    grouped : bool
+        Whether an example is a run of rows.
+    intervals, weighted : int or None
+        Rows whose answer is known as an interval, and rows with weight; None where there are no intervals or no weights.
+    plain : bool
+        Whether a file of columns explains itself to other commands.
+    scale : float
+        The largest standard deviation of a column over the smallest; 1 for sparse data.
+    """
+
+    examples: int
+    rows: int
+    columns: int | None = None
+    grouped: bool = False
+    intervals: int | None = None
+    weighted: int | None = None
+    plain: bool = False
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, table):
+        if isinstance(table, Tokens):
+            return cls(table.n_examples, table.file.n_tokens, plain=table.plain)
+        return cls(table.n_examples, *table.X.shape, table.offsets is not None,
+                   np.count_nonzero(~exact_rows(table.y)) if table.y.ndim == 2 else None,
+                   None if table.weights is None else np.count_nonzero(table.weights), scale=scale_ratio(table.X))
+
+    def __add__(self, other):
+        def total(a, b):
+            return None if a is None else a + b
+
+        return attrs.evolve(self, examples=self.examples + other.examples, rows=self.rows + other.rows,
+                            intervals=total(self.intervals, other.intervals), weighted=total(self.weighted, other.weighted))
+
+    def __str__(self):
+        """The rows, in words."""
+        text = f"{self.rows}"
+        if self.grouped:
+            text += f" in {self.examples} examples"
+        if self.intervals is not None:
+            text += f", {self.intervals} of them known as intervals"
+        if self.weighted is not None:
+            text += f", {self.weighted} of them with weight"
+        return text
+
+
+def scale_ratio(X) -> float:
+    """The largest standard deviation of a column over the smallest; 1 for sparse data."""
+    if not hasattr(X, "to_numpy"):
+        return 1.0
+    spread = X.to_numpy()[:SCALE_SAMPLE].std(axis=0)
+    spread = spread[spread > 0]
+    return float(spread.max() / spread.min()) if len(spread) else 1.0

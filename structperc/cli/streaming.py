@@ -1,0 +1,169 @@
+"""`structperc fit --stream`: training on a file part after part, with memory for one part and the model.
+
+What must be known of all data beforehand, their labels, their features and their number, is found by a pass over the file that trains
+nothing. The steps are then those of `fit` in the order of the file, to the last bit.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import attrs
+import numpy as np
+
+from structperc.cli.facts import Facts
+from structperc.cli.files import answers, counted_in, is_text, opened_frames, outputs_of, parts, refuse_intervals
+from structperc.components import Outputs
+from structperc.engine import plugins as registry
+from structperc.engine.assembly import adopt, ask, options_alone
+from structperc.engine.options import generator
+from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
+from structperc.errors import DataError, OptionError
+from structperc.extras import require
+from structperc.files import svmlight
+from structperc.files.opening import can_be_read_again, name_of
+
+
+def learn(engine, source, plugins, passed=None) -> Facts:
+    """Trains an engine on a file.
+
+    Parameters
+    ----------
+    engine : Engine
+        Not yet trained; it keeps what it has learned when Ctrl-C comes.
+    source : Source
+        With its `rows`, the number of examples read at a time.
+    plugins : list of str
+        What the engine is made of.
+    passed : function of two ints, optional
+        Told the epoch and the number of examples of each part that has been learned from.
+
+    Returns
+    -------
+    Facts
+        Those of the whole file.
+    """
+    refuse(engine, source, plugins)
+    prepared = survey(engine, source)
+    for epoch in range(1, engine.epochs + 1):
+        if engine.model is not None:
+            engine.model.streaming = False          # mistakes_ gets an entry of its own
+        facts, converged = None, True
+        with interrupted_as_such(engine):
+            for table in parts(source, **prepared):
+                if getattr(table.y, "ndim", 1) == 2:
+                    refuse_intervals(table, outputs_of(engine), engine.problem)
+                facts = Facts.of(table) if facts is None else facts + Facts.of(table)
+                if table.weights is not None and not table.weights.any():
+                    continue
+                with counted_in(table, source.path):
+                    engine.partial_fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
+                converged &= engine.status_ == CONVERGED
+                if passed is not None:
+                    passed(epoch, table.n_examples)
+            if engine.model is None:
+                raise DataError("all sample weights are zero, so there is nothing to learn from.")
+            engine.model.status = CONVERGED if converged else MAX_EPOCHS
+        if converged:
+            break
+    return facts
+
+
+class ExampleBar:
+    """A bar on the terminal that counts the examples of each epoch; parameters as of `structperc.callbacks.Progress`."""
+
+    def __init__(self, delay=1.0, file=None):
+        self.tqdm, self.delay, self.file, self.bar = require("tqdm", "the progress bar", "cli").tqdm, delay, file, None
+
+    def __call__(self, epoch, n_examples):
+        if self.bar is None:
+            self.bar = self.tqdm(unit=" examples", unit_scale=True, delay=self.delay, file=self.file, leave=False)
+        self.bar.set_postfix(epoch=epoch, refresh=False)
+        self.bar.update(n_examples)
+
+    def close(self):
+        """Removes the bar."""
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
+
+
+@contextmanager
+def interrupted_as_such(engine):
+    """Ctrl-C between two parts ends training like Ctrl-C within one."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if engine.model is not None and engine.model.mistakes:
+            engine.model.status = INTERRUPTED
+        raise
+
+
+def refuse(engine, source, plugins) -> None:
+    """What cannot be had with one part of the data at a time."""
+    if engine.shuffle:
+        raise OptionError("--stream learns from the examples in the order of the file; leave shuffle out, and shuffle a sorted file "
+                          "first.")
+    observers = [name for name in plugins if "structperc_epoch_end" in registry.load(name).hooks]
+    if observers:
+        raise OptionError(f"--plugin {observers[0]} observes epochs over all data, of which --stream has none; leave one of them out.")
+    if engine.epochs > 1 and not can_be_read_again(source.path):
+        raise OptionError(f"epochs={engine.epochs}: {name_of(source.path)} can be read only once; leave epochs out, or save the data to a "
+                          f"file.")
+
+
+def survey(engine, source) -> dict:
+    """Finds out what must be known of all data, and gives it to the engine; answers with what reading needs beside."""
+    outputs = outputs_of(engine)
+    wants_labels = engine.classes is None and type(outputs).find_labels is not Outputs.find_labels
+    if source.has_columns:
+        wants_names = not engine.plugin_options.get("n_hashed")
+        if wants_labels or wants_names:
+            again(source, "--classes A,B,C and --set n_hashed=1048576", "labels and features")
+            read_names(engine, source, outputs, wants_labels, wants_names)
+        return {}
+    if source.format == "svmlight":
+        again(source, None, "the number of features")
+        labels, n_features = svmlight.survey(source.path)
+        if wants_labels:
+            engine.classes = outputs.find_labels(labels, None).tolist()
+        return {"n_features": n_features}
+    if wants_labels:
+        again(source, "--classes A,B,C", "labels")
+        with opened_frames(source) as file:
+            targets = file.targets(source.target)
+            for name in targets:
+                if name not in file.columns:
+                    raise file.missing_column(name)
+            if targets:         # without, reading says what is missing
+                engine.classes = outputs.find_labels(file.distinct(targets), None).tolist()
+    return {"text_labels": engine.classes is not None and is_text(list(engine.classes))}
+
+
+def again(source, flags, what) -> None:
+    """Refuses data that cannot be read once more."""
+    if not can_be_read_again(source.path):
+        remedy = f"; name them with {flags}" if flags else ""
+        raise OptionError(f"--stream finds out {what} by a pass before the training, but {name_of(source.path)} can be read only once"
+                          f"{remedy}, or save the data to a file.")
+
+
+def read_names(engine, source, outputs, wants_labels, wants_names) -> None:
+    """The labels of all sentences, and the features that a template makes of them, in the order of their first appearance."""
+    labels, reader, rows = set(), None, None
+    if wants_names:
+        context = options_alone(engine, generator(engine.random_state))
+        reader = ask(engine, "reader", context)
+    for table in parts(source):
+        if wants_labels:
+            labels.update(label for sentence in table.y for label in sentence)
+        with counted_in(table, source.path):
+            if wants_names and rows is None:
+                rows = reader.learn(table.X)
+            elif wants_names:
+                reader.learn_more(table.X)
+    if wants_labels:
+        engine.classes = outputs.find_labels([sorted(labels)], None).tolist()
+    if wants_names:
+        context = attrs.evolve(context, n_features=reader.n_features, sparse=rows.sparse, objects=rows.objects)
+        adopt(engine, context, np.array(engine.classes), {}, {}, reader)

@@ -1,0 +1,230 @@
+"""CSV files as tables, whole or part by part; every error names the file, the line and the column."""
+
+from __future__ import annotations
+
+import csv
+import io
+from contextlib import closing, contextmanager
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.extras import require
+from structperc.files.frames import FrameFile, is_number
+from structperc.files.opening import can_be_read_again, name_of, opened_text
+from structperc.files.tables import Table
+
+__all__ = ["opened_csv", "read_csv", "stream_csv"]
+
+
+def read_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, separator=",") -> Table:
+    """Reads a CSV file with a header line; parameters and errors as of `stream_csv`."""
+    parts = stream_csv(path, target=target, features=features, weight=weight, group=group, text_labels=text_labels, separator=separator)
+    with closing(parts):
+        return next(parts)
+
+
+def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, separator=",", rows=None):
+    """Reads a CSV file with a header line, part by part, for data that are larger than memory.
+
+    Parameters
+    ----------
+    path : path
+        May end with .gz, .bz2 or .xz; "-" is standard input.
+    target : str or pair of str, optional
+        The column of labels; or those of the lowest and of the highest admissible label, where an empty cell is an open end. A str with
+        a comma, which no column is called, names such a pair.
+    features : sequence of str, optional
+        The columns of X in order; the others are ignored. Without it, all but target, weight and group.
+    weight : str, optional
+        The column of sample weights.
+    group : str, optional
+        Neighbouring rows with the same text in this column are one example.
+    text_labels : bool
+        Whether labels are text even where they look like numbers. In parts, where a part cannot know of the others, say so where any does
+        not look like a number.
+    separator : str
+    rows : int, optional
+        The most rows of a part, fewer where rows are wide (2^22 cells); a part ends with a whole group, so more where one is longer.
+        None: all.
+
+    Yields
+    ------
+    Table
+
+    Raises
+    ------
+    DataError
+        For an empty or ragged file, a missing or nameless column, and a cell of X that is no finite number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from structperc.files.csv_tables import stream_csv
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("age,level\\n31,low\\n40,low\\n62,high\\n")
+    ...     file.flush()
+    ...     [part.y.tolist() for part in stream_csv(file.name, target="level", rows=2)]
+    [['low', 'low'], ['high']]
+    """
+    with opened_csv(path, separator) as file:
+        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, rows=rows)
+
+
+@contextmanager
+def opened_csv(path, separator=","):
+    """A `CsvFile`, to be read once."""
+    with opened_text(path) as text:
+        yield CsvFile(path, separator, text)
+
+
+class Replay:
+    """A text file whose first lines are looked at by a reader of records, and then given to the parser again.
+
+    The parser would call an interrupted reading a damaged file, so that what ended a reading is kept.
+
+    Attributes
+    ----------
+    error : BaseException or None
+        What the last reading ended with.
+    """
+
+    def __init__(self, file):
+        self.file, self.lines, self.head, self.error = file, [], None, None
+
+    def __iter__(self):
+        for line in self.file:
+            self.lines.append(line)
+            yield line
+
+    def read(self, size=-1):
+        try:
+            if self.head is None:
+                self.head = io.StringIO("".join(self.lines), newline="")
+                self.lines = []
+            return self.head.read(size) or self.file.read(size)
+        except BaseException as error:
+            self.error = error
+            raise
+
+
+class CsvFile(FrameFile):
+    """A CSV file under reading, its header read.
+
+    Parameters
+    ----------
+    path : path
+    separator : str
+    file : text file
+        Opened at its beginning.
+    """
+
+    def __init__(self, path, separator, file):
+        self.path, self.name, self.separator, self.file = path, name_of(path), separator, Replay(file)
+        super().__init__(self.name, self.read_header())
+
+    def frames(self, rows=None, text=(), columns=None):
+        pandas = require("pandas", "reading CSV files", "cli")
+        try:
+            frames = pandas.read_csv(self.file, sep=self.separator, dtype=dict.fromkeys(text, str), keep_default_na=False, low_memory=False,
+                                     usecols=columns, chunksize=rows)
+            yield from [frames] if rows is None else frames
+        except UnicodeDecodeError as error:
+            raise self.not_text(error) from None
+        except pandas.errors.ParserError as error:
+            if "source failed" in str(error):       # the parser's word for an error of `read`, also of Ctrl-C just before its first line
+                raise (self.file.error or KeyboardInterrupt()) from None
+            raise self.damage(error) from None
+
+    def distinct(self, targets):
+        pandas = require("pandas", "reading CSV files", "cli")
+        cells = set()
+        for frame in self.frames(1 << 16, targets, list(dict.fromkeys(targets))):
+            for target in targets:
+                cells.update(frame[target].str.strip().unique().tolist())
+        if not cells:
+            raise self.without_rows()
+        rows = io.StringIO()
+        csv.writer(rows).writerows([[cell] for cell in ["label", *sorted(cells - {""})]])
+        rows.seek(0)
+        column = pandas.read_csv(rows, keep_default_na=False)["label"]      # distinct cells are numbers where all cells are
+        return np.unique(column.to_numpy() if column.dtype.kind in "iufb" else column.to_numpy(dtype=str))
+
+    # ---- the header and the lines, as the errors need them ----
+
+    def read_header(self) -> list[str]:
+        """Column names, all there and all different."""
+        reader = csv.reader(self.file, delimiter=self.separator)
+        try:
+            header = next(filter(None, reader), None)
+            first = next(filter(None, reader), None)
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise self.not_text(error) from None
+        if header is None:
+            raise DataError(f"{self.name} is empty; expected a header line with column names and rows of numbers below.")
+        if first is not None and len(first) > len(header):      # pandas would take the first column as row names
+            raise self.ragged(reader.line_num, first, header)
+        seen = set()
+        for i, name in enumerate(header):
+            if not name.strip():
+                raise DataError(f"{self.name}: column {i + 1} has no name in the header; name it, or drop it if it only numbers the rows.")
+            if name in seen:
+                raise DataError(f"{self.name}: the header names {name!r} twice, again for column {i + 1}; give every column a name of its "
+                                f"own.")
+            seen.add(name)
+        return header
+
+    def records(self):
+        """(line number, cells) of every line that is not blank, the header included; the file is read once more for it."""
+        with opened_text(self.path) as file:
+            reader = csv.reader(file, delimiter=self.separator)
+            for cells in reader:
+                if cells:
+                    yield reader.line_num, cells
+
+    def record(self, row):
+        """Line number and cells of a row of data, counted from 0; None where they cannot be known."""
+        if not can_be_read_again(self.path):
+            return None
+        with closing(self.records()) as records:
+            return next((record for i, record in enumerate(records, start=-1) if i == row), None)
+
+    def place(self, row) -> str:
+        record = self.record(row)
+        return super().place(row) if record is None else f"line {record[0]}"
+
+    def uneven(self, row):
+        record = self.record(row)
+        return None if record is None or len(record[1]) == len(self.header) else self.ragged(*record, self.header)
+
+    def ragged(self, line, cells, header) -> DataError:
+        return DataError(f"{self.name}, line {line} has {len(cells)} cells, but the header has {len(header)}; make all lines equally long.")
+
+    def not_text(self, error) -> DataError:
+        return DataError(f"{self.name} is no CSV file in UTF-8 ({error}); save it as UTF-8 text, or name another --format.")
+
+    def damage(self, error) -> DataError:
+        """Why the file could not be parsed: a ragged line, or an open quote."""
+        if can_be_read_again(self.path):
+            with closing(self.records()) as records:
+                for line, cells in records:
+                    if len(cells) > len(self.header):
+                        return self.ragged(line, cells, self.header)
+        return DataError(f"{self.name} cannot be read as CSV: {' '.join(str(error).split())}; look for a quote that is never closed.")
+
+    def missing_column(self, name) -> DataError:
+        error = super().missing_column(name)
+        other = next((c for c in ";\t|," if c != self.separator and c in "".join(self.header)), None)
+        if other is not None:
+            hint = f" If cells are parted by {other!r}, say --separator {'tab' if other == chr(9) else repr(other)}."
+        elif all(map(is_number, self.header)):
+            hint = " The first line looks like data; put a line with column names above it."
+        else:
+            hint = ""
+        return DataError(f"{error}{hint}{tokens_hint(self.header)}")
+
+
+def tokens_hint(header) -> str:
+    """What to do where the header of a table looks like the first line of a file of columns."""
+    seems = len(header) == 1 and len(header[0].split()) > 1
+    return " If it has one token in each line, name its columns with --columns." if seems else ""

@@ -1,0 +1,197 @@
+"""Files of named columns under reading, from which the columns of X, y, weights and groups are chosen: CSV and Parquet share this."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.extras import require
+from structperc.files.tables import GroupRuns, Table
+
+PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
+
+
+class FrameFile:
+    """A file of named columns; subclasses read it as data frames.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    header : list of str
+        The names of its columns, and the same as a set in `columns`.
+    """
+
+    def __init__(self, name, header):
+        self.name, self.header, self.columns = name, header, frozenset(header)
+
+    def frames(self, rows=None, text=(), columns=None):
+        """Data frames of at most so many rows (None: one of all), the columns `text` as text; only `columns`, where given."""
+        raise NotImplementedError
+
+    def distinct(self, targets):
+        """The distinct entries of some columns, as numbers where all of them are; one pass over these columns alone."""
+        raise NotImplementedError
+
+    def place(self, row) -> str:
+        """Where a row of data, counted from 0, stands."""
+        return f"row {row + 1}"
+
+    def uneven(self, row):
+        """What is wrong with the whole row, a DataError, if anything is."""
+        return None
+
+    def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=False, rows=None):
+        """Tables one after the other; parameters as in `structperc.files.csv_tables.stream_csv`."""
+        targets = self.targets(target)
+        for name in (*targets, weight, group, *(features or ())):
+            if name is not None and name not in self.columns:
+                raise self.missing_column(name)
+        if len(targets) == 2 and group is not None:
+            raise DataError(f"the target {','.join(targets)!r} names the ends of intervals, which single rows have; leave --group out.")
+        if features is None:
+            others = {*targets, weight, group}
+            features = [name for name in self.header if name not in others]
+            if not features:
+                raise DataError(f"{self.name} has no column beside {' and '.join(map(repr, self.header))}; features are needed to learn "
+                                f"from.")
+        text = (*(targets if text_labels or len(targets) == 2 else ()), *(() if group is None else (group,)))
+        frames = self.frames(self.rows_of_a_part(rows), text)
+        groups = None if group is None else GroupRuns(self.name, group)
+        first = 0
+        for frame in frames if group is None or rows is None else whole_groups(frames, group):
+            if len(frame) == 0:
+                continue
+            yield Table(self.matrix(frame, list(features), first), self.answers(frame, targets, text_labels, first),
+                        None if weight is None else self.matrix(frame, [weight], first).to_numpy()[:, 0],
+                        None if group is None else groups.offsets(frame[group].to_numpy(dtype=object)), first)
+            first += len(frame)
+        if first == 0:
+            raise self.without_rows()
+
+    def rows_of_a_part(self, rows):
+        return None if rows is None else min(rows, max(1, PART_CELLS // len(self.header)))
+
+    def targets(self, target) -> tuple:
+        """The columns that a target names: one, or two with a comma between them for the ends of intervals."""
+        if target is None:
+            return ()
+        if not isinstance(target, str):
+            return tuple(target)
+        names = next(csv.reader([target], skipinitialspace=True), [])
+        if target in self.columns or len(names) < 2:
+            return (target,)
+        if len(names) != 2 or names[0] == names[1]:
+            raise DataError(f"the target {target!r}: expected a column, or two of them, for the lowest and for the highest admissible "
+                            f"rank.")
+        return tuple(names)
+
+    # ---- columns as numbers and labels ----
+
+    def matrix(self, frame, names, first):
+        """Columns as one C-ordered matrix of finite numbers, in a data frame; `first`: how many rows stand before."""
+        pandas = require("pandas", "reading tables", "cli")
+        chosen = frame[names]
+        odd = [name for name, dtype in zip(names, chosen.dtypes, strict=True) if dtype.kind not in "iufb"]
+        if odd:
+            chosen = chosen.assign(**{name: self.numbers(frame[name], name, first) for name in odd})
+        values = np.ascontiguousarray(chosen.to_numpy(dtype=np.float64))
+        if not np.isfinite(values).all():
+            row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
+            raise self.bad_cell(first + row, names[column], frame[names[column]].iloc[row])
+        return pandas.DataFrame(values, columns=names, copy=False)
+
+    def numbers(self, column, name, first):
+        """A column that came as something else, as numbers after all, or the first cell that is none."""
+        pandas = require("pandas", "reading tables", "cli")
+        converted = pandas.to_numeric(column.astype(str), errors="coerce")
+        bad = converted.isna().to_numpy()
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise self.bad_cell(first + row, name, column.iloc[row])
+        return converted.to_numpy(dtype=np.float64)
+
+    def answers(self, frame, targets, text_labels, first):
+        """The column of labels, or the two of intervals."""
+        if len(targets) == 2:
+            return self.interval_ends(frame[list(targets)], text_labels, first)
+        return self.labels(frame[targets[0]], targets[0], first) if targets else None
+
+    def labels(self, column, name, first) -> np.ndarray:
+        """The target as whole numbers, numbers, truth values or text; none may be empty."""
+        if column.dtype.kind in "iufb":
+            return column.to_numpy()
+        values = column.astype(object).where(column.notna(), "").astype(str).str.strip()
+        empty = (values == "").to_numpy()
+        if empty.any():
+            raise self.bad_cell(first + int(np.argmax(empty)), name, "")
+        return values.to_numpy(dtype=str)
+
+    def interval_ends(self, answers, text_labels, first) -> np.ndarray:
+        """Lowest and highest labels, (n, 2): numbers with NaN for open ends, if all cells are numbers or empty; else text with None."""
+        cells = answers.apply(lambda column: column.str.strip()).to_numpy(dtype=object)
+        empty = cells == ""
+        endless = empty.all(axis=1)
+        if endless.any():
+            where = self.place(first + int(np.argmax(endless)))
+            raise DataError(f"{self.name}, {where}: columns {' and '.join(map(repr, answers))} are both empty; fill one or drop the line.")
+        if not text_labels and all(map(is_number, cells[~empty])):
+            values = np.where(empty, "nan", cells).astype(float)
+            return values.astype(np.int64) if (np.isfinite(values) & (values == np.rint(values))).all() else values
+        return np.where(empty, None, cells)
+
+    # ---- what is wrong ----
+
+    def bad_cell(self, row, name, value) -> DataError:
+        """Names the place and column of a cell that cannot be used, or says what is wrong with its line."""
+        uneven = self.uneven(row)
+        if uneven is not None:
+            return uneven
+        where, text = f"{self.name}, {self.place(row)}: column {name!r}", "" if value is None else str(value)
+        if not text.strip():
+            return DataError(f"{where} is empty; fill that cell or drop the line.")
+        if is_number(text):
+            return DataError(f"{where} is {text:.60}, which is not finite; fill that cell or drop the line.")
+        return DataError(f"{where} is {text!r:.60}, not a number; correct that cell, or encode or drop the column.")
+
+    def without_rows(self) -> DataError:
+        return DataError(f"{self.name} has columns but no rows to learn from.")
+
+    def missing_column(self, name) -> DataError:
+        near = difflib.get_close_matches(name, self.header, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return DataError(f"{self.name} has no column {name!r}; its columns are {listed(self.header)}.{hint}")
+
+
+def whole_groups(frames, name):
+    """Data frames, each up to the end of a run of equal entries in a column."""
+    pandas = require("pandas", "reading tables", "cli")
+    kept = []
+    for frame in frames:
+        entries = frame[name].to_numpy(dtype=object)
+        ends = np.flatnonzero(entries[1:] != entries[:-1]) + 1
+        if len(ends) or kept and kept[0][name].iloc[0] != entries[0]:
+            cut = int(ends[-1]) if len(ends) else 0
+            yield pandas.concat([*kept, frame.iloc[:cut]], ignore_index=True)
+            kept = []
+            frame = frame.iloc[cut:]
+        kept.append(frame)
+    if kept:
+        yield pandas.concat(kept, ignore_index=True)
+
+
+def listed(names) -> str:
+    """The first and last of many names."""
+    texts = [repr(name) for name in (names if len(names) <= 10 else [*names[:7], *names[-2:]])]
+    return ", ".join(texts if len(names) <= 10 else [*texts[:7], "...", *texts[7:]])
+
+
+def is_number(cell) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True

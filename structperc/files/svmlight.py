@@ -1,0 +1,176 @@
+"""Files of svmlight and libsvm: lines `target index:value index:value ...`, perhaps with qid:NUMBER behind the target."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.extras import require
+from structperc.files.opening import line_lists, name_of, opened
+from structperc.files.tables import GroupRuns, Table
+
+__all__ = ["read_svmlight", "stream_svmlight", "survey"]
+
+EXPECTED = "expected lines like: 3 1:0.5 7:2"
+LARGEST_INDEX = 2**31 - 1       # libsvm numbers features by 32 bits
+
+
+def read_svmlight(path, *, n_features=None, grouped=False) -> Table:
+    """Reads a whole file; column i of X is what the file calls i.
+
+    So a file that counts from 1 leaves column 0 empty, and training and test files always agree.
+
+    Parameters
+    ----------
+    path : path
+        May end with .gz, .bz2 or .xz; "-" is standard input.
+    n_features : int, optional
+        How many columns X must have; the file may use fewer.
+    grouped : bool
+        Whether neighbouring lines with the same qid are one example.
+
+    Raises
+    ------
+    DataError
+        For a file without examples, a line of another form, a value that is not finite, and a feature beyond `n_features` or 2^31 - 1.
+    """
+    return next(stream_svmlight(path, n_features=n_features, grouped=grouped))
+
+
+def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
+    """Reads a file as `read_svmlight` does, part by part, for data that are larger than memory.
+
+    Parameters
+    ----------
+    path, n_features, grouped
+        As in `read_svmlight`. Without `n_features` each part has as many columns as it needs.
+    rows : int, optional
+        The most lines of a part, of about 16 MiB at most; a part ends with a whole query, so more where one is longer. None: all.
+
+    Yields
+    ------
+    Table
+
+    Raises
+    ------
+    DataError
+        At the part with what is wrong, and where a query comes back in a later part.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from structperc.files.svmlight import stream_svmlight
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
+    ...     _ = file.write("1 qid:1 0:0.5\\n0 qid:1 1:2\\n0 qid:2 0:1\\n")
+    ...     file.flush()
+    ...     [part.y.tolist() for part in stream_svmlight(file.name, n_features=2, grouped=True, rows=1)]
+    [[1, 0], [0]]
+    """
+    name, first = name_of(path), 0
+    groups = GroupRuns(name, "qid")
+    with opened(path) as file:
+        for source in sources(file, grouped, rows):
+            X, y, queries = parsed(name, source, n_features, first)
+            if len(y) == 0:
+                continue
+            if grouped and len(queries) != len(y):
+                raise DataError(f"{name} does not say qid:NUMBER on every line, so its examples are unknown.")
+            yield Table(X, y, offsets=groups.offsets(queries) if grouped else None, first=first)
+            first += len(y)
+    if first == 0:
+        raise DataError(f"{name} has no examples; {EXPECTED}")
+
+
+def survey(path) -> tuple[np.ndarray, int]:
+    """The distinct targets of a file, sorted, and how many columns its rows need; one cheap pass, without a look at the values."""
+    name, targets, largest = name_of(path), set(), -1
+    with opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            words = line.partition(b"#")[0].split()
+            if not words:
+                continue
+            targets.add(words[0])
+            index = words[-1].partition(b":")[0]
+            if len(words) > 1 and index != b"qid":
+                if not index.isdigit():
+                    raise DataError(f"{name}, line {number} ends with {words[-1][:60]!r}; {EXPECTED}")
+                largest = max(largest, int(index))
+    if not targets:
+        raise DataError(f"{name} has no examples; {EXPECTED}")
+    try:
+        labels = np.array(sorted({float(target) for target in targets}))
+    except ValueError as error:
+        raise DataError(f"{name} is no svmlight file ({error}); {EXPECTED}") from None
+    check_index(name, largest)
+    return whole_numbers(labels), largest + 1
+
+
+def sources(file, grouped, rows):
+    """What the parser reads: the file, or parts of it as files."""
+    if rows is None:
+        yield file
+        return
+    parts = line_lists(file, rows)
+    for lines in whole_queries(parts) if grouped else parts:
+        yield io.BytesIO(b"".join(lines))
+
+
+def whole_queries(parts):
+    """Lists of lines, each up to the end of a query."""
+    kept = []
+    for lines in parts:
+        lines = kept + lines
+        last = next(filter(None, map(query_of, reversed(lines))), None)
+        at = len(lines)
+        while at and query_of(lines[at - 1]) in (last, None):
+            at -= 1
+        if at:
+            yield lines[:at]
+        kept = lines[at:]
+    if kept:
+        yield kept
+
+
+def query_of(line):
+    """What a line says behind qid:, None for a blank line or a comment."""
+    words = line.split(None, 2)[:2]
+    return words[1] if len(words) == 2 and words[1].startswith(b"qid:") else None
+
+
+def parsed(name, source, n_features, first):
+    """X, y and queries of a file or a part of it; `first`: how many examples stand before."""
+    datasets = require("sklearn.datasets", "reading svmlight files", "cli")
+    try:
+        X, y, queries = datasets.load_svmlight_file(source, zero_based=True, query_id=True)
+    except (ValueError, OverflowError) as error:
+        where = f" after example {first}" if first else ""
+        raise DataError(f"{name} is no svmlight file{where} ({error}); {EXPECTED}") from None
+    for values, what in ((y, "the target"), (X.data, "a value")):
+        if not np.isfinite(values).all():
+            at = int(np.argmax(~np.isfinite(values)))
+            row = at if values is y else int(np.searchsorted(X.indptr, at, side="right")) - 1
+            where = "" if values is y else f" of feature {X.indices[at]}"
+            raise DataError(f"{name}, example {first + row + 1}: {what}{where} is {values[at]}; it must be finite, so fill or drop that "
+                            f"line.")
+    check_index(name, X.shape[1] - 1)
+    if len(X.indices) and X.indices.min() < 0:
+        raise DataError(f"{name} has the feature {X.indices.min()}; features are numbered from 0 or 1 on.")
+    if n_features is not None:
+        if X.shape[1] > n_features:
+            raise DataError(f"{name} has the feature {X.shape[1] - 1}, but the model was trained with features up to {n_features - 1}.")
+        X.resize(X.shape[0], n_features)
+    return X, whole_numbers(y), queries
+
+
+def check_index(name, index) -> None:
+    """Refuses a feature for whose weights no memory is to be asked."""
+    if index > LARGEST_INDEX:
+        raise DataError(f"{name} has the feature {index}; expected at most {LARGEST_INDEX}, as libsvm numbers them: number the features of "
+                        f"the file from 1 on.")
+
+
+def whole_numbers(values):
+    """Numbers as ints where all are whole."""
+    return values.astype(np.int64) if (np.abs(values) < 2**63).all() and (values == np.rint(values)).all() else values

@@ -1,0 +1,114 @@
+"""Tables as the engine takes them, from files of a row per example or per part of one."""
+
+from __future__ import annotations
+
+import csv
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.files.opening import uncompressed_suffix
+from structperc.reading.groups import runs
+
+__all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks", "write_predictions"]
+
+SUFFIXES = {".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".parquet": "parquet", ".pq": "parquet"}
+FORMATS = ("csv", "svmlight", "parquet")
+
+
+@attrs.frozen(eq=False)
+class Table:
+    """What a file, or a part of it, holds.
+
+    Attributes
+    ----------
+    X : DataFrame of float64 (CSV, Parquet) or CSR matrix (svmlight)
+    y : ndarray or None
+        The target column; of shape (n, 2) where two columns hold the ends of intervals.
+    weights : ndarray or None
+        The column of sample weights.
+    offsets : ndarray or None
+        Rows offsets[i]:offsets[i+1] are example i; None: each row is one.
+    first : int, default 0
+        How many rows of the file stand before.
+    """
+
+    X: object
+    y: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    offsets: np.ndarray | None = None
+    first: int = 0
+
+    @property
+    def n_examples(self) -> int:
+        return self.X.shape[0] if self.offsets is None else len(self.offsets) - 1
+
+    def __str__(self):
+        return f"{self.X.shape[0]} rows"
+
+
+def guess_format(path) -> str:
+    """"svmlight" for .svm, .svmlight and .libsvm, "parquet" for .parquet and .pq, compressed or not, else "csv"."""
+    return SUFFIXES.get(uncompressed_suffix(path), "csv")
+
+
+class GroupRuns:
+    """The runs of equal entries in part after part of a column; an entry may not come back.
+
+    Parameters
+    ----------
+    path, name : str
+        The file and the column, for messages.
+    """
+
+    def __init__(self, path, name):
+        self.path, self.name, self.seen = path, name, set()
+
+    def offsets(self, values) -> np.ndarray:
+        """Where each run of the next part begins, and the end; a part ends with a whole run."""
+        offsets, again = runs(values)
+        found = values[offsets[:-1]].tolist()
+        again = [*again, *(value for value in found if value in self.seen)]
+        if again:
+            raise DataError(f"{self.path}: the rows with {self.name!r} {again[0]!r} are not all together; sort the file by that column.")
+        self.seen.update(found)
+        return offsets
+
+
+def marked_rows(y, offsets) -> list[tuple]:
+    """For each example the rows, counted from its first, whose target is 1; the others must be 0."""
+    marks = np.asarray(y)
+    if marks.dtype.kind not in "iufb" or not np.isin(marks, (0, 1)).all():
+        odd = next(v for v in marks.tolist() if v not in (0, 1))
+        raise DataError(f"the target holds {odd!r}; with groups it marks the rows of the right answer by 1 and all others by 0.")
+    return [tuple(np.flatnonzero(marks[a:b]).tolist()) for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+
+
+def row_marks(structures, offsets) -> np.ndarray:
+    """The inverse of `marked_rows`: 1 for every row that belongs to its example's structure."""
+    marks = np.zeros(offsets[-1], dtype=np.int64)
+    for start, chosen in zip(offsets[:-1], structures, strict=True):
+        marks[start + np.array(chosen, dtype=np.int64)] = 1
+    return marks
+
+
+def parse_classes(text: str) -> list:
+    """Labels from a comma-separated list: whole numbers if all are, else numbers if all are, else text."""
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if not names or not all(names):
+        raise DataError(f"--classes {text!r} has an empty label; expected labels in order, like low,middle,high.")
+    for kind in (int, float):
+        try:
+            return [kind(name) for name in names]
+        except ValueError:
+            continue
+    return names
+
+
+def write_predictions(file, predictions, header=True) -> None:
+    """One column, its name above it if asked for; a structure of several parts is written with spaces between them."""
+    writer = csv.writer(file, lineterminator="\n")
+    if header:
+        writer.writerow(["prediction"])
+    writer.writerows([" ".join(map(str, y)) if isinstance(y, (tuple, list, np.ndarray)) else str(y)] for y in predictions)

@@ -1,0 +1,52 @@
+"""Reading svmlight: what comes out, whole and part by part, and which line an error names."""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from structperc.errors import DataError, MissingExtra
+from structperc.files.svmlight import read_svmlight
+
+
+class TestSvmlight:
+    def test_columns_are_what_the_file_calls_them(self, write):
+        table = read_svmlight(write("3 1:0.5 4:2 # note\n\n1 2:-1\n", "data.svm"))
+        assert isinstance(table.X, csr_matrix) and table.X.dtype == np.float64
+        assert table.X.toarray().tolist() == [[0, 0.5, 0, 0, 2], [0, 0, -1, 0, 0]]
+        assert table.y.tolist() == [3, 1] and table.y.dtype == np.int64
+
+    def test_groups_are_the_queries(self, write):
+        path = write("1 qid:7 1:1\n0 qid:7 1:2\n1 qid:3 2:1\n", "data.svm")
+        assert read_svmlight(path, grouped=True).offsets.tolist() == [0, 2, 3]
+        assert read_svmlight(path).offsets is None
+        with pytest.raises(DataError, match="does not say qid:NUMBER"):
+            read_svmlight(write("1 1:1\n", "plain.svm"), grouped=True)
+
+    def test_labels_that_are_no_whole_numbers_stay(self, write):
+        assert read_svmlight(write("1.5 1:1\n2 1:1\n", "data.svm")).y.tolist() == [1.5, 2.0]
+
+    def test_training_and_test_files_agree_on_columns(self, write):
+        train, test = read_svmlight(write("1 1:1 3:5\n", "a.svm")), read_svmlight(write("1 1:7\n", "b.svm"), n_features=4)
+        assert test.X.shape[1] == train.X.shape[1] and test.X[0, 1] == 7
+
+    @pytest.mark.parametrize(("content", "message"), [
+        ("", "no examples"),
+        ("low 1:1\n", "no svmlight file"),
+        ("a,b,y\n1,2,3\n", "no svmlight file"),
+        ("1 3:1 2:1\n", "no svmlight file"),
+        ("1 1:1\n2 2:nan\n", "example 2: a value of feature 2 is nan"),
+        ("1 1:1\nnan 2:1\n", "example 2: the target is nan"),
+        ("1 9:1\n", "has the feature 9, but the model was trained with features up to 4"),
+    ])  # fmt: skip
+    def test_broken_files_are_answered(self, write, content, message):
+        path = write(content, "data.svm")
+        with pytest.raises(DataError) as error:
+            read_svmlight(path, n_features=5)
+        assert message in str(error.value) and str(path) in str(error.value)
+
+    def test_without_scikit_learn_the_extra_is_named(self, write, monkeypatch):
+        monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+        with pytest.raises(MissingExtra, match=r"needs scikit-learn; install structperc\[cli\]"):
+            read_svmlight(write("1 1:1\n", "data.svm"))
