@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from collections import defaultdict
 from pathlib import Path
 
@@ -31,9 +30,12 @@ def chooser(target, seed, index) -> random.Random:
 
 def execute(target, run, seed, index):
     """One execution: True where its input was accepted, False where it was refused; raises what is a failure."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return run(chooser(target, seed, index))
+    ignored = []
+    sys.unraisablehook = ignored.append         # what Python would print and forget
+    accepted = run(chooser(target, seed, index))
+    if ignored:
+        raise BrokenPromise(f"an ignored {ignored[0].exc_type.__name__}: {ignored[0].exc_value} in {ignored[0].object!r:.80}")
+    return accepted
 
 
 def signature(error) -> tuple:
@@ -91,10 +93,10 @@ class Runner:
         tempfile.tempdir = self.folder          # also of the children
         self.next = dict.fromkeys(targets, 0)
         self.again = []                         # (name, indices) that a crash cut off
-        self.seconds = dict.fromkeys(targets, 0.0)
+        self.seconds = dict.fromkeys(targets, 0.0)            # of processors
         self.accepted, self.refused = defaultdict(int), defaultdict(int)
         self.broken = []                        # crashes and hangs, like the lines of the file of failures
-        self.children = {}                      # slot: (process, name, indices, began)
+        self.children = {}                      # slot: (process, name, indices)
         for target in targets.values():
             target.prepare()
 
@@ -143,20 +145,20 @@ class Runner:
                 code = 0
             finally:
                 os._exit(code)
-        self.children[slot] = process, name, indices, time.monotonic()
+        self.children[slot] = process, name, indices
 
     def look(self, slot):
         """Ends a child that hangs, counts that of one that has ended."""
-        process, name, indices, began = self.children[slot]
+        process, name, indices = self.children[slot]
         hangs = self.overdue(slot) and self.overdue(slot)       # the first may have seen a slot that was being written
         if hangs:
             os.kill(process, signal.SIGABRT)    # faulthandler writes down where
-        ended, status = os.waitpid(process, 0 if hangs else os.WNOHANG)
+        ended, status, used = os.wait4(process, 0 if hangs else os.WNOHANG)
         if not ended:
             return
         index, accepted, refused, since = SLOT.unpack_from(self.slots, slot * SLOT.size)
         del self.children[slot]
-        self.seconds[name] += time.monotonic() - began
+        self.seconds[name] += used.ru_utime + used.ru_stime
         self.accepted[name] += accepted
         self.refused[name] += refused
         stack = Path(f"{self.failures}.{process}")
@@ -188,11 +190,11 @@ class Runner:
         return lines + self.broken
 
     def table(self) -> str:
-        """Executions, accepted and refused inputs and failures of each target."""
+        """Executions, accepted and refused inputs and failures of each target, and executions in a second of one processor."""
         failures = defaultdict(int)
         for line in self.lines:
             failures[line["target"]] += 1
-        rows = [("target", "executions", "accepted", "refused", "failures", "per second")]
+        rows = [("target", "executions", "accepted", "refused", "failures", "each second")]
         done = [name for name in self.targets if self.accepted[name] + self.refused[name]]
         for name in done:
             n = self.accepted[name] + self.refused[name]

@@ -23,7 +23,7 @@ class Target:
 
     run: Callable
     share: float = 1.0
-    chunk: int = 400
+    chunk: int = 1000
     prepare: Callable = lambda: None
 
 
@@ -36,11 +36,11 @@ def targets() -> dict:
         "members": Target(model_files.mixed),
         "arrays": Target(model_files.crafted_arrays),
         "header": Target(model_files.crafted_header),
-        "X": Target(arguments.hostile_rows, share=2, chunk=1000),
+        "X": Target(arguments.hostile_rows, share=2),
         "y": Target(arguments.hostile_answers),
-        "segments": Target(arguments.hostile_segments, share=2, chunk=1000),
-        "tokens": Target(tokens.hostile_sentences, share=2, chunk=1000),
-        "forms": Target(forms.equal_forms, chunk=1000),
+        "segments": Target(arguments.hostile_segments, share=2),
+        "tokens": Target(tokens.hostile_sentences, share=2),
+        "forms": Target(forms.equal_forms),
         "options": Target(options.hostile_options),
         "histories": Target(histories.twins, chunk=100),
         "files": Target(files.hostile_files, share=2, prepare=files.prepare),

@@ -3,7 +3,6 @@
 import numpy as np
 import scipy.sparse as sp
 
-import structperc
 from fuzz import hostile, kinds
 from fuzz.mutators import disturbed, spoil, spoil_array
 from fuzz.promises import READING, attempt, expect
@@ -170,5 +169,3 @@ def narrowed(random, given):
     dtype = random.choice((np.int64, np.int64, np.uint64, np.int32, np.float64, np.uint8))
     return np.array([value % 2**64 for value in given], dtype=np.uint64).astype(dtype)
 
-
-__all__ = ["hostile_answers", "hostile_rows", "hostile_segments", "structperc"]
