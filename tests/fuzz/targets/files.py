@@ -13,7 +13,7 @@ from structperc.reading.templates import Template
 from fuzz import corpus
 from fuzz.mutators import spoil_bytes, spoil_text
 from fuzz.promises import attempt
-from structperc.files import conll, csv_svmlight
+from structperc.files import conll, csv_tables, svmlight
 
 COMPRESS = {"": bytes, ".gz": functools.partial(gzip.compress, mtime=0), ".bz2": bz2.compress, ".xz": lzma.compress}
 SEPARATORS = {".csv": (",", ";"), ".svmlight": (" ", ":"), ".conll": (" ", "\t"), ".conllu": ("\t",), ".template": (",", "/", "[")}
@@ -55,23 +55,30 @@ def written(random, name) -> Path:
 
 def read_csv(random, path):
     header = ("level", "a", "b", "low", "high", "height", "day", "weight", "shown", None)
-    target = random.choice((*header, ("low", "high"), ("level", "height")))
-    return csv_svmlight.read_csv(path, target=target, weight=random.choice((None, None, "weight", "a")), group=random.choice((None, None,
-                                                                                                                              "day")),
-                                 features=random.choice((None, None, ["a"], ["height", "width"])), text_labels=random.random() < 0.5,
-                                 separator=random.choice((",", ",", ",", ";", "\t", '"')))
+    how = {"target": random.choice((*header, "low,high", ("low", "high"), ("level", "height"))),
+           "weight": random.choice((None, None, "weight", "a")), "group": random.choice((None, None, "day")),
+           "features": random.choice((None, None, ["a"], ["height", "width"])), "text_labels": random.random() < 0.5,
+           "separator": random.choice((",", ",", ",", ";", "\t", '"'))}
+    if random.random() < 0.4:
+        return list(csv_tables.stream_csv(path, **how, rows=random.choice((1, 2, 7))))
+    return csv_tables.read_csv(path, **how)
 
 
 def read_svmlight(random, path):
-    grouped = random.random() < 0.4
-    if random.random() < 0.4:
-        return list(csv_svmlight.stream_svmlight(path, n_features=4, grouped=grouped, chunk_bytes=random.choice((1, 20, 1 << 20))))
-    return csv_svmlight.read_svmlight(path, n_features=random.choice((None, None, 4, 2)), grouped=grouped)
+    grouped, n_features = random.random() < 0.4, random.choice((None, None, 4, 2))
+    act = random.random()
+    if act < 0.2:
+        return svmlight.survey(path)
+    if act < 0.5:
+        return list(svmlight.stream_svmlight(path, n_features=n_features, grouped=grouped, rows=random.choice((1, 3, 1 << 20))))
+    return svmlight.read_svmlight(path, n_features=n_features, grouped=grouped)
 
 
 def read_columns(random, path):
     conllu = path.name.startswith("tags") != (random.random() < 0.05)
     names = random.choice((None, ["form", "upos"], ["form"], ["word", "_", "chunk"], ["a", "b", "c"], ["a", "a"], []))
+    if random.random() < 0.3:
+        return list(conll.stream_file(path, conllu, random.choice((1, 2, 100))))
     found = conll.read_columns(path, names, conllu)
     with open(folder() / "out", "w", encoding="utf-8", errors="surrogateescape") as file:
         conll.write_columns(file, found, [["X"] * len(sentence) for sentence in found], random.choice((" ", "\t")))
