@@ -14,10 +14,8 @@ def prepare():
         raise SystemExit("make fuzz: --coverage needs atheris; pip install atheris, or leave --coverage out.") from None
     with atheris.instrument_imports(include=["structperc", "structperc_batch", "structperc_dual_kernel", "structperc_kernels",
                                              "structperc_latent_ranking", "structperc_sequence"]):
-        import structperc.cli
-        import structperc.components
-        import structperc.files.conll
         import structperc.files.csv_svmlight  # noqa: F401
+
 
 
 class Drawn(random.Random):

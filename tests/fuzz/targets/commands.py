@@ -5,10 +5,13 @@ import functools
 import io
 import re
 
+import numpy as np
+
 from fuzz import corpus
 from fuzz.mutators import CELLS
 from fuzz.promises import expect
 from fuzz.targets.files import folder, spoiled, written
+from structperc import Engine
 from structperc.cli import main
 
 CODES = (0, 1, 2)
@@ -103,4 +106,19 @@ def hostile_commands(random):
     expect(code or not err.strip() or "--progress" in arguments or "--quiet" not in arguments, f"success, but standard error says {err!r}")
     expect(code == 0 or err.strip() or act >= 9, f"exit code {code} without a word of: {words!r}")
     expect("--progress" in arguments or not CONTROL.search(err), f"control characters reach the terminal: {err!r}")
+    if code == 0 and arguments[:1] == ["fit"] and "--help" not in arguments and random.random() < 0.3:
+        learned_in_parts(random, arguments, model)
     return code == 0
+
+
+def learned_in_parts(random, arguments, model):
+    """The same fit with --stream ends in the same weights, or is refused."""
+    parts = path_of("parts.model")
+    code, _, err = run(*arguments, "--model", parts, "--stream", "--rows", random.choice("123"))
+    if code == 0:
+        expect(weights_of(model) == weights_of(parts), f"--stream learns another model: {' '.join(arguments)!r}")
+
+
+def weights_of(path):
+    """The state of a model's weights."""
+    return {name: np.asarray(values).tobytes() for name, values in Engine.load(path).parts_.weights.state().items()}

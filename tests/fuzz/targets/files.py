@@ -3,17 +3,21 @@
 import bz2
 import functools
 import gzip
+import io
 import lzma
 import tempfile
 from pathlib import Path
 from random import Random
 
-from structperc.reading.templates import Template
+import numpy as np
+import pandas
+from scipy.sparse import issparse
 
 from fuzz import corpus
 from fuzz.mutators import spoil_bytes, spoil_text
-from fuzz.promises import attempt
-from structperc.files import conll, csv_tables, svmlight
+from fuzz.promises import attempt, expect, plain
+from structperc.files import conll, csv_tables, parquet, svmlight
+from structperc.reading.named import NamedReader
 
 COMPRESS = {"": bytes, ".gz": functools.partial(gzip.compress, mtime=0), ".bz2": bz2.compress, ".xz": lzma.compress}
 SEPARATORS = {".csv": (",", ";"), ".svmlight": (" ", ":"), ".conll": (" ", "\t"), ".conllu": ("\t",), ".template": (",", "/", "[")}
@@ -26,10 +30,11 @@ def folder():
 
 def prepare():
     """Imports what readers import at their use."""
+    columnar()
     for name, text in corpus.files().items():
         path = folder() / name
         path.write_text(text, encoding="utf-8")
-        attempt(READERS[path.suffix], Random(0), path)
+        READERS[path.suffix](Random(0), path)
 
 
 def spoiled(random, name) -> bytes:
@@ -53,51 +58,84 @@ def written(random, name) -> Path:
     return path
 
 
-def read_csv(random, path):
-    header = ("level", "a", "b", "low", "high", "height", "day", "weight", "shown", None)
-    how = {"target": random.choice((*header, "low,high", ("low", "high"), ("level", "height"))),
-           "weight": random.choice((None, None, "weight", "a")), "group": random.choice((None, None, "day")),
-           "features": random.choice((None, None, ["a"], ["height", "width"])), "text_labels": random.random() < 0.5,
-           "separator": random.choice((",", ",", ",", ";", "\t", '"'))}
-    if random.random() < 0.4:
-        return list(csv_tables.stream_csv(path, **how, rows=random.choice((1, 2, 7))))
-    return csv_tables.read_csv(path, **how)
+def whole_and_parts(read, stream, path, how, parts):
+    """A file read at once and part after part: where both take it, they hold the same rows."""
+    taken, table = attempt(read, path, also=(OSError,), **how)
+    streamed, tables = attempt(lambda: list(stream(path, **how, **parts)), also=(OSError,))
+    if taken and streamed:
+        expect(np.array_equal(dense(table.X), np.concatenate([dense(part.X) for part in tables])), "parts hold other rows than the whole")
+        if table.y is not None and table.y.dtype == tables[0].y.dtype:
+            expect(plain(table.y) == plain(np.concatenate([part.y for part in tables])), "parts hold other answers than the whole")
+    return taken
+
+
+def dense(X):
+    return X.toarray() if issparse(X) else np.asarray(X)
+
+
+def read_csv(random, path, read=csv_tables.read_csv, stream=csv_tables.stream_csv, **more):
+    names = ("level", "a", "b", "low", "high", "height", "day", "weight", "shown", None)
+    how = {"target": random.choice((*names, ("low", "high"), ("level", "height"))), "weight": random.choice((None, None, "weight", "a")),
+           "group": random.choice((None, None, "day")), "features": random.choice((None, None, ["a"], ["height", "width"])),
+           "text_labels": random.random() < 0.5, **more}
+    return whole_and_parts(read, stream, path, how, {"rows": random.choice((1, 2, 100))})
+
+
+def read_separated(random, path):
+    return read_csv(random, path, separator=random.choice((",", ",", ",", ";", "\t", '"')))
+
+
+def read_parquet(random, path):
+    return read_csv(random, path, parquet.read_parquet, parquet.stream_parquet)
 
 
 def read_svmlight(random, path):
-    grouped, n_features = random.random() < 0.4, random.choice((None, None, 4, 2))
-    act = random.random()
-    if act < 0.2:
-        return svmlight.survey(path)
-    if act < 0.5:
-        return list(svmlight.stream_svmlight(path, n_features=n_features, grouped=grouped, rows=random.choice((1, 3, 1 << 20))))
-    return svmlight.read_svmlight(path, n_features=n_features, grouped=grouped)
+    how = {"n_features": random.choice((None, 4, 4, 2)), "grouped": random.random() < 0.4}
+    if how["n_features"] is None:
+        return attempt(svmlight.read_svmlight, path, also=(OSError,), **how)[0]
+    return whole_and_parts(svmlight.read_svmlight, svmlight.stream_svmlight, path, how, {"rows": random.choice((1, 2, 100))})
 
 
 def read_columns(random, path):
     conllu = path.name.startswith("tags") != (random.random() < 0.05)
     names = random.choice((None, ["form", "upos"], ["form"], ["word", "_", "chunk"], ["a", "b", "c"], ["a", "a"], []))
-    if random.random() < 0.3:
-        return list(conll.stream_file(path, conllu, random.choice((1, 2, 100))))
-    found = conll.read_columns(path, names, conllu)
-    with open(folder() / "out", "w", encoding="utf-8", errors="surrogateescape") as file:
-        conll.write_columns(file, found, [["X"] * len(sentence) for sentence in found], random.choice((" ", "\t")))
-    return found
+    taken, found = attempt(conll.read_columns, path, names, conllu, also=(OSError,))
+    streamed, parts = attempt(lambda: list(conll.stream_file(path, conllu, sentences=random.choice((1, 2)))), also=(OSError,))
+    if taken:
+        expect(streamed and sum(part.n_tokens for part in parts) == sum(map(len, found)), "parts hold other tokens than the whole")
+        with open(folder() / "out", "w", encoding="utf-8", errors="surrogateescape") as file:
+            conll.write_columns(file, found, [["X"] * len(sentence) for sentence in found], random.choice((" ", "\t")))
+    return taken
 
 
 def read_template(random, path):
-    template = Template(path.read_bytes().decode("utf-8", random.choice(("replace", "surrogateescape"))), random.choice((None, ["word",
-                                                                                                                                "tag"])))
-    from structperc.reading.named import NamedReader
-
-    return NamedReader(template=template.text, columns=template.columns).learn([[("the", "D"), ("dog", "N")], [("é", "\ud800")], [("a",)]])
+    columns, text = random.choice((None, ["word", "tag"])), path.read_bytes().decode("utf-8", random.choice(("replace", "surrogateescape")))
+    sentences = [[("the", "D"), ("dog", "N")], [("é", "\ud800")], [("a",)]]
+    return attempt(lambda: NamedReader(template=text, columns=columns).learn(sentences))[0]
 
 
-READERS = {".csv": read_csv, ".svmlight": read_svmlight, ".conll": read_columns, ".conllu": read_columns, ".template": read_template}
+READERS = {".csv": read_separated, ".parquet": read_parquet, ".svmlight": read_svmlight,
+           ".conll": read_columns, ".conllu": read_columns, ".template": read_template}
 
 
 def hostile_files(random):
-    """One file, read once."""
-    name = random.choice(list(corpus.files()))
-    path = written(random, name)
-    return attempt(READERS[Path(name).suffix], random, path, also=(OSError,))[0]
+    """One file, read at once and in parts."""
+    if columnar() and random.random() < 0.1:
+        path = folder() / "ranks.parquet"
+        path.write_bytes(spoil_bytes(random, columnar()))
+    else:
+        path = written(random, random.choice(list(corpus.files())))
+    suffix = next(suffix for suffix in path.suffixes if suffix in READERS)
+    return READERS[suffix](random, path)
+
+
+@functools.cache
+def columnar() -> bytes:
+    """A Parquet file; empty where pyarrow is not installed."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return b""
+    file = io.BytesIO()
+    pandas.read_csv(corpus.FOLDER / "ranks.csv").to_parquet(file)
+    return file.getvalue()
