@@ -2,7 +2,6 @@
 
 import importlib.util
 import io
-import json
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from structperc_latent_ranking.solver import TopDocuments
 
 from structperc import Engine, hookimpl
 from structperc.components import LatentUpdate, Outputs, RowFeatures, Rows, Schedule, Structures
-from structperc.engine.model_file import dumps, loads, unpack
+from structperc.engine.model_file import collect, loads, write
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.testing import check_problem
 
@@ -194,11 +193,11 @@ def test_models_of_before_these_options_are_read():
     """Their files do not name the step size and the schedules."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     engine = Engine("multiclass").fit(X, (X[:, 0] > 0).astype(int))
-    header, arrays = unpack(dumps(engine), "it")
+    header, arrays = collect(engine)
     for name in ("step_size", "step_schedule", "decay_schedule"):
         del header["options"][name]
     buffer = io.BytesIO()
-    np.savez(buffer, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays)
+    write(buffer, header, arrays)
     again = loads(Engine, buffer.getvalue())
     np.testing.assert_array_equal(again.coef_, engine.coef_)
     assert again.step_schedule == "constant"

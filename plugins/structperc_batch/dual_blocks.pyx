@@ -12,8 +12,10 @@ import numpy as np
 
 from libc.stdlib cimport calloc, free
 from structperc.errors import DataError
-from structperc.plugin_tools import bound
+from structperc.plugin_tools import bound, taken
 from structperc_batch.block_memory cimport append, assign, clear, position, remove
+
+MOST = 2**31 - 1        # integers that are saved
 
 
 cdef class DualBlocks:
@@ -111,13 +113,14 @@ cdef class DualBlocks:
         if not state:
             self.forget()
             return
-        counts, sizes, gold_sizes = (np.asarray(state[name]).tolist() for name in ("counts", "sizes", "gold_sizes"))
-        alpha, loss = (np.asarray(state[name], dtype=float).tolist() for name in ("alpha", "loss"))
-        values, golds = (np.ascontiguousarray(state[name], dtype=np.intc) for name in ("structures", "golds"))
-        fits = (len(gold_sizes) == len(counts) and sum(counts) == len(sizes) == len(alpha) == len(loss)
-                and min(counts, default=0) >= 0 and min(sizes, default=0) >= 0 and sum(sizes) == len(values)
-                and sum(max(n, 0) for n in gold_sizes) == len(golds))
-        if not fits or not all(a >= 0 and a - a == 0 for a in alpha):
+        counts = taken(state, "counts", np.int64, (None,), low=0).tolist()
+        sizes = taken(state, "sizes", np.int64, (None,), low=0).tolist()
+        gold_sizes = taken(state, "gold_sizes", np.int64, (len(counts),), low=-1).tolist()
+        alpha = taken(state, "alpha", np.float64, (len(sizes),), low=0).tolist()
+        loss = taken(state, "loss", np.float64, (len(sizes),)).tolist()
+        values, golds = (taken(state, name, np.intc, (None,)) for name in ("structures", "golds"))
+        if (sum(counts) != len(sizes) or sum(sizes) != len(values) or sum(max(n, 0) for n in gold_sizes) != len(golds)
+                or max(len(values), len(golds)) > MOST):
             raise DataError("the saved dual solution is damaged: its arrays do not fit together.")
         self.begin(len(counts))
         for i in range(self.n_examples):

@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.components import Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, taken
 from structperc.solvers.certificates import Certificate, Measurements
 from structperc_batch.frank_wolfe import BlockFrankWolfe
 from structperc_batch.passes import Passes
@@ -85,13 +85,14 @@ class FrankWolfeTrainer(Trainer):
 
     def state(self):
         known = self.measured.certificate
-        return {"objectives": np.array(self.measured.objectives), "gaps": np.array(self.measured.gaps),
-                "certificate": np.array(attrs.astuple(known) if known else ())}
+        return {"objectives": np.array(self.measured.objectives, dtype=float), "gaps": np.array(self.measured.gaps, dtype=float),
+                "certificate": np.array(attrs.astuple(known) if known else (), dtype=float)}
 
     def restore(self, state):
         measured = self.measured
-        measured.objectives, measured.gaps = (np.asarray(state[name], dtype=float).tolist() for name in ("objectives", "gaps"))
-        known = np.asarray(state["certificate"], dtype=float).tolist()
+        measured.objectives, measured.gaps = (taken(state, name, np.float64, (None,), finite=False).tolist()
+                                              for name in ("objectives", "gaps"))
+        known = taken(state, "certificate", np.float64, (None,), finite=False).tolist()
         if len(known) not in (0, 2):
             raise DataError(f"the saved certificate has {len(known)} numbers; expected 2.")
         measured.certificate = Certificate(*known) if known else None
@@ -140,8 +141,8 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
         return super().attributes(weights) | {"objectives_": lambda: np.array(self.rounds)}
 
     def state(self):
-        return super().state() | {"rounds": np.array(self.rounds)}
+        return super().state() | {"rounds": np.array(self.rounds, dtype=float)}
 
     def restore(self, state):
         super().restore(state)
-        self.rounds = np.asarray(state["rounds"], dtype=float).tolist()
+        self.rounds = taken(state, "rounds", np.float64, (None,), finite=False).tolist()

@@ -15,7 +15,7 @@ import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.components import PrimalWeights, Reader, Rows
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.plugin_tools import adopt, check_same, engine_options, generator, read, refuse_not_finite
+from structperc.plugin_tools import adopt, check_same, engine_options, generator, read, refuse_not_finite, taken, within
 from structperc_dual_kernel.weights import DualWeights
 
 WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
@@ -166,19 +166,21 @@ class NystroemReader(Reader):
         if not state:
             self.forget()
             return
-        described = str(state["described"])
+        described = taken(state, "described", str)
         if described != self.described():
             raise DataError(f"the model was trained with NystroemReader's options {described}, but this one has {self.described()}")
-        n_features, sparse, objects = (int(value) for value in state["seen"])
+        n_features, sparse, objects = taken(state, "seen", np.int64, (3,), low=0).tolist()
+        if max(sparse, objects) > 1:
+            raise DataError(f"the saved form of the data is {sparse, objects}; expected 0 or 1 for sparse and for objects.")
+        names = taken(state, "names", str, (n_features,)).tolist() if "names" in state else None
         seen = SimpleNamespace(n_features=n_features, sparse=bool(sparse), objects=bool(objects),
-                               feature_names=tuple(state["names"].tolist()) if "names" in state else None)
+                               feature_names=None if names is None else tuple(names))
         kernel_rows = self.kernel_rows_like(seen)
         kernel_rows.start(seen)
-        kernel_rows.restore({key.removeprefix("kernel_rows."): value for key, value in state.items() if key.startswith("kernel_rows.")})
-        normalization = np.array(state["normalization"], dtype=float)
-        if normalization.shape != (kernel_rows.n, kernel_rows.n) or not kernel_rows.n or not np.isfinite(normalization).all():
-            raise DataError(f"the saved normalization has shape {normalization.shape}; the {kernel_rows.n} landmarks need finite ones of "
-                            f"shape {(kernel_rows.n, kernel_rows.n)}.")
+        kernel_rows.restore(within(state, "kernel_rows."))
+        normalization = taken(state, "normalization", np.float64, (kernel_rows.n, kernel_rows.n))
+        if not kernel_rows.n:
+            raise DataError("there are no saved landmarks; expected at least one.")
         self.seen, self.kernel_rows, self.normalization = seen, kernel_rows.select(range(kernel_rows.n)), normalization
 
 

@@ -11,11 +11,13 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 from structperc.errors import DataError
 from structperc.core.rows cimport Example
+from structperc.plugin_tools import taken, within
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 
 FIRST_ROOM = 64
 KEY_BYTES = 16
 NO_KEY = bytes(KEY_BYTES)
+MOST = 2**62                    # a saved count must leave room to go on counting
 
 
 cdef class SupportSet:
@@ -181,29 +183,25 @@ cdef class SupportSet:
         v, u, number = (np.array(part) for part in self.arrays())
         n = len(v)
         state = {"coefficients": v, "sums": u, "numbers": number, "joined": np.array(self.joined[:n]), "squares": np.array(self.square[:n]),
-                 "n_joined": np.array(self.n_joined),
+                 "n_joined": np.array(self.n_joined, dtype=np.int64),
                  "keys": np.frombuffer(b"".join(key or NO_KEY for key in self.keys), dtype=np.uint8).reshape(n, KEY_BYTES)}
         return {**state, **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
 
     def restore(self, state):
-        prefix = "kernel_rows."
-        self.kernel_rows.restore({key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)})
+        self.kernel_rows.restore(within(state, "kernel_rows."))
         n = self.kernel_rows.n
-        shapes = {"coefficients": (n, self.n_blocks), "sums": (n, self.n_blocks), "numbers": (n,), "joined": (n,), "squares": (n,),
-                  "keys": (n, KEY_BYTES)}
-        for key, shape in shapes.items():
-            if np.shape(state[key]) != shape:
-                raise DataError(f"the saved {key} have shape {np.shape(state[key])}; the {n} rows saved with them need {shape}.")
-        keys = [row.tobytes() for row in np.asarray(state["keys"])]
-        keys = [None if key == NO_KEY else key for key in keys]
-        slot_of = {key: slot for slot, key in enumerate(keys) if key is not None}
-        if state["keys"].dtype != np.uint8 or len(slot_of) != n - keys.count(None):
-            raise DataError(f"the saved keys of {n} rows are {state['keys'].dtype}, or two are equal; expected different digests in bytes.")
         if self.budget and n > self.budget:
             raise DataError(f"{n} rows are saved, more than the budget of {self.budget}.")
-        self.v, self.u = (np.array(state[key], dtype=float, order="C") for key in ("coefficients", "sums"))
-        self.number, self.joined = (np.array(state[key], dtype=np.int64) for key in ("numbers", "joined"))
-        self.square, self.n_joined = np.array(state["squares"], dtype=float), int(state["n_joined"])
+        keys = [row.tobytes() for row in taken(state, "keys", np.uint8, (n, KEY_BYTES))]
+        keys = [None if key == NO_KEY else key for key in keys]
+        slot_of = {key: slot for slot, key in enumerate(keys) if key is not None}
+        if len(slot_of) != n - keys.count(None):
+            raise DataError(f"two of the saved keys of {n} rows are equal; expected different digests.")
+        self.v, self.u = (taken(state, name, np.float64, (n, self.n_blocks)) for name in ("coefficients", "sums"))
+        self.n_joined = taken(state, "n_joined", np.int64, low=0, high=MOST)
+        self.number = taken(state, "numbers", np.int64, (n,), low=0, high=MOST)
+        self.joined = taken(state, "joined", np.int64, (n,), low=0, high=self.n_joined)
+        self.square = taken(state, "squares", np.float64, (n,), finite=False)
         self.keys, self.slot_of, self.journal, self.evicted = keys, slot_of, None, None
 
 

@@ -19,12 +19,12 @@ from structperc.core.weights cimport Weights
 from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc.plugin_tools import refuse_not_finite, take_interruption
+from structperc.plugin_tools import refuse_not_finite, take_interruption, taken
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
 from structperc_dual_kernel.look_ahead cimport LookAhead
 from structperc_dual_kernel.support_set cimport SupportSet
-from structperc_dual_kernel.support_set import short
+from structperc_dual_kernel.support_set import MOST, short
 from structperc_dual_kernel.score_cache cimport ScoreCache
 
 COLLINS_DUFFY = """@inproceedings{collins2002new,
@@ -474,16 +474,18 @@ cdef class DualWeights(Weights):
 
     def state(self):
         return {"explicit": np.array(self.explicit.vector), "scales": np.array([self.averaging.scale, self.averaging.scale_sum]),
-                "row_numbers": np.array([self.first_number, self.next_number]), **self.support.state()}
+                "row_numbers": np.array([self.first_number, self.next_number], dtype=np.int64), **self.support.state()}
 
     def restore(self, state):
-        if np.shape(state["explicit"]) != self.explicit.vector.shape:
-            raise DataError(f"the saved weights besides rows have shape {np.shape(state['own'])}; these options need "
-                            f"{self.explicit.vector.shape}.")
+        explicit = taken(state, "explicit", np.float64, self.explicit.vector.shape)
+        scale, scale_sum = taken(state, "scales", np.float64, (2,), low=0)
+        if scale == 0:
+            raise DataError("the saved scale of the weights is 0; expected a number above 0.")
+        numbers = taken(state, "row_numbers", np.int64, (2,), low=0, high=MOST)
         self.support.restore(state)
-        self.explicit.vector[:] = state["explicit"]
-        self.averaging.scale, self.averaging.scale_sum = (float(v) for v in state["scales"])
-        self.first_number, self.next_number = (int(v) for v in state["row_numbers"])
+        self.explicit.vector[:] = explicit
+        self.averaging.scale, self.averaging.scale_sum = scale, scale_sum
+        self.first_number, self.next_number = numbers
         self.support.kernel_rows.fitted = True
         self.forget(self.fit_rows)
         self._final = None

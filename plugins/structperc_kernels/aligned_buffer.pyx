@@ -2,8 +2,12 @@
 
 Typical sizes: 10^3..10^9 bytes. Growing costs a copy, and takes half as much again.
 """
+import math
+
 import numpy as np
 
+from cpython.buffer cimport PyBUF_WRITE
+from cpython.memoryview cimport PyMemoryView_FromMemory
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove
 
@@ -42,6 +46,14 @@ cdef object copied(const void *at, shape, dtype):
     if array.size:
         memcpy(<void *> to, at, array.nbytes)
     return array
+
+
+cdef object viewed(void *at, shape, dtype):
+    """An array on this memory, which must outlive it."""
+    cdef Py_ssize_t size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size == 0:
+        return np.empty(shape, dtype=dtype)
+    return np.frombuffer(PyMemoryView_FromMemory(<char *> at, size, PyBUF_WRITE), dtype=dtype).reshape(shape)
 
 
 cdef int out_of_memory() except -1:

@@ -4,9 +4,12 @@ Typical sizes: 10^2..10^4 rows. Cost: the function is called for 64 stored rows 
 """
 import numpy as np
 
-from structperc.errors import DataError, PluginError
+from structperc.errors import PluginError
 from structperc.core.rows cimport Rows
+from structperc.plugin_tools import check_starts, taken
 from structperc_kernels.compared_rows cimport ComparedKernelRows
+
+FLOATS, INTEGERS = (np.float64, np.float32), (np.int32, np.int64)
 
 
 cdef class CallableKernelRows(ComparedKernelRows):
@@ -47,19 +50,22 @@ cdef class CallableKernelRows(ComparedKernelRows):
 
     def state(self):
         rows = self.support()
-        if isinstance(rows, np.ndarray):
-            return {"rows": rows}
-        return {"values": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+        stored = {"rows": rows} if isinstance(rows, np.ndarray) else {"values": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+        return {**stored, "probe": self.probe()}
 
     def restore(self, state):
-        from scipy.sparse import csr_array
-        rows = state["rows"] if "rows" in state else csr_array((state["values"], state["indices"], state["indptr"]),
-                                                               shape=(len(state["indptr"]) - 1, self.n_features))
-        if rows.ndim != 2 or rows.dtype.kind != "f" or rows.shape[1] != self.n_features:
-            raise DataError(f"the saved rows are {rows.dtype} of shape {rows.shape}; expected numbers of shape (n, {self.n_features}).")
-        if not isinstance(rows, np.ndarray):
-            rows.check_format(full_check=True)      # a ValueError for indices that are none
+        rows = taken(state, "rows", FLOATS, (None, self.n_features)) if "rows" in state else self.saved_csr(state)
         self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
+        self.check_probe(state, self.kernel)
+
+    def saved_csr(self, state):
+        """The sparse matrix of the rows."""
+        from scipy.sparse import csr_array
+        values = taken(state, "values", FLOATS, (None,))
+        indices = taken(state, "indices", INTEGERS, (len(values),), low=0, high=self.n_features - 1)
+        starts = taken(state, "indptr", INTEGERS, (None,))
+        check_starts("row starts", starts, len(values))
+        return csr_array((values, indices, starts), shape=(len(starts) - 1, self.n_features))
 
 
 def stacked(rows):

@@ -8,10 +8,10 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
 from libc.string cimport memmove
 from structperc.core.stopping cimport interrupted
-from structperc.errors import DataError
-from structperc.core.inner_products cimport SP_DENSE_F32, SP_DENSE_F64, sp_rows
+from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
-from structperc_kernels.aligned_buffer cimport copied, out_of_memory
+from structperc.plugin_tools import taken
+from structperc_kernels.aligned_buffer cimport copied, out_of_memory, viewed
 from structperc_kernels.instruction_sets cimport (sp_is_distance, sp_keep_dense_f32, sp_keep_dense_f64, sp_norm_of_f32, sp_norm_of_f64,
                                                   sp_panel)
 from structperc_kernels.kernel_rows cimport LANES, Queries
@@ -127,23 +127,17 @@ cdef class DenseKernelRows(VectorKernelRows):
                 "offset": np.array(self.function.offset)}
 
     def restore(self, state):
-        cdef sp_rows x
-        cdef size_t at
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, n
         gamma, offset = self.check_state(state)
-        rows, origin = np.ascontiguousarray(state["rows"]), np.asarray(state["origin"])
-        if rows.dtype != self.dtype or rows.ndim != 2 or rows.shape[1] != self.n_features or not np.isfinite(rows).all():
-            raise DataError(f"the saved rows are {rows.dtype} of shape {rows.shape}; expected finite {self.dtype} of shape "
-                            f"(n, {self.n_features}).")
-        if origin.dtype != np.float64 or origin.shape != (self.n_features,) or not np.isfinite(origin).all():
-            raise DataError(f"the saved origin is {origin.dtype} of shape {origin.shape}; expected finite float64 of shape "
-                            f"({self.n_features},).")
-        self.reserve(len(rows))
-        at = rows.ctypes.data
+        rows = taken(state, "rows", self.dtype, (None, self.n_features), into=self._room)
+        self.origin = taken(state, "origin", np.float64, (self.n_features,))
+        n = len(rows)
         self.function.gamma, self.function.offset, self.fitted = gamma, offset, True
-        x.layout, x.n_rows, x.n_features = SP_DENSE_F32 if self.narrow else SP_DENSE_F64, len(rows), self.n_features
-        x.values = <const void *> at
-        self.origin = np.zeros(self.n_features)
-        for i in range(len(rows)):
-            self.put(i, &x, i)
-        self.n, self.origin = len(rows), np.array(origin)
+        for i in range(n):
+            self.measure(i, self.stored.at + i * self.n_features * self.value_size, self.n_features)
+        self.n = n
+
+    def _room(self, shape):
+        """Where rows of this shape are stored."""
+        self.reserve(shape[0])
+        return viewed(self.stored.at, shape, self.dtype)

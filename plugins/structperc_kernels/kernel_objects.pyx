@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t
 from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Rows
+from structperc.plugin_tools import taken
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 from structperc_kernels.listed_rows cimport ListedKernelRows
 from structperc_kernels.object_kernels cimport Encoded, ObjectKernel
@@ -186,9 +187,9 @@ cdef class KernelObjects(ListedKernelRows):
         if other:
             raise PluginError(f"objects such as {other[0]!r:.80} cannot be written to a model file; with a kernel on objects that is a "
                               f"function of Python only strings can, which do not end in a zero character.")
-        return {"objects": np.array(self.held, dtype=str)}
+        return {"objects": np.array(self.held, dtype=str), "probe": self.probe()}
 
     def restore(self, state):
-        if self.compiled is None and (state["objects"].dtype.kind != "U" or state["objects"].ndim != 1):
-            raise DataError(f"the saved objects are {state['objects'].dtype} of shape {state['objects'].shape}; expected strings.")
-        self.hold(state["objects"].tolist() if self.compiled is None else self.compiled.restore(state))
+        self.hold(taken(state, "objects", str, (None,)).tolist() if self.compiled is None else self.compiled.restore(state))
+        if self.compiled is None:
+            self.check_probe(state, self.kernel)

@@ -16,6 +16,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport sqrt
 from structperc.errors import DataError, OptionError
+from structperc.plugin_tools import taken
 from structperc_kernels.symbol_table cimport SymbolTable
 
 LOWEST, HIGHEST = 1e-150, 1e150     # of a kernel of an object with itself, so that products of two are finite and not 0
@@ -176,11 +177,11 @@ cdef class ObjectKernel(Component):
 
     def saved_symbols(self, state):
         """The symbols of each object, a list of lists."""
-        text, codes, ends = (saved_array(state, name, dtype) for name, dtype in (
+        text, codes, ends = (taken(state, name, dtype, (None,)) for name, dtype in (
             ("symbols", np.uint8), ("codes", np.int32), ("ends", np.int64)))
         try:
             symbols = json.loads(text.tobytes())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"the saved symbols are no JSON: {error}.") from None
         if not isinstance(symbols, list) or not all(isinstance(symbol, PLAIN) for symbol in symbols):
             raise DataError("the saved symbols are no list of strings and numbers.")
@@ -227,14 +228,6 @@ cdef class ObjectKernel(Component):
             raise DataError(f"its kernel with itself is {at.square:.3g} with decay={self.decay:g}, beyond what floating point can compare; "
                             f"{'lower' if at.square > 1 else 'raise'} the decay.")
         return encoded
-
-
-def saved_array(state, name, dtype):
-    """An array of a saved state."""
-    array = state.get(name)
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-        raise DataError(f"the saved objects have no one-dimensional array {name!r} of type {np.dtype(dtype)}.")
-    return array
 
 
 def kind_of(symbol):

@@ -6,6 +6,7 @@ import numpy as np
 
 from structperc.errors import DataError
 from structperc.core.rows cimport Rows
+from structperc.plugin_tools import taken
 from structperc_kernels.compared_rows cimport ComparedKernelRows
 
 
@@ -40,10 +41,5 @@ cdef class PrecomputedKernelRows(ComparedKernelRows):
         return {"columns": self.support()}
 
     def restore(self, state):
-        columns = np.asarray(state["columns"])
-        if (columns.ndim != 1 or columns.dtype != np.int64
-                or len(columns) and not 0 <= columns.min() <= columns.max() < self.n_features):
-            raise DataError(f"the saved numbers of columns are {columns.dtype} of shape {columns.shape}, or not all from 0 to "
-                            f"{self.n_features - 1}.")
-        self.held = columns.tolist()
+        self.held = taken(state, "columns", np.int64, (None,), low=0, high=self.n_features - 1).tolist()
         self.n = len(self.held)

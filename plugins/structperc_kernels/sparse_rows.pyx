@@ -11,7 +11,8 @@ from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
-from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory
+from structperc.plugin_tools import check_starts, taken
+from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory, viewed
 from structperc_kernels.instruction_sets cimport (sp_keep_sparse_f32, sp_keep_sparse_f64, sp_n_values, sp_norm_of_f32, sp_norm_of_f64,
                                                   sp_panel)
 from structperc_kernels.kernel_rows cimport LANES, Queries
@@ -240,25 +241,27 @@ cdef class SparseKernelRows(VectorKernelRows):
     def restore(self, state):
         cdef Py_ssize_t i, n
         gamma, offset = self.check_state(state)
-        values, indices, starts = (np.ascontiguousarray(state[name]) for name in ("values", "indices", "starts"))
-        if values.dtype != self.dtype or values.ndim != 1 or not np.isfinite(values).all():
-            raise DataError(f"the saved values are {values.dtype} of shape {values.shape}; expected a vector of finite {self.dtype}.")
-        if (indices.dtype != np.int32 or indices.shape != values.shape or starts.dtype != np.int64 or starts.ndim != 1 or not len(starts)
-                or starts[0] != 0 or starts[len(starts) - 1] != len(values) or (np.diff(starts) < 0).any()
-                or len(indices) and not (indices.min() >= 0 and indices.max() < self.n_features)):
-            raise DataError(f"the saved features or row starts do not fit {len(values)} values of rows of {self.n_features} features.")
+        self.truncate(0)
+        values = taken(state, "values", self.dtype, (None,), into=self._room)
+        indices = taken(state, "indices", np.int32, (len(values),), low=0, high=self.n_features - 1,
+                        into=lambda shape: viewed(self.indices.at, shape, np.int32))
+        starts = taken(state, "starts", np.int64, (None,))
+        check_starts("row starts", starts, len(values))
+        falls = np.flatnonzero(np.diff(indices) <= 0) + 1
+        if not np.isin(falls, starts).all():
+            raise DataError("the saved features of a row are not in ascending order.")
         n = len(starts) - 1
         self.reserve(n)
-        self.truncate(0)
-        if self.indices.provide(len(values) * 4) < 0 or self.stored.provide(len(values) * self.value_size) < 0:
-            out_of_memory()
+        lengths = np.diff(starts).astype(np.int32)
+        viewed(self.begin.at, (n,), np.int64)[:], viewed(self.length.at, (n,), np.int32)[:] = starts[:n], lengths
         self.function.gamma, self.function.offset, self.fitted = gamma, offset, True
         self.held.indices, self.held.values = <int32_t *> self.indices.at, self.stored.at
-        memcpy(self.indices.at, <const void *> <size_t> indices.ctypes.data, indices.nbytes)
-        memcpy(self.stored.at, <const void *> <size_t> values.ctypes.data, values.nbytes)
-        memcpy(self.begin.at, <const void *> <size_t> starts.ctypes.data, n * 8)
-        lengths = np.diff(starts).astype(np.int32)
-        memcpy(self.length.at, <const void *> <size_t> lengths.ctypes.data, n * 4)
         self.n, self.used = n, len(values)
         for i in range(n):
             self.measure(i, self.stored.at + self.held.begin[i] * self.value_size, self.held.length[i])
+
+    def _room(self, shape):
+        """Where so many values are stored."""
+        if self.indices.provide(shape[0] * 4) < 0 or self.stored.provide(shape[0] * self.value_size) < 0:
+            out_of_memory()
+        return viewed(self.stored.at, shape, self.dtype)

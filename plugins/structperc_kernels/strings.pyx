@@ -10,8 +10,8 @@ import numpy as np
 from libc.math cimport NAN
 from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError, OptionError
+from structperc.plugin_tools import taken
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
-from structperc_kernels.object_kernels import saved_array
 
 cdef enum:
     OFTEN = 1 << 12             # operations between two questions whether to stop
@@ -108,9 +108,8 @@ cdef class SubsequenceKernel(ObjectKernel):
 
     def restore(self, state):
         """The list of `Encoded` of which this is the state; their originals are str and tuples."""
-        listed, texts = self.saved_symbols(state), saved_array(state, "texts", bool)
-        if len(texts) != len(listed):
-            raise DataError(f"there are {len(texts)} marks of texts; expected {len(listed)}.")
+        listed = self.saved_symbols(state)
+        texts = taken(state, "texts", bool, (len(listed),))
         originals = []
         for i, (symbols, is_text) in enumerate(zip(listed, texts.tolist(), strict=True)):
             if is_text and not all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols):

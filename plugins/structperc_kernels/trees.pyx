@@ -13,8 +13,8 @@ from libc.math cimport NAN, ceil, sqrt
 from libc.stdint cimport int64_t
 from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError
+from structperc.plugin_tools import taken
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
-from structperc_kernels.object_kernels import saved_array
 
 cdef enum:
     WORD = -1                   # in place of a number of children: a leaf that is a word, not a category
@@ -146,7 +146,7 @@ cdef class SubsetTreeKernel(ObjectKernel):
 
     def restore(self, state):
         """The list of `Encoded` of which this is the state; their originals are nested tuples."""
-        listed, n_children = self.saved_symbols(state), saved_array(state, "n_children", np.intc)
+        listed, n_children = self.saved_symbols(state), taken(state, "n_children", np.intc, (None,))
         if len(n_children) != sum(map(len, listed)):
             raise DataError(f"there are {len(n_children)} saved numbers of children; expected {sum(map(len, listed))}.")
         trees, start = [], 0

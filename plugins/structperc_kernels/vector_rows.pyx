@@ -11,6 +11,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.errors import DataError, OptionError
+from structperc.plugin_tools import taken
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.aligned_buffer cimport AlignedBuffer, out_of_memory
@@ -179,9 +180,9 @@ cdef class VectorKernelRows(KernelRows):
 
     def check_state(self, state):
         """The settled parameters of a saved state."""
-        gamma, offset = (float(np.asarray(state[name])) for name in ("gamma", "offset"))
-        if not (0 < gamma < np.inf and np.isfinite(offset)):
-            raise DataError(f"the saved kernel has gamma = {gamma} and offset = {offset}; gamma must be > 0, and both finite.")
+        gamma, offset = taken(state, "gamma", np.float64, low=0), taken(state, "offset", np.float64)
+        if gamma == 0:
+            raise DataError("the saved kernel has gamma = 0; gamma must be > 0.")
         return gamma, offset
 
     cdef int put(self, Py_ssize_t slot, const sp_rows *x, Py_ssize_t row) noexcept nogil:

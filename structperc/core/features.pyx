@@ -13,6 +13,7 @@ from structperc.core.component import bound, overrides
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_index, sp_is_dense, sp_start
 from structperc.core.rows cimport Example
+from structperc.core.states import within
 
 MOST_WEIGHTS = 2**55        # with averages and padding, in bytes: still an address
 
@@ -708,4 +709,4 @@ cdef class SumFeatures(Features):
 
     def restore(self, state):
         for side, part in (("left", self.left), ("right", self.right)):
-            part.restore({key.removeprefix(f"{side}."): value for key, value in state.items() if key.startswith(f"{side}.")})
+            part.restore(within(state, f"{side}."))

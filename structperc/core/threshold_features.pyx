@@ -9,6 +9,7 @@ from structperc.core.features cimport Features, Parameter
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport best_inner, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
+from structperc.core.states import taken
 
 INSTEAD = "The updates 'exact-pa', 'exact-pa1' and 'exact-pa2' keep them ordered."
 
@@ -83,10 +84,10 @@ cdef class ThresholdFeatures(Features):
         self.step_size = size
 
     def state(self):
-        return {"step_size": np.array(self.step_size)}
+        return {"step_size": np.array(self.step_size, dtype=np.float64)}
 
     def restore(self, state):
-        self.step_size = float(state["step_size"])
+        self.step_size = taken(state, "step_size", np.float64, low=0)
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef sp_blocks b = direction(self, p)

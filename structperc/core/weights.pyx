@@ -14,6 +14,7 @@ from structperc.core.errors import DataError
 from structperc.core.features cimport PADDING, Features, room_for, written_out
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
+from structperc.core.states import taken
 
 cdef enum:
     LINE = 8                            # doubles of a cache line
@@ -336,9 +337,8 @@ cdef class PrimalWeights(Weights):
         if self.place is None:
             np.asarray(self.buffer)[:] = values.ravel()
             return
-        place = np.asarray(other.place)
-        np.asarray(self.place)[:] = np.where(place < len(values), place, 0)
-        self.n_placed = <int> len(values)
+        self.place = other.place                # rows that join later are zeros here
+        self.p.place, self.n_placed = &self.place[0], <int> len(values)
         self._table()[:] = values
 
     def assign(self, vector, n_visited):
@@ -368,31 +368,63 @@ cdef class PrimalWeights(Weights):
         return self.features.batch_scores(self.vector(), rows)
 
     def state(self):
+        """`weights`, the rows in use as they are stored; `scales`; and, where rows stand in the order in which steps touched them,
+        `columns`: which rows these are.
+        """
         state = {"weights": np.array(self._table().ravel()), "scales": np.array([self.averaging.scale, self.averaging.scale_sum])}
         if self.place is not None:
-            state["place"] = np.array(self.place)
+            state["columns"] = self._columns(np.asarray(self.place))
         return state
 
+    def _columns(self, place):
+        """The lazy rows in use, in the order in which they stand."""
+        used = np.flatnonzero(place)
+        columns = np.empty(len(used), dtype=np.int64)
+        columns[place[used] - self._first()] = used
+        return columns
+
+    def _first(self):
+        """Where the first lazy row stands: behind the row of zeros and all others."""
+        return self.features.n_weight_rows - self.features.on_demand_rows + 1
+
     def restore(self, state):
-        weights = np.asarray(state["weights"], dtype=float)
-        if self.place is None:
-            expected = self.buffer.shape[0]
-        else:
-            place = np.asarray(state["place"])
-            fixed = self.features.n_weight_rows - self.features.on_demand_rows + 1
-            used = place[place != 0]
-            if place.shape != (self.features.on_demand_rows,) or not np.array_equal(np.sort(used), np.arange(fixed, fixed + len(used))):
-                raise DataError(f"the saved places of weights, of shape {place.shape}, do not fit {self.features.on_demand_rows} rows.")
-            expected = (fixed + len(used)) * self.p.pitch
-        if weights.shape != (expected,):
-            raise DataError(f"the saved weights have shape {weights.shape}; these options need ({expected},).")
+        cdef Py_ssize_t before = self.rows_in_use(), after = before, width = self.p.pitch
+        columns = None
         if self.place is not None:
-            np.asarray(self.buffer)[:] = 0
-            np.asarray(self.place)[:] = place
-            self.n_placed = <int> (expected // self.p.pitch)
-        np.asarray(self.buffer)[:expected] = weights
-        self.averaging.scale, self.averaging.scale_sum = (float(v) for v in state["scales"])
+            columns = self._saved_columns(state)
+            after = self._first() + len(columns)
+        scale, scale_sum = taken(state, "scales", np.float64, (2,), low=0)
+        if scale == 0:
+            raise DataError("the saved scale of the weights is 0; expected a number above 0.")
+        table = np.asarray(self.buffer)
+        taken(state, "weights", np.float64, (after * width,), into=lambda shape: table[:after * width])
+        if columns is not None:
+            if table[:width].any():
+                raise DataError("the saved weights begin with a row that is not 0; expected the row of features that no step has touched.")
+            if before > after:
+                table[after * width:before * width] = 0
+            place = np.asarray(self.place)
+            if before > self._first():          # else all are 0, and memory that was never touched stays so
+                place[:] = 0
+            place[columns] = np.arange(self._first(), after)
+            self.n_placed = <int> after
+        self.averaging.scale, self.averaging.scale_sum = scale, scale_sum
         self._final = self._mean = None
+
+    def _saved_columns(self, state):
+        """Which rows are saved; files of the first format have a place for every row."""
+        lazy = self.features.on_demand_rows
+        if "columns" in state:
+            columns = taken(state, "columns", np.int64, (None,), low=0, high=lazy - 1)
+        else:
+            place = taken(state, "place", np.intc, (lazy,), low=0)
+            columns = np.flatnonzero(place)
+            columns = columns[np.argsort(place[columns])]
+            if not np.array_equal(place[columns], np.arange(self._first(), self._first() + len(columns))):
+                raise DataError(f"the saved places of {lazy} rows of weights are not those that follow each other.")
+        if len(np.unique(columns)) < len(columns):
+            raise DataError("a row of weights is saved twice.")
+        return columns
 
     def snapshot(self, rows):
         """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""

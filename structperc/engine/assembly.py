@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
 
 from structperc.core.loop import Loop
+from structperc.core.states import taken
 from structperc.engine import plugins as registry
 from structperc.engine.compatibility import check_parts
 from structperc.engine.context import FitContext
@@ -52,7 +54,7 @@ def adopt(engine, context, labels, states, record, reader=None) -> None:
     model = assemble(engine, context, reader, outputs, outputs.find_labels(None, labels))
     check_parts(model.context, model.parts)
     if "weights" in states:
-        model.parts.weights.n_visited = int(states["weights"]["n_visited"])
+        model.parts.weights.n_visited = taken(states["weights"], "n_visited", np.int64, low=0, high=2**62)
     for name, part in model.parts.items():
         if name in states:
             part.restore(states[name])

@@ -1,32 +1,38 @@
-"""Models on disk: one zip of arrays (npz) and a JSON header; nothing in it is ever executed.
+"""Models on disk: a zip of arrays and a JSON header; nothing in it is ever executed.
 
-The entry `header` holds, as UTF-8 JSON: the format and its number, the versions of structperc and of every plugin, the
-options (of functions their names), what is known of the data (features, labels) and the record of training. The other
-entries are the state of the parts, named `part.key`.
+The header holds the format and its number, the versions of structperc and of every plugin, the options (of functions their names), what
+is known of the data (features, labels) and the record of training. The arrays are the states of the parts, named `part.key`.
+docs/model-files.md describes the format.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
-import json
 import os
+import warnings
 
 import attrs
 import numpy as np
 
-from structperc.core.errors import ModelFormatError, NotFittedError, OptionError, PluginError
+from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
+from structperc.core.states import SavedState
+from structperc.engine import archive
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, options_alone
+from structperc.engine.compatibility import overflow
+from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import Parts
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
-FORMAT_NUMBER = 1
+FORMAT_NUMBER = 2
 PLAIN = tuple(name for name in ENGINE_OPTIONS if name not in ("loss", "random_state", "classes", "plugins"))
 OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
+NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of losses that JSON has no numbers for
 
 
 def save(engine, path) -> None:
@@ -46,23 +52,34 @@ def load(cls, path, plugins=(), options=None):
     `plugins` and `options` are what a file cannot hold: plugin objects, and functions that were given as options, by name.
     """
     if hasattr(path, "read"):
-        content, shown = path.read(), "the file"
-        if isinstance(content, str):
-            raise ModelFormatError("the file was opened as text; open it with mode 'rb'.")
-    else:
-        shown = repr(os.fsdecode(path))
-        try:
-            with open(path, "rb") as file:
-                content = file.read()
-        except OSError as error:
-            raise type(error)(f"the model {shown} cannot be read: {error.strerror or error}.") from None
-    return loads(cls, content, plugins, shown, options)
+        return read(cls, path, "the file", plugins, options)
+    shown = repr(os.fsdecode(path))
+    try:
+        with open(path, "rb") as file:
+            return read(cls, file, shown, plugins, options)
+    except (OSError, ValueError) as error:          # a ValueError: a path with a zero character
+        if isinstance(error, ModelFormatError):
+            raise
+        kind = type(error) if isinstance(error, OSError) else OSError
+        raise kind(f"the model {shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def loads(cls, content, plugins=(), shown="the model", options=None):
     """The engine that the content of a model file describes."""
-    header, arrays = unpack(content, shown)
-    return restore(_constructed(cls, header, arrays, plugins, _again(header, options or {}, shown), shown), header, arrays, shown)
+    return read(cls, io.BytesIO(content), shown, plugins, options)
+
+
+def read(cls, file, shown, plugins=(), options=None):
+    """The engine that a file opened for bytes describes; arrays are read as the parts ask for them."""
+    with opened(file, shown) as (header, arrays):
+        return made(cls, header, arrays, plugins, options, shown)
+
+
+def made(cls, header, arrays, plugins=(), options=None, shown="the model"):
+    """The engine that a header and arrays describe, as `collect` gives them or `opened` finds them."""
+    with explained(shown):
+        engine = _constructed(cls, header, arrays, plugins, _again(header, options or {}, shown), shown)
+    return restore(engine, header, arrays, shown)
 
 
 def dumps(engine) -> bytes:
@@ -73,9 +90,8 @@ def dumps(engine) -> bytes:
 
 
 def write(file, header, arrays) -> None:
-    """Writes what `collect` gave to a file opened for bytes."""
-    text = json.dumps(header, ensure_ascii=False)
-    np.savez(file, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+    """Writes what `collect` gave to a file opened for bytes, without another copy of the arrays."""
+    archive.write(file, encoded(header), arrays)
 
 
 def collect(engine) -> tuple[dict, dict]:
@@ -83,7 +99,10 @@ def collect(engine) -> tuple[dict, dict]:
     model = engine.model
     if model is None:
         raise NotFittedError("an engine without training cannot be saved; call fit or partial_fit first.")
+    if not model.parts.weights.is_finite():
+        raise overflow()
     context, options, arrays = model.context, model.options, {}
+    given = {**{name: options[name] for name in PLAIN}, **engine.plugin_options}
     header = {
         "format": FORMAT,
         "format_number": FORMAT_NUMBER,
@@ -91,21 +110,21 @@ def collect(engine) -> tuple[dict, dict]:
         "problem": _reference(engine.loaded_plugins[1], engine.problem),
         "plugins": [_reference(p, given) for p, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True)
                     if isinstance(given, str) or p.hooks != OBSERVES],     # an observer leaves nothing in a model
-        "options": {name: _plain(options[name], f"the option {name}") for name in PLAIN},
-        "plugin_options": {name: _plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
+        "options": {name: plain(given[name], f"the option {name}") for name in PLAIN if not callable(given[name])},
+        "plugin_options": {name: plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
                            if not callable(value)},
-        "functions": {name: _called(value) for name, value in engine.plugin_options.items() if callable(value)},
+        "functions": {name: _called(value) for name, value in given.items() if callable(value)},
         "context": {
             "n_features": context.n_features,
             "sparse": bool(context.sparse),
             "objects": bool(context.objects),
             "feature_names": context.feature_names,
             "labels": _sequence(context.labels, "labels", "the label", arrays),
-            "random": _jsonable(context.random.bit_generator.state),
+            "random": generator_state(context.random),
         },
         "record": {
             "mistakes": [int(m) for m in model.mistakes],
-            "loss": float(model.loss),
+            "loss": float(model.loss) if np.isfinite(model.loss) else repr(float(model.loss)),
             "status": model.status,
             "streaming": model.streaming,
             "weighted": model.weighted,
@@ -115,51 +134,72 @@ def collect(engine) -> tuple[dict, dict]:
     header["options"]["loss"] = _sequence(loss, "loss", "the cost", arrays) if isinstance(loss, np.ndarray) else loss
     header["options"]["classes"] = _sequence(None if options["classes"] is None else context.labels, "classes", "the label", arrays)
     header["options"]["random_state"] = int(seed) if isinstance(seed, (int, np.integer)) else None
-    arrays["weights.n_visited"] = np.array(model.parts.weights.n_visited)
+    arrays["weights.n_visited"] = np.array(model.parts.weights.n_visited, dtype=np.int64)
     for name, part in model.parts.items():
         for key, value in part.state().items():
             arrays[f"{name}.{key}"] = np.asarray(value)
-    objects = [name for name, array in arrays.items() if array.dtype == object]
-    if objects:
-        raise PluginError(f"the state {objects[0]!r} is an array of objects, which a model file does not hold; "
-                          f"keep plain numbers or strings.")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biufUSMm":
+            raise PluginError(f"the state {name!r} is an array of {'objects' if array.dtype == object else array.dtype}, which a model "
+                              f"file does not hold; keep plain numbers or strings.")
     return header, arrays
 
 
-def unpack(content: bytes, shown: str) -> tuple[dict, dict]:
-    """Header and arrays of a model file, or why it is none."""
-    if content[:2] != b"PK":
-        raise ModelFormatError(f"{shown} is not a structperc model; expected a file written by Engine.save.")
+@contextlib.contextmanager
+def opened(file, shown):
+    """The header and the arrays of a model file; behind it all arrays must have been read."""
+    with explained(shown):
+        if isinstance(file, io.TextIOBase):
+            raise ModelFormatError("the file was opened as text; open it with mode 'rb'.")
+        if not (hasattr(file, "readinto") and file.seekable()):
+            file = io.BytesIO(file.read())
+        if file.read(2) != b"PK":
+            raise ModelFormatError(f"{shown} is not a structperc model; expected a file written by Engine.save.")
+        found = archive.Archive(file, shown)
+        header = header_of(found, shown)
+    yield header, found.arrays
+    found.check_all_read()
+
+
+@contextlib.contextmanager
+def explained(shown):
+    """Makes a sentence of what a damaged zip, or a header written by hand, can raise: nobody has written that down."""
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except Exception as error:      # what a damaged zip can raise is not written down anywhere
-        raise ModelFormatError(f"{shown} is damaged or truncated ({type(error).__name__}: {error}); "
-                               f"expected a file written by Engine.save.") from None
-    if "header" not in arrays:
-        raise ModelFormatError(f"{shown} is an npz file without a structperc header; expected a file written by Engine.save.")
+        yield
+    except (PluginError, ModelFormatError, OptionError, OSError):
+        raise
+    except Exception as error:
+        why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
+        raise ModelFormatError(f"{shown} is damaged or truncated ({why}); expected a file written by Engine.save.") from None
+
+
+def header_of(found, shown) -> dict:
+    """The header of a model file, or why it is none."""
+    member = found.header
+    text = member.read().tobytes() if member.dtype == np.uint8 else b""
     try:
-        header = json.loads(arrays.pop("header").tobytes().decode())
+        header = decoded(text)
+        number = field(header, "format_number", int, low=1)
         if header["format"] != FORMAT:
-            raise KeyError("format")
-        number = int(header["format_number"])
-        if number < 1:
-            raise ValueError(number)
-    except (AttributeError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError):
-        raise ModelFormatError(f"the header of {shown} is not that of a structperc model.") from None
+            raise ValueError(header["format"])
+    except (ValueError, RecursionError, KeyError) as error:
+        raise ModelFormatError(f"the header of {shown} is not that of a structperc model: {error!s:.200}.") from None
     if number > FORMAT_NUMBER:
-        raise ModelFormatError(f"{shown} has format {number}, written by structperc {header.get('structperc', '?')}; this version reads "
-                               f"formats up to {FORMAT_NUMBER}, so upgrade structperc.")
+        raise ModelFormatError(f"{shown} has format {number}, written by structperc {header.get('structperc', '?')!s:.40}; this version "
+                               f"reads formats up to {FORMAT_NUMBER}, so upgrade structperc.")
+    if found.has_sums != (number > 1):
+        raise ModelFormatError(f"{shown} has format {number} {'without' if number > 1 else 'with'} the member {archive.SUMS}; the file was "
+                               f"damaged or written by hand.")
     for key in REQUIRED:
         if key not in header:
             raise ModelFormatError(f"the header of {shown} lacks {key!r}; the file was damaged or written by hand.")
-    return header, arrays
+    return header
 
 
 def _again(header, options, shown) -> dict:
     """The options that the file could not hold, as they are passed again."""
     needed = header.get("functions", {})        # files of older versions have none
-    if not isinstance(needed, dict):
+    if type(needed) is not dict or not all(type(called) is str for called in needed.values()):
         raise ModelFormatError(f"the header of {shown} has impossible functions; the file was damaged or written by hand.")
     for name, function in needed.items():
         if name not in options:
@@ -180,92 +220,101 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
     given = {}
     for plugin in plugins:
         given[registry.load(plugin).name] = plugin
-
-    def resolve(reference):
-        name = reference["name"]
-        if name in given:
-            return given.pop(name)
-        if not reference["named"]:
-            raise PluginError(f"{shown} needs the object {name!r}, which was passed to the engine and has no entry point; "
-                              f"pass it again: Engine.load(path, plugins=[...]).")
-        if not registry.discover().get(name) and not registry.discover(refresh=True).get(name):
-            raise PluginError(f"{shown} needs the plugin {name!r} of {reference['distribution']} {reference['version']}, "
-                              f"which is not installed; install it.")
-        return name
-
+    references = [header["problem"], *field(header, "plugins", list)]
+    resolved = [_resolved(reference, given, shown) for reference in references]
+    for name, plugin in given.items():
+        if registry.load(plugin).hooks != OBSERVES:
+            raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
+        resolved.append(plugin)
+    options = {name: option.default for name, option in ENGINE_OPTIONS.items() if option.later} | field(header, "options", dict)
+    for name in (*PLAIN, "loss", "classes", "random_state"):
+        if name not in options and name not in functions:
+            raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
+    options = {name: value for name, value in options.items() if name not in functions}
+    options["loss"], options["classes"] = (_restored(options[name], arrays) for name in ("loss", "classes"))
+    saved = field(header, "plugin_options", dict)
     try:
-        options = {name: option.default for name, option in ENGINE_OPTIONS.items() if option.later} | header["options"]
-        for name in (*PLAIN, "loss", "classes", "random_state"):
-            if name not in options:
-                raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
-        options["loss"] = _restored(options["loss"], arrays)
-        options["classes"] = _restored(options["classes"], arrays)
-        problem, named = resolve(header["problem"]), [resolve(reference) for reference in header["plugins"]]
-        for name, plugin in given.items():
-            if registry.load(plugin).hooks != OBSERVES:
-                raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
-            named.append(plugin)
-        return cls(problem, plugins=named, **options, **header["plugin_options"], **functions)
-    except (PluginError, ModelFormatError):
+        engine = cls(resolved[0], plugins=resolved[1:], **options, **saved, **functions)
+    except PluginError:
         raise
     except Exception as error:      # a header edited by hand can hold anything
         raise ModelFormatError(f"the header of {shown} has options that this version does not take: {error}") from None
+    for plugin, reference in zip(engine.loaded_plugins[1:], references, strict=False):
+        for name in plugin.options:
+            if name not in saved and name not in functions and plugin.version == reference["version"]:
+                raise ModelFormatError(f"the header of {shown} lacks the option {name!r} of the plugin {plugin.name!r}; the file was "
+                                       f"damaged or written by hand.")
+    return engine
+
+
+def _resolved(reference, given, shown):
+    """The plugin that a file names: as it was passed again, or its name if the installed one is the same."""
+    name, named, distribution, version = (field(reference, key, kind) for key, kind in (
+        ("name", str), ("named", bool), ("distribution", str), ("version", str)))
+    if name in given:
+        return given.pop(name)
+    if not named:
+        raise PluginError(f"{shown} needs the object {name!r}, which was passed to the engine and has no entry point; "
+                          f"pass it again: Engine.load(path, plugins=[...]).")
+    if not registry.discover().get(name) and not registry.discover(refresh=True).get(name):
+        raise PluginError(f"{shown} needs the plugin {name!r} of {distribution} {version}, which is not installed; install it.")
+    installed = registry.load(name)
+    if installed.distribution != distribution:
+        raise PluginError(f"{shown} needs the plugin {name!r} of {distribution} {version}, but the installed one of this name is of "
+                          f"{installed.distribution} {installed.version}; install the other.")
+    if installed.version.partition(".")[0] != version.partition(".")[0]:
+        warnings.warn(f"{shown} was written with the plugin {name!r} of {distribution} {version}, and {installed.version} is installed; "
+                      f"compare what it predicts, or train anew.", stacklevel=2)
+    return name
 
 
 def restore(engine, header, arrays, shown="the model"):
     """Gives a constructed engine the saved training."""
     try:
         saved, record = header["context"], header["record"]
-        names, n_features = saved["feature_names"], int(saved["n_features"])
-        if names is not None and (len(names) != n_features or not all(isinstance(name, str) for name in names)):
-            raise ValueError(f"feature_names does not name {n_features} features")
-        context = attrs.evolve(options_alone(engine, _generator(saved["random"])), n_features=n_features, sparse=bool(saved["sparse"]),
-                               objects=bool(saved["objects"]), feature_names=None if names is None else tuple(names))
-        states = {}
+        names, n_features = texts(saved, "feature_names"), field(saved, "n_features", int, low=0, below=2**63)
+        if names is not None and len(names) != n_features:
+            raise DataError(f"feature_names does not name {n_features} features.")
+        context = attrs.evolve(options_alone(engine, generator(field(saved, "random", dict))), n_features=n_features,
+                               sparse=field(saved, "sparse", bool), objects=field(saved, "objects", bool),
+                               feature_names=None if names is None else tuple(names))
+        states = {kind: {} for kind in Parts.kinds()}
         for key, array in arrays.items():
             part, _, name = key.partition(".")
-            states.setdefault(part, {})[name] = array
-        training = {"mistakes": [int(m) for m in record["mistakes"]], "loss": float(record["loss"]), "status": record["status"],
-                    "streaming": bool(record["streaming"]), "weighted": bool(record["weighted"])}
-        labels = _restored(saved["labels"], arrays)
-        adopt(engine, context, labels, {kind: states.get(kind, {}) for kind in Parts.kinds()}, training)
-    except (PluginError, ModelFormatError):
+            if part in states:
+                states[part][name] = array
+        loss = field(record, "loss", float, int, str)
+        mistakes = field(record, "mistakes", list)
+        if not all(type(m) is int and m >= 0 for m in mistakes):
+            raise DataError(f"'mistakes' of the header is {mistakes!r:.60}; expected whole numbers, at least 0.")
+        training = {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
+                    "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
+                    "weighted": field(record, "weighted", bool)}
+        adopt(engine, context, _restored(saved["labels"], arrays), {kind: SavedState(state) for kind, state in states.items()}, training)
+    except (PluginError, ModelFormatError, OSError):
         raise
-    except Exception as error:      # as above
-        raise ModelFormatError(f"{shown} is damaged: its parts do not fit together ({type(error).__name__}: {error}).") from None
+    except Exception as error:      # a file written by hand can hold anything
+        why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
+        raise ModelFormatError(f"{shown} is damaged: its parts do not fit together ({why}).") from None
     return engine
 
 
-def _generator(state):
-    """A generator of the saved kind in the saved state."""
-    kinds = {kind.__name__: kind for kind in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)}
-    bits = kinds[state["bit_generator"]]()
-    bits.state = {key: _arrays(value, np.uint32 if isinstance(bits, np.random.MT19937) else np.uint64) for key, value in state.items()}
-    return np.random.Generator(bits)
-
-
-def _arrays(value, dtype):
-    """Lists of a JSON document as the arrays they were."""
-    if isinstance(value, dict):
-        return {key: _arrays(inner, dtype) for key, inner in value.items()}
-    return np.array(value, dtype=dtype) if isinstance(value, list) else value
-
-
 def pickled(engine):
-    """What pickle and copy keep: the constructor's arguments, and the training as the content of a model file."""
+    """What pickle and copy keep: the constructor's arguments, and the training as in a model file."""
     arguments = {name: getattr(engine, name) for name in (*PLAIN, "loss", "classes", "random_state", "plugins")}
     arguments.update(engine.plugin_options)
     problem, arguments = registry.portable((engine.problem, arguments))
-    return _unpickled, (type(engine), problem, arguments, None if engine.model is None else dumps(engine))
+    return _unpickled, (type(engine), problem, arguments, None if engine.model is None else collect(engine))
 
 
-def _unpickled(cls, problem, arguments, content):
+def _unpickled(cls, problem, arguments, training):
     problem, arguments = registry.imported((problem, arguments))
     engine = cls(problem, **arguments)
-    if content is not None:
+    if training is not None:
         objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]
-        functions = {name: value for name, value in engine.plugin_options.items() if callable(value)}
-        engine.model = loads(cls, content, objects, "the pickled model", functions).model
+        functions = {name: getattr(engine, name) for name in PLAIN if callable(getattr(engine, name))}
+        functions |= {name: value for name, value in engine.plugin_options.items() if callable(value)}
+        engine.model = made(cls, *training, objects, functions, "the pickled model").model
     return engine
 
 
@@ -277,24 +326,6 @@ def _called(function) -> str:
     """What a function, or an object that can be called like one, is called in a model file."""
     shown = getattr(function, "__qualname__", None) or repr(function)
     return type(function).__name__ if " at 0x" in shown else shown
-
-
-def _plain(value, name):
-    """Numbers, strings and the like as JSON has them."""
-    value = value.item() if isinstance(value, np.generic) else value
-    try:
-        json.dumps(value)
-    except TypeError:
-        raise PluginError(f"{name}={value!r} cannot be written to a model file; use numbers, strings, lists, None or a "
-                          f"function.") from None
-    return value
-
-
-def _jsonable(state):
-    """The state of a bit generator, whose arrays become lists."""
-    if isinstance(state, dict):
-        return {k: _jsonable(v) for k, v in state.items()}
-    return state.tolist() if isinstance(state, (np.ndarray, np.generic)) else state
 
 
 def _sequence(values, name, one, arrays):
@@ -311,10 +342,11 @@ def _sequence(values, name, one, arrays):
 
 
 def _restored(reference, arrays):
-    if not isinstance(reference, dict):
+    """The inverse of `_sequence`."""
+    if type(reference) is not dict:
         return reference
     if "list" in reference:
-        values = np.empty(len(reference["list"]), dtype=object)
+        values = np.empty(len(field(reference, "list", list)), dtype=object)
         values[:] = reference["list"]
         return values
-    return arrays[reference["array"]]
+    return SavedState(arrays)[field(reference, "array", str)]

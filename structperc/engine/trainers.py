@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.core.component import Component
 from structperc.core.errors import PluginError
+from structperc.core.states import taken
 
 CONVERGED = "converged"
 MAX_EPOCHS = "max_epochs"
@@ -101,7 +102,7 @@ class OnlineTrainer(Trainer):
         return MAX_EPOCHS
 
     def state(self):
-        return {"epoch": np.array(self.epoch)}
+        return {"epoch": np.array(self.epoch, dtype=np.int64)}
 
     def restore(self, state):
-        self.epoch = int(state.get("epoch", 0))      # files of older versions have none
+        self.epoch = taken(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none

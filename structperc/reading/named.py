@@ -6,6 +6,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError, UnusedOption
 from structperc.core.rows import Rows
+from structperc.core.states import taken
 from structperc.reading import matrices
 from structperc.reading.readers import Reader
 from structperc.reading.row_builder import RowBuilder
@@ -164,8 +165,8 @@ class NamedReader(Reader):
         if not state:
             self.forget()
             return
-        named, n_features = bool(state["named"]), int(state["n_features"])
-        n_columns = int(state["n_columns"]) if named and self.template is not None else None
+        named, n_features = taken(state, "named", bool), taken(state, "n_features", np.int64, low=0)
+        n_columns = taken(state, "n_columns", np.int64, low=1) if named and self.template is not None else None
         vocabulary = Vocabulary.restored(state) if named and not self.n_hashed else None
         expected = len(vocabulary) if vocabulary is not None else self.n_hashed if named else n_features
         if n_features != expected:

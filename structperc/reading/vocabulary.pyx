@@ -10,6 +10,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.string cimport memcpy, memset
 from structperc.core.errors import DataError
+from structperc.core.states import taken
 
 cdef enum:
     FEWEST_SLOTS = 64
@@ -156,25 +157,23 @@ cdef class Vocabulary:
     @classmethod
     def restored(cls, state):
         """The vocabulary of which this is the state; a DataError tells what is wrong with it."""
-        cdef const unsigned char[::1] bytes = checked(state, "text", np.uint8)
-        cdef const int64_t[::1] ends = checked(state, "ends", np.int64)
+        cdef const unsigned char[::1] bytes = taken(state, "text", np.uint8, (None,))
+        cdef const int64_t[::1] ends = taken(state, "ends", np.int64, (None,))
         cdef Vocabulary vocabulary = Vocabulary()
         cdef Py_ssize_t i, n_names = ends.shape[0]
         cdef int64_t start = 0
-        cdef Text text = Text()
-        text.reserve(bytes.shape[0] + 1)
+        cdef char nothing = 0
+        cdef const char *text = &nothing
         if bytes.shape[0]:
-            text.append(<const char *> &bytes[0], bytes.shape[0])
-        try:
-            PyUnicode_DecodeUTF8(text.data, text.used, NULL)
-        except UnicodeDecodeError as error:
-            raise DataError(f"the saved names are no UTF-8 text: {error}.") from None
+            text = <const char *> &bytes[0]
         for i in range(n_names):
             if not start <= ends[i] <= bytes.shape[0]:
                 raise DataError(f"the saved name {i} ends at {ends[i]}; expected {start} to {bytes.shape[0]}.")
-            if ends[i] < bytes.shape[0] and bytes[ends[i]] & 0xC0 == 0x80:
-                raise DataError(f"the saved name {i} ends within a character.")
-            vocabulary.add_c(text.data + start, ends[i] - start, sp_hash(text.data + start, ends[i] - start))
+            try:
+                PyUnicode_DecodeUTF8(text + start, ends[i] - start, NULL)
+            except UnicodeDecodeError as error:
+                raise DataError(f"the saved name {i} is no UTF-8 text: {error}.") from None
+            vocabulary.add_c(text + start, ends[i] - start, sp_hash(text + start, ends[i] - start))
             if vocabulary.n_names == i:
                 raise DataError(f"the saved name {i} occurs twice.")
             start = ends[i]
@@ -257,11 +256,3 @@ cdef Py_ssize_t ends_room(int64_t **ends, Py_ssize_t room) except -1:
         raise MemoryError(f"no memory for {more} feature names")
     ends[0] = larger
     return more
-
-
-cdef object checked(state, str key, dtype):
-    """An array of a saved vocabulary."""
-    array = state.get(key)
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-        raise DataError(f"the saved vocabulary has no one-dimensional array {key!r} of type {np.dtype(dtype)}.")
-    return np.ascontiguousarray(array)

@@ -1,0 +1,126 @@
+"""The saved state of a part: arrays by name, checked as they are taken, and read no earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from structperc.core.errors import DataError
+
+PIECE = 1 << 20         # values that are looked at together
+
+
+class SavedState(Mapping):
+    """What `Component.restore` gets: arrays by name. An array of a model file is read when it is asked for.
+
+    Parameters
+    ----------
+    entries : dict
+        Arrays, or what has `dtype`, `shape` and `read(into=None)`, as the members of a model file.
+    """
+
+    def __init__(self, entries):
+        self.entries = entries
+
+    def __getitem__(self, name):
+        entry = self.entries[name]
+        return entry if isinstance(entry, np.ndarray) else entry.read()
+
+    def __iter__(self):
+        return iter(self.entries)
+
+    def __len__(self):
+        return len(self.entries)
+
+    def __contains__(self, name):
+        return name in self.entries
+
+
+def within(state, prefix) -> SavedState:
+    """The entries of a state whose names begin with a prefix, by the rest of their names; nothing is read."""
+    return SavedState({name.removeprefix(prefix): entry for name, entry in entries_of(state).items() if name.startswith(prefix)})
+
+
+def taken(state, name, dtype, shape=(), *, low=None, high=None, finite=True, into=None):
+    """An array of a saved state, once it is known to be what a part expects; for `Component.restore`.
+
+    Parameters
+    ----------
+    state : mapping
+        What `restore` got.
+    name : str
+    dtype : type, or tuple of types
+        The exact type of the values; str stands for strings of any length.
+    shape : tuple
+        The exact shape; None in it stands for any length.
+    low, high : number, optional
+        The least and the largest value that there may be.
+    finite : bool, default True
+        Refuse infinite values and NaN.
+    into : function of the shape, optional
+        Gives a contiguous array of this type and size that receives the values; without it a new one is made.
+
+    Returns
+    -------
+    ndarray, or a number for shape ()
+        The caller's own.
+
+    Raises
+    ------
+    DataError
+        Says what is saved and what was expected. Type and shape are compared before memory is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import taken
+    >>> state = {"weights": np.zeros(3), "n_steps": np.array(7)}
+    >>> taken(state, "n_steps", np.int64, low=0), taken(state, "weights", np.float64, (3,)).tolist()
+    (7, [0.0, 0.0, 0.0])
+    >>> taken(state, "weights", np.float64, (4,))
+    Traceback (most recent call last):
+    structperc.core.errors.DataError: the saved weights are float64 of shape (3,); expected float64 of shape (4,).
+    """
+    entry = entries_of(state).get(name)
+    if entry is None:
+        raise DataError(f"the saved state has no {name!r}.")
+    entry = np.asarray(entry) if not hasattr(entry, "read") else entry
+    kinds = dtype if isinstance(dtype, tuple) else (dtype,)
+    same = any(entry.dtype.kind == "U" if kind is str else entry.dtype == np.dtype(kind) for kind in kinds)
+    if not same or len(entry.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, entry.shape, strict=True)):
+        wanted = f"({', '.join('any' if n is None else str(n) for n in shape)}{',' if len(shape) == 1 else ''})"
+        raise DataError(f"the saved {name} are {entry.dtype} of shape {tuple(entry.shape)}; expected "
+                        f"{' or '.join('strings' if kind is str else np.dtype(kind).name for kind in kinds)} of shape {wanted}.")
+    place = None if into is None else into(entry.shape)
+    if not isinstance(entry, np.ndarray):
+        array = entry.read(place)
+    elif place is None:
+        array = np.array(entry)
+    else:
+        array = place
+        array.reshape(-1)[:] = entry.reshape(-1)
+    check_values(name, array.reshape(-1), low, high, finite)
+    return array.item() if shape == () else array
+
+
+def check_values(name, values, low, high, finite):
+    """Refuses values out of bounds; without an array of their size."""
+    numeric = values.dtype.kind == "f" and finite
+    for start in range(0, len(values) if numeric or low is not None or high is not None else 0, PIECE):
+        piece = values[start:start + PIECE]
+        if numeric and not np.isfinite(piece).all():
+            raise DataError(f"the saved {name} hold {piece[~np.isfinite(piece)][0]}; expected finite numbers.")
+        if low is not None and piece.min() < low or high is not None and piece.max() > high:
+            bounds = " and ".join(f"at {word} {bound}" for word, bound in (("least", low), ("most", high)) if bound is not None)
+            raise DataError(f"the saved {name} go from {piece.min()} to {piece.max()}; expected {bounds}.")
+
+
+def check_starts(name, starts, end):
+    """Refuses rows that do not begin at 0, follow each other and end at `end`."""
+    if not len(starts) or starts[0] != 0 or starts[-1] != end or (starts[1:] < starts[:-1]).any():
+        raise DataError(f"the saved {name} do not begin at 0, follow each other and end at {end}.")
+
+
+def entries_of(state):
+    return state.entries if isinstance(state, SavedState) else state

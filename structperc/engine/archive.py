@@ -1,0 +1,190 @@
+"""The container of model files: a zip of arrays in numpy's format, stored as they are, with a SHA-256 of each.
+
+Members: `header.npy`, the header's JSON text as bytes; `NAME.npy` for each array; and last `SHA256SUMS`, as the program sha256sum writes
+and checks it. Files of the first format have no sums.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import re
+import zipfile
+import zlib
+
+import numpy as np
+
+from structperc.core.errors import ModelFormatError
+
+SUMS = "SHA256SUMS"
+MAGIC = b"\x93NUMPY"
+PIECE = 1 << 18                         # bytes that are read together
+LONGEST = 1 << 12                       # bytes before the values of an array
+DESCRIBED = re.compile(rb"\{'descr': '([<|][biufUSMm]\d{1,9}(?:\[\w+\])?)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \}\s*")
+SUM = re.compile(r"([0-9a-f]{64})  (.+)")
+
+
+def write(file, header: bytes, arrays: dict) -> None:
+    """Writes a header and arrays to a file opened for bytes; the arrays are not copied.
+
+    Equal content makes equal files.
+    """
+    sums = []
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in {"header": np.frombuffer(header, dtype=np.uint8), **arrays}.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                hashed, array = Hashed(member), portable(array)
+                np.lib.format.write_array_header_1_0(hashed, np.lib.format.header_data_from_array_1_0(array))
+                values = memoryview(array.reshape(-1).view(np.uint8))
+                for start in range(0, len(values), PIECE):
+                    hashed.write(values[start:start + PIECE])
+                sums.append(f"{hashed.digest.hexdigest()}  {name}.npy\n")
+        archive.writestr(zipfile.ZipInfo(SUMS), "".join(sums))
+
+
+def portable(array):
+    """The array in the order of C and with the low bytes first; itself where it is."""
+    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+class Hashed:
+    """A file that finds the SHA-256 of what is written to it."""
+
+    def __init__(self, file):
+        self.file, self.digest = file, hashlib.sha256()
+
+    def write(self, data):
+        self.digest.update(data)
+        return self.file.write(data)
+
+
+class Member:
+    """An array of a model file, read when it is asked for.
+
+    Attributes
+    ----------
+    dtype, shape
+        As the file declares them; they fit the bytes that are there.
+    was_read : bool
+    """
+
+    def __init__(self, archive, info, checksum):
+        self.archive, self.name, self.crc, self.checksum, self.was_read = archive, info.filename, info.CRC, checksum, False
+        self.begin = archive.begin_of(info)
+        self.head = self.read_head()
+        found = DESCRIBED.fullmatch(self.head[10 if self.head[6] == 1 else 12:])
+        if found is None:
+            raise archive.damaged(self.name, "is no array that a model file may hold")
+        self.dtype = np.dtype(found[1].decode())
+        self.shape = tuple(int(n) for n in found[2].decode().replace(" ", "").split(",") if n)
+        size = info.file_size - len(self.head)
+        if not self.dtype.itemsize or math.prod(self.shape) * self.dtype.itemsize != size:
+            raise archive.damaged(self.name, f"declares {self.dtype} of shape {self.shape}, but has {size} bytes")
+
+    def read_head(self) -> bytes:
+        """The bytes before the values; the file stands behind them."""
+        file = self.archive.file
+        file.seek(self.begin)
+        head = file.read(12)
+        if head[:6] != MAGIC or head[6:8] not in (b"\x01\x00", b"\x02\x00"):
+            raise self.archive.damaged(self.name, "is no array")
+        length = 10 + int.from_bytes(head[8:10], "little") if head[6] == 1 else 12 + int.from_bytes(head[8:12], "little")
+        head += file.read(length - 12) if 12 <= length <= LONGEST else b""
+        if len(head) != length:
+            raise self.archive.damaged(self.name, "describes itself in too many or too few bytes")
+        return head
+
+    def read(self, into=None):
+        """The values, in a new array or in `into`, which has room for exactly these."""
+        array = np.empty(self.shape, self.dtype) if into is None else into
+        place, at = memoryview(array.reshape(-1).view(np.uint8)), 0
+        digest = CRC() if self.checksum is None else hashlib.sha256()
+        digest.update(self.read_head())
+        while at < len(place) and (n := self.archive.file.readinto(place[at:at + PIECE])):
+            digest.update(place[at:at + n])
+            at += n
+        expected = f"{self.crc:08x}" if self.checksum is None else self.checksum
+        if at < len(place) or digest.hexdigest() != expected:
+            raise self.archive.damaged(self.name, f"has not the {'CRC-32' if self.checksum is None else 'SHA-256'} that the file says")
+        if self.dtype == bool and at and max(place) > 1:
+            raise self.archive.damaged(self.name, "holds truth values that are neither 0 nor 1")
+        self.was_read = True
+        return array
+
+
+class CRC:
+    """The sum of files of the first format, like one of hashlib's."""
+
+    value = 0
+
+    def update(self, data):
+        self.value = zlib.crc32(data, self.value)
+
+    def hexdigest(self):
+        return f"{self.value:08x}"
+
+
+class Archive:
+    """A model file opened for reading.
+
+    Parameters
+    ----------
+    file : file opened for bytes, which can seek
+    shown : str
+        What messages call it.
+
+    Attributes
+    ----------
+    header : Member
+    arrays : dict of Member
+        The others by name.
+    has_sums : bool
+    """
+
+    def __init__(self, file, shown):
+        self.shown, self.file = shown, file
+        self.length = file.seek(0, io.SEEK_END)
+        listed = zipfile.ZipFile(file).infolist()
+        infos = {info.filename: info for info in listed}
+        if len(infos) < len(listed):
+            raise ModelFormatError(f"{shown} holds members of one name twice; expected a file written by Engine.save.")
+        for name, info in infos.items():
+            if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 1:
+                raise self.damaged(name, "is compressed or encrypted; the members of a model file are stored as they are")
+            if name != SUMS and not name.endswith(".npy"):
+                raise self.damaged(name, "is no member of a model file")
+        if sum(info.file_size for info in infos.values()) > self.length:
+            raise ModelFormatError(f"{shown} declares members that are larger than the file; expected a file written by Engine.save.")
+        if "header.npy" not in infos:
+            raise ModelFormatError(f"{shown} is a zip file without a structperc header; expected a file written by Engine.save.")
+        self.has_sums = SUMS in infos
+        sums = self.read_sums(infos.pop(SUMS), infos) if self.has_sums else {}
+        self.arrays = {name.removesuffix(".npy"): Member(self, info, sums.get(name)) for name, info in infos.items()}
+        self.header = self.arrays.pop("header")
+
+    def read_sums(self, info, names) -> dict:
+        self.file.seek(self.begin_of(info))
+        found = [SUM.fullmatch(line) for line in self.file.read(info.file_size).decode(errors="replace").splitlines()]
+        if None in found or len(found) != len(names) or {line[2] for line in found} != set(names):
+            raise self.damaged(SUMS, "does not name each of the other members once")
+        return {line[2]: line[1] for line in found}
+
+    def begin_of(self, info) -> int:
+        """Where the content of a member begins."""
+        self.file.seek(info.header_offset)
+        head = self.file.read(30)
+        n_name, n_extra = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:30], "little")
+        begin = info.header_offset + 30 + n_name + n_extra
+        if head[:4] != b"PK\3\4" or self.file.read(n_name) != info.orig_filename.encode() or begin + info.file_size > self.length:
+            raise self.damaged(info.filename, "does not stand where the list of members says")
+        return begin
+
+    def damaged(self, name, why) -> ModelFormatError:
+        return ModelFormatError(f"{self.shown} is damaged: its member {name!r} {why}; expected a file written by Engine.save.")
+
+    def check_all_read(self):
+        """Refuses a file with an array that nobody has asked for."""
+        for member in self.arrays.values():
+            if not member.was_read:
+                raise self.damaged(member.name, "is not asked for by any part of this model")
