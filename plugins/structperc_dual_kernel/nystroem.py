@@ -145,6 +145,9 @@ class NystroemReader(Reader):
 
     # ---- model files ----
 
+    def probe(self):
+        return None if self.kernel_rows is None else self.kernel_rows.probe()
+
     def described(self) -> str:
         """The kernel and its options, to be compared when a model is loaded."""
         kernel = self.options["kernel"]

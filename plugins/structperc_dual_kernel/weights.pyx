@@ -472,6 +472,10 @@ cdef class DualWeights(Weights):
 
     # ---- persistence and taking back ----
 
+    def probe(self):
+        answers = [found for found in (self.support.kernel_rows.probe(), self.schedule.probe()) if found is not None]
+        return np.concatenate(answers) if answers else None
+
     def state(self):
         return {"explicit": np.array(self.explicit.vector), "scales": np.array([self.averaging.scale, self.averaging.scale_sum]),
                 "row_numbers": np.array([self.first_number, self.next_number], dtype=np.int64), **self.support.state()}

@@ -187,9 +187,10 @@ cdef class KernelObjects(ListedKernelRows):
         if other:
             raise PluginError(f"objects such as {other[0]!r:.80} cannot be written to a model file; with a kernel on objects that is a "
                               f"function of Python only strings can, which do not end in a zero character.")
-        return {"objects": np.array(self.held, dtype=str), "probe": self.probe()}
+        return {"objects": np.array(self.held, dtype=str)}
+
+    def probe(self):
+        return None if self.compiled is not None else self.few_values()
 
     def restore(self, state):
         self.hold(taken(state, "objects", str, (None,)).tolist() if self.compiled is None else self.compiled.restore(state))
-        if self.compiled is None:
-            self.check_probe(state, self.kernel)

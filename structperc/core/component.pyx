@@ -129,6 +129,12 @@ cdef class Component:
     def restore(self, state):
         """Takes back what `state` gave; called on a component that has been started."""
 
+    def probe(self):
+        """A few answers of the functions among this part's options, a float64 array; None without such functions.
+
+        A model file holds names of functions alone. `Engine.load` compares these answers and refuses another function of the same name.
+        """
+
     def as_written(self):
         """The author's own object: this one, or of an adapter the one behind it."""
         return self

@@ -80,7 +80,7 @@ def taken(state, name, dtype, shape=(), *, low=None, high=None, finite=True, int
     (7, [0.0, 0.0, 0.0])
     >>> taken(state, "weights", np.float64, (4,))
     Traceback (most recent call last):
-    structperc.core.errors.DataError: the saved weights are float64 of shape (3,); expected float64 of shape (4,).
+    structperc.core.errors.DataError: the saved array 'weights' is float64 of shape (3,); expected float64 of shape (4,).
     """
     entry = entries_of(state).get(name)
     if entry is None:
@@ -90,7 +90,7 @@ def taken(state, name, dtype, shape=(), *, low=None, high=None, finite=True, int
     same = any(entry.dtype.kind == "U" if kind is str else entry.dtype == np.dtype(kind) for kind in kinds)
     if not same or len(entry.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, entry.shape, strict=True)):
         wanted = f"({', '.join('any' if n is None else str(n) for n in shape)}{',' if len(shape) == 1 else ''})"
-        raise DataError(f"the saved {name} are {entry.dtype} of shape {tuple(entry.shape)}; expected "
+        raise DataError(f"the saved array {name!r} is {entry.dtype} of shape {tuple(entry.shape)}; expected "
                         f"{' or '.join('strings' if kind is str else np.dtype(kind).name for kind in kinds)} of shape {wanted}.")
     place = None if into is None else into(entry.shape)
     if not isinstance(entry, np.ndarray):
@@ -110,10 +110,10 @@ def check_values(name, values, low, high, finite):
     for start in range(0, len(values) if numeric or low is not None or high is not None else 0, PIECE):
         piece = values[start:start + PIECE]
         if numeric and not np.isfinite(piece).all():
-            raise DataError(f"the saved {name} hold {piece[~np.isfinite(piece)][0]}; expected finite numbers.")
+            raise DataError(f"the saved array {name!r} holds {piece[~np.isfinite(piece)][0]}; expected finite numbers.")
         if low is not None and piece.min() < low or high is not None and piece.max() > high:
             bounds = " and ".join(f"at {word} {bound}" for word, bound in (("least", low), ("most", high)) if bound is not None)
-            raise DataError(f"the saved {name} go from {piece.min()} to {piece.max()}; expected {bounds}.")
+            raise DataError(f"the saved array {name!r} goes from {piece.min()} to {piece.max()}; expected {bounds}.")
 
 
 def check_starts(name, starts, end):

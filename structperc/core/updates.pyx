@@ -259,6 +259,9 @@ cdef class LatentUpdate(Update):
         self.step_size, self.decays = step_size, decays
         self.schedule = Schedule(schedule, "step_schedule")
 
+    def probe(self):
+        return self.schedule.probe()
+
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a
         cdef double eta

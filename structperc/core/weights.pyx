@@ -367,6 +367,9 @@ cdef class PrimalWeights(Weights):
             return None
         return self.features.batch_scores(self.vector(), rows)
 
+    def probe(self):
+        return self.schedule.probe()
+
     def state(self):
         """`weights`, the rows in use as they are stored; `scales`; and, where rows stand in the order in which steps touched them,
         `columns`: which rows these are.

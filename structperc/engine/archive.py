@@ -26,12 +26,9 @@ SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def write(file, header: bytes, arrays: dict) -> None:
-    """Writes a header and arrays to a file opened for bytes; the arrays are not copied.
-
-    Equal content makes equal files.
-    """
+    """Writes a header and arrays to a file opened for bytes, front to back; the arrays are not copied. Equal content makes equal files."""
     sums = []
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(Stream(file), "w", zipfile.ZIP_STORED) as archive:
         for name, array in {"header": np.frombuffer(header, dtype=np.uint8), **arrays}.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                 hashed, array = Hashed(member), portable(array)
@@ -46,6 +43,16 @@ def write(file, header: bytes, arrays: dict) -> None:
 def portable(array):
     """The array in the order of C and with the low bytes first; itself where it is."""
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+class Stream:
+    """A file that can only be written to; devices, such as /dev/null, only seem to seek."""
+
+    def __init__(self, file):
+        self.write = file.write
+
+    def flush(self):
+        pass
 
 
 class Hashed:

@@ -37,13 +37,13 @@ NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of lo
 
 def save(engine, path) -> None:
     """Writes a trained engine; an existing file is replaced only once the new one is complete."""
-    content = dumps(engine)
+    if isinstance(path, io.TextIOBase):
+        raise TypeError("the file was opened as text; open it with mode 'wb'.")
+    header, arrays = collect(engine)
     if hasattr(path, "write"):
-        if isinstance(path, io.TextIOBase):
-            raise TypeError("the file was opened as text; open it with mode 'wb'.")
-        path.write(content)
-        return
-    replace_file(path, lambda file: file.write(content))
+        write(path, header, arrays)
+    else:
+        replace_file(path, lambda file: write(file, header, arrays))
 
 
 def load(cls, path, plugins=(), options=None):
@@ -99,6 +99,11 @@ def collect(engine) -> tuple[dict, dict]:
     model = engine.model
     if model is None:
         raise NotFittedError("an engine without training cannot be saved; call fit or partial_fit first.")
+    return model.access.read(described, engine, model)
+
+
+def described(engine, model) -> tuple[dict, dict]:
+    """What `collect` answers, of this model of the engine."""
     if not model.parts.weights.is_finite():
         raise overflow()
     context, options, arrays = model.context, model.options, {}
@@ -138,6 +143,9 @@ def collect(engine) -> tuple[dict, dict]:
     for name, part in model.parts.items():
         for key, value in part.state().items():
             arrays[f"{name}.{key}"] = np.asarray(value)
+        answers = part.probe()
+        if answers is not None:
+            arrays[f"probe.{name}"] = answers
     for name, array in arrays.items():
         if array.dtype.kind not in "biufUSMm":
             raise PluginError(f"the state {name!r} is an array of {'objects' if array.dtype == object else array.dtype}, which a model "
@@ -296,7 +304,18 @@ def restore(engine, header, arrays, shown="the model"):
     except Exception as error:      # a file written by hand can hold anything
         why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
         raise ModelFormatError(f"{shown} is damaged: its parts do not fit together ({why}).") from None
+    check_functions(engine, header, SavedState(arrays), shown)
     return engine
+
+
+def check_functions(engine, header, arrays, shown):
+    """Refuses functions that answer otherwise than those of the same names that the model was trained with."""
+    for name, part in engine.model.parts.items():
+        if f"probe.{name}" in arrays:           # files of the first format have none
+            saved, found = arrays[f"probe.{name}"], part.probe()
+            if found is None or saved.shape != found.shape or not np.allclose(found, saved, rtol=1e-6, atol=1e-9, equal_nan=True):
+                raise PluginError(f"{shown} was trained with {', '.join(header['functions'])}, and what was passed under the same name "
+                                  f"answers otherwise; pass the same again.")
 
 
 def pickled(engine):

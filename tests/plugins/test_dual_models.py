@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from reference.model_files import header_npy, members, npy, packed, read_npy
 from scipy.sparse import csr_array, issparse
 from structperc_kernels.strings import SubsequenceKernel
 
@@ -150,14 +151,11 @@ def test_objects_that_no_file_holds_are_refused_by_name():
 
 def edited(content, change):
     """The same file with other arrays; `change` gets a dict of them, the header parsed."""
-    with np.load(io.BytesIO(content)) as file:
-        arrays = {name: file[name] for name in file.files}
+    arrays = {name.removesuffix(".npy"): read_npy(entry) for name, entry in members(content).items()}
     arrays["header"] = json.loads(arrays["header"].tobytes())
     change(arrays)
-    arrays["header"] = np.frombuffer(json.dumps(arrays["header"]).encode(), dtype=np.uint8)
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
+    header = header_npy(arrays.pop("header"))
+    return packed({"header.npy": header, **{f"{name}.npy": npy(array) for name, array in arrays.items()}})
 
 
 DAMAGED = ["dense", "sparse", "least", "precomputed", "sentences", "strings", "trees", "function of rows",

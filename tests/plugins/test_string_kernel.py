@@ -117,7 +117,8 @@ def test_symbols_that_no_file_holds_are_refused():
 
 
 @pytest.mark.parametrize("change, message", [
-    ({"texts": np.zeros(3, bool)}, "3 marks of texts; expected 2"), ({"texts": np.zeros(2)}, "'texts' of type bool"),
+    ({"texts": np.zeros(3, bool)}, r"'texts' is bool of shape \(3,\); expected bool of shape \(2,\)"),
+    ({"texts": np.zeros(2)}, "'texts' is float64 of shape"),
     ({"symbols": np.frombuffer(b'["ab", "b", "c", "d"]', np.uint8)}, "string 0 is a text, but has symbols that are no characters"),
     ({"codes": np.full(6, 9, np.int32)}, "are 9 to 9"), ({"ends": np.array([3, 7])}, "do not end in order"),
 ])

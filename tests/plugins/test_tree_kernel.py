@@ -218,9 +218,9 @@ def test_trees_come_back_from_their_state(trees):
 
 def damaged():
     """What to change in a state of two trees, and what is said then."""
-    yield {"symbols": None}, "no one-dimensional array 'symbols'"
-    yield {"codes": np.zeros((2, 2), np.int32)}, "no one-dimensional array 'codes' of type int32"
-    yield {"ends": np.array([5.0, 10.0])}, "no one-dimensional array 'ends' of type int64"
+    yield {"symbols": None}, "the saved state has no 'symbols'"
+    yield {"codes": np.zeros((2, 2), np.int32)}, r"'codes' is int32 of shape \(2, 2\); expected int32 of shape \(any,\)"
+    yield {"ends": np.array([5.0, 10.0])}, "'ends' is float64 of shape"
     yield {"symbols": np.frombuffer(b'["NP"', np.uint8)}, "no JSON"
     yield {"symbols": np.frombuffer(b"\xff\xfe\xff", np.uint8)}, "no JSON"
     yield {"symbols": np.frombuffer(b'[["NP"]]', np.uint8)}, "no list of strings"

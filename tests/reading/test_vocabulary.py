@@ -142,10 +142,10 @@ def state(text, ends):
 
 
 @pytest.mark.parametrize(("saved", "message"), [
-    ({}, "no one-dimensional array 'text' of type uint8"),
-    ({"text": np.zeros(3, dtype=np.uint8)}, "no one-dimensional array 'ends' of type int64"),
-    (state(b"ab", [1, 2]) | {"ends": np.array([1.0, 2.0])}, "'ends' of type int64"),
-    (state(b"ab", [1, 2]) | {"text": np.array(["a", "b"])}, "'text' of type uint8"),
+    ({}, "the saved state has no 'text'"),
+    ({"text": np.zeros(3, dtype=np.uint8)}, "the saved state has no 'ends'"),
+    (state(b"ab", [1, 2]) | {"ends": np.array([1.0, 2.0])}, "'ends' is float64 of"),
+    (state(b"ab", [1, 2]) | {"text": np.array(["a", "b"])}, "'text' is <U1 of"),
     (state(b"ab", [1, 3]), "name 1 ends at 3; expected 1 to 2"),
     (state(b"ab", [2, 1]), "name 1 ends at 1; expected 2 to 2"),
     (state(b"ab", [-1]), "name 0 ends at -1"),
@@ -153,7 +153,7 @@ def state(text, ends):
     (state(b"ab", []), "end at 0 of 2 bytes"),
     (state(b"aba", [1, 2, 3]), "name 2 occurs twice"),
     (state(b"a\xff", [1, 2]), "no UTF-8 text"),
-    (state("é".encode(), [1, 2]), "name 0 ends within a character"),
+    (state("é".encode(), [1, 2]), "name 0 is no UTF-8 text"),
     (state(b"\xed\xa0\x80", [3]), "no UTF-8 text"),
 ])  # fmt: skip
 def test_damaged_states(saved, message):
