@@ -89,7 +89,7 @@ FAULTS = {
     "the argmax changes its scores": ("cusum", SortsItsScores(4), "a component changed the atom scores that it was given"),
     "add is not in place": ("cusum", AddsElsewhere(3, 3), "AddsElsewhere.(add does not add|scores is not)"),
     "agrees is always true": (Subsets(), AlwaysRight(), r"AlwaysRight.agrees\(.*\) is True for example .*, but they count different atoms"),
-    "sample weights are ignored": ("cusum", Weightless(), "Weightless.takes_weights is True, but the sample weights 2, 0.001, 1000 train"),
+    "sample weights are ignored": ("cusum", Weightless(), "Weightless.takes_weights is True, but the sample weights 2, 0.001, 1000, 1 and"),
     "no hook answers": (Silent(), None, "nothing of it was used: structperc_update answered None.*update='perceptron'.* parts in use are"),
 }
 

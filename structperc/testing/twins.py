@@ -93,6 +93,9 @@ class PlainWeights(Weights):
     def vector(self):
         return self.w
 
+    def assign(self, vector, n_visited):
+        self.w, self.n_visited = np.array(vector, dtype=float), n_visited
+
 
 class Called:
     """Passes the engine's questions on to the part that it wraps."""

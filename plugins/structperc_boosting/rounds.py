@@ -1,0 +1,114 @@
+"""AdaBoost.OR, round by round, over any base ranker."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc_boosting.stump_search import reweigh, tally
+
+NEARLY_HALF = 0.5 - 1e-12       # an error from here on is 1/2 up to rounding: the ranker has nothing to say
+
+
+@attrs.frozen(eq=False)
+class Round:
+    """A ranker that joined the ensemble.
+
+    Attributes
+    ----------
+    ranker : object
+    error : float
+        Its cost, as a part of the costs of both ends of the scale, by the costs of its round.
+    vote : float
+        1/2 ln((1 - error) / error); 1 of a ranker that is the whole ensemble.
+    alone : bool
+        Whether it takes the place of all rankers before it: it makes no error, or it is the best constant.
+    mistakes : int
+        Training examples that the ensemble with this ranker answers wrongly.
+    cost : float
+        The costs of these answers, by the costs that training began with.
+    """
+
+    ranker: object
+    error: float
+    vote: float
+    alone: bool
+    mistakes: int
+    cost: float
+
+
+class Boosting:
+    """The costs and votes of one training.
+
+    The costs are divided by their total in each round, since the total of the published form grows by up to 2 a round. Errors, votes and
+    answers are the same.
+
+    Parameters
+    ----------
+    y : int32 array of shape (n,)
+        Right ranks, from 1.
+    costs : float64 array of shape (n, K)
+        V-shaped (see `check_v_shape`).
+
+    Attributes
+    ----------
+    costs : float64 array of shape (n, K)
+        Those of the next round; their ends add up to 1.
+    answers : int32 array of shape (n,)
+        Those of the ensemble so far to the training examples.
+    rounds : int
+    total : float
+        The costs of both ends of the scale, by the costs that training began with.
+    over : bool
+        Whether no further ranker can improve the ensemble.
+    """
+
+    def __init__(self, y, costs):
+        self.y, self.given = np.ascontiguousarray(y, dtype=np.intc), costs
+        self.total = float(costs[:, 0].sum() + costs[:, -1].sum())
+        self.rounds, self.over, self.costs = 0, False, costs / (self.total or 1)
+        self.votes, self.answers = np.zeros(costs.shape), np.full(len(y), costs.shape[1], dtype=np.intc)
+
+    def round(self, base):
+        """One round; None where it adds no ranker, and is the last.
+
+        Parameters
+        ----------
+        base : object
+            `base.fit(costs)` and `base.constant(rank)` answer a ranker and its ranks, an int32 array of shape (n,).
+
+        Returns
+        -------
+        Round or None
+        """
+        if self.total == 0:
+            return self.end(base)
+        ranker, ranks = base.fit(self.costs)
+        error = float(self.costs[np.arange(len(ranks)), ranks - 1].sum())
+        if error >= NEARLY_HALF:
+            return self.end(base)
+        if error == 0:
+            return self.alone(ranker, ranks, 0.0)
+        total = reweigh(self.costs, self.y, ranks, (1 - 2 * error) / error, 0.5 / (1 - error))
+        self.costs /= total                     # 1 up to rounding, which would add up
+        return self.join(ranker, ranks, error, 0.5 * np.log((1 - error) / error), False)
+
+    def end(self, base):
+        """Without any ranker, the best constant stands in for the ensemble."""
+        self.over = True
+        if self.rounds:
+            return None
+        totals = self.given.sum(axis=0)
+        rank = int(np.argmin(totals)) + 1
+        return self.alone(*base.constant(rank), float(totals[rank - 1] / (self.total or 1)))
+
+    def alone(self, ranker, ranks, error):
+        self.over = True
+        self.votes[:] = 0
+        return self.join(ranker, ranks, error, 1.0, True)
+
+    def join(self, ranker, ranks, error, vote, alone):
+        self.rounds += 1
+        tally(self.votes, ranks, vote, self.answers)
+        wrong = np.flatnonzero(self.answers != self.y)
+        return Round(ranker, error, float(vote), alone, len(wrong), float(self.given[wrong, self.answers[wrong] - 1].sum()))

@@ -1,0 +1,120 @@
+"""The trainer of an ensemble of stumps: an epoch is a round of AdaBoost.OR."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc.components import AbsoluteLoss, CostLoss, SquaredLoss, Trainer, ZeroOneLoss
+from structperc.errors import DataError, PluginError
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite
+from structperc_boosting.costs import check_v_shape
+from structperc_boosting.rounds import Boosting
+from structperc_boosting.stump_search import SortedColumns, constant_stump
+
+OF_RANKS = (AbsoluteLoss, CostLoss, SquaredLoss, ZeroOneLoss)       # that need not see the example
+
+
+@attrs.frozen
+class Passed:
+    """A round, as `TrainingRun.end_epoch` takes it: its mistakes and loss are those of the whole ensemble after it."""
+
+    visited: int
+    mistakes: int
+    updates: int
+    loss: float
+
+
+class StumpBase:
+    """Stumps of least cost as the base rankers of `Boosting`."""
+
+    def __init__(self, X, n_ranks):
+        self.columns, self.n_ranks = SortedColumns(X), n_ranks
+
+    def fit(self, costs):
+        return self.columns.search(costs)
+
+    def constant(self, rank):
+        return constant_stump(rank, self.n_ranks), np.full(self.columns.n_rows, rank, dtype=np.intc)
+
+
+class BoostingTrainer(Trainer):
+    """AdaBoost.OR over stumps: at most `epochs` rounds, each of which adds the stump of least cost by the costs of the round.
+
+    Ends before, as "converged", where a stump makes no error (it is the ensemble alone then) or none has an error below 1/2.
+
+    Attributes
+    ----------
+    errors : list of float
+        Of the stumps, by the costs of their rounds.
+    """
+
+    online = False
+    threshold_order = "any"
+    options_used = ("trainer", "epochs")
+
+    def start(self, parts, context):
+        self.errors = []
+
+    def check(self, context, parts):
+        if not hasattr(parts.features, "join"):
+            raise PluginError(f"boosting finds stumps, but {type(parts.features).__name__} was named as the feature map; leave that out.")
+        if parts.outputs.partial_gold or not parts.outputs.ordered:
+            raise PluginError(f"boosting learns from ranks, but {type(parts.outputs).__name__} was named as the outputs; leave that out.")
+
+    def train(self, run):
+        model = run.model
+        features, weights = model.parts.features, model.parts.weights
+        X, y, costs = examples(run)
+        boosting, base = Boosting(y, costs), StumpBase(X, costs.shape[1])
+        joined = None
+        while run.epoch < run.context.epochs:
+            run.begin_epoch()
+            if run.online is not None:
+                run.online.append(model.parts.outputs.decode_many(boosting.answers.copy(), run.rows, run.active))
+            before, joined = joined, boosting.round(base)
+            if joined is not None:
+                features.join(weights, joined.ranker, joined.vote, joined.alone, weights.n_visited + len(y))
+                self.errors = [*([] if joined.alone else self.errors), joined.error]
+            shown = joined or before
+            model.mistakes.append(shown.mistakes)
+            model.loss += shown.cost
+            run.end_epoch(Passed(len(y), shown.mistakes, int(joined is not None), shown.cost))
+            if boosting.over:
+                return CONVERGED
+            if run.stop_requested:
+                return EARLY_STOPPED
+        return MAX_EPOCHS
+
+    def attributes(self, weights):
+        """What the engine shows.
+
+        errors_ : ndarray of shape (T,)
+            The cost of each stump, as a part of the costs of both ends of the scale, by the costs of its round: at most 1/2.
+        """
+        return {"errors_": lambda: np.array(self.errors)}
+
+    def state(self):
+        return {"errors": np.array(self.errors)}
+
+    def restore(self, state):
+        self.errors = np.asarray(state["errors"], dtype=float).tolist()
+        if not all(0 <= error <= 0.5 for error in self.errors):
+            raise DataError("the saved errors of stumps are not between 0 and 1/2.")
+
+
+def examples(run):
+    """The examples with a weight: their rows, ranks and costs."""
+    loss, active = run.model.parts.loss, slice(None) if run.active is None else run.active
+    gold, n_ranks = np.asarray(run.gold.values), run.context.n_labels
+    if isinstance(loss, OF_RANKS):
+        table = np.array([[loss.value(y, k) for k in range(1, n_ranks + 1)] for y in range(1, n_ranks + 1)])
+        costs = table[gold - 1]
+    else:
+        values = [[loss.value(int(y), k, run.rows.example(i)) for k in range(1, n_ranks + 1)] for i, y in enumerate(gold)]
+        costs = np.array(values)
+    costs = check_v_shape(costs, gold)
+    if run.weights is not None:
+        costs = costs * np.asarray(run.weights)[:, None]
+    refuse_not_finite(run.rows)
+    return run.rows.X[active], gold[active], np.ascontiguousarray(costs[active])

@@ -1,0 +1,111 @@
+"""Ordinal examples and weighted binary ones say the same, exactly."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from structperc_boosting.costs import check_v_shape, cost_matrix, ranks_of_answers, reduce_costs, reverse_costs, threshold_answers
+
+from structperc.errors import DataError, OptionError
+
+NUMBERS = st.integers(0, 9) | st.fractions(0, 9, max_denominator=7)
+
+
+@st.composite
+def v_shaped(draw, steps=NUMBERS):
+    """A right rank, and costs that grow away from it, exact numbers."""
+    n_ranks = draw(st.integers(2, 6))
+    y, given = draw(st.integers(1, n_ranks)), draw(st.lists(steps, min_size=n_ranks - 1, max_size=n_ranks - 1))
+    return y, [sum(given[min(k, y) - 1:max(k, y) - 1], Fraction(0)) for k in range(1, n_ranks + 1)]
+
+
+@given(v_shaped())
+def test_reversing_undoes_reducing_exactly(example):
+    y, c = example
+    right, costs = reverse_costs(*reduce_costs([y], np.array([c], dtype=object)))
+
+    assert right.tolist() == [y] and costs.tolist() == [c]
+
+
+@given(v_shaped())
+def test_the_cost_of_a_ranker_is_its_weighted_binary_error(example):
+    y, c = example
+    n_ranks = len(c)
+    z, weights = reduce_costs([y], np.array([c], dtype=object))
+
+    for r in range(1, n_ranks + 1):
+        wrong = threshold_answers([r], n_ranks) != z
+        assert Fraction(weights[wrong].sum()) == (n_ranks - 1) * c[r - 1]
+    assert Fraction(weights.sum()) == (n_ranks - 1) * (c[0] + c[-1])
+
+
+@given(st.integers(2, 9), st.data())
+def test_the_ranks_of_a_rankers_answers_are_the_rankers(n_ranks, data):
+    ranks = data.draw(st.lists(st.integers(1, n_ranks), min_size=1, max_size=5))
+
+    assert ranks_of_answers(threshold_answers(ranks, n_ranks)).tolist() == ranks
+
+
+@pytest.mark.parametrize("n_ranks", [2, 3, 4, 5])
+def test_binary_errors_bound_the_cost_of_the_rank_for_convex_costs_or_falling_answers(n_ranks):
+    falling = [list(a) for a in product([1, -1], repeat=n_ranks - 1) if sorted(a, reverse=True) == list(a)]
+    for steps in product(range(3), repeat=n_ranks - 1):
+        for y in range(1, n_ranks + 1):
+            c = [sum(steps[min(k, y) - 1:max(k, y) - 1]) for k in range(1, n_ranks + 1)]
+            z, weights = reduce_costs([y], np.array([c]))
+            convex = all(c[k + 1] - c[k] >= c[k] - c[k - 1] for k in range(1, n_ranks - 1))     # k = 2 .. K - 1 from 1
+            for g in (product([1, -1], repeat=n_ranks - 1) if convex else falling):
+                error = weights[0][z[0] != np.array(g)].sum()
+                assert (n_ranks - 1) * c[ranks_of_answers([g])[0] - 1] <= error
+
+
+def test_without_convexity_the_binary_error_is_no_bound():
+    z, weights = reduce_costs([1], np.array([[0, 1, 1]]))
+    g = np.array([[-1, 1]])
+
+    assert ranks_of_answers(g).tolist() == [2] and weights[z != g].sum() == 0, "the rank costs 1, the answers nothing"
+
+
+def test_the_published_counterexample_of_the_reverse_reduction():
+    y, costs = reverse_costs([[1, 1]], [[4, 2]])
+
+    assert y.tolist() == [3] and costs.tolist() == [[3.0, 1.0, 0.0]]
+
+
+def test_a_score_of_zero_goes_up():
+    assert ranks_of_answers([[0.0, -1e-300], [-0.0, 0.0], [1.0, -1.0]]).tolist() == [2, 3, 2]
+
+
+def test_costs_by_name_and_matrix():
+    assert cost_matrix("squared", 3).tolist() == [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
+    assert cost_matrix("zero-one", 2).tolist() == [[0, 1], [1, 0]] == cost_matrix([[0, 1], [1, 0]], 2).tolist()
+    with pytest.raises(OptionError, match="'absolut'; expected one of 'absolute', 'squared', 'zero-one', or a matrix"):
+        cost_matrix("absolut", 3)
+    with pytest.raises(DataError, match=r"shape \(2, 2\), but there are 3 labels"):
+        cost_matrix([[0, 1], [1, 0]], 3)
+
+
+@pytest.mark.parametrize(("costs", "y", "said"), [
+    ([[0, 1, -1]], [1], r"costs\[0, 2\] is -1.0; costs must be finite and not negative"),
+    ([[0, np.nan, 1]], [1], r"costs\[0, 1\] is nan"),
+    ([[0, 1, 2], [0, 1, 2]], [1, 2], r"costs\[1, 1\] is 1.0, the cost of the right rank; it must be 0"),
+    ([[0, 2, 1]], [1], r"costs\[0\] goes from 2.0 to 1.0 between the ranks 2 and 3, but rank 1 is right"),
+    ([[1, 2, 0]], [3], r"costs\[0\] goes from 1.0 to 2.0 between the ranks 1 and 2, but rank 3 is right"),
+    ([[0, 1]], [3], r"the right ranks are 3..3, but costs has 2 columns"),
+    ([[0, 1]], [1, 2], r"costs has 1 rows, but there are 2 examples"),
+])
+def test_costs_without_the_shape_of_a_v_are_refused(costs, y, said):
+    with pytest.raises(DataError, match=said):
+        check_v_shape(costs, y)
+
+
+def test_binary_examples_of_no_rank_are_refused():
+    with pytest.raises(DataError, match=r"z\[1\] says that the rank is above a threshold and not above a lower one"):
+        reverse_costs([[1, -1], [-1, 1]], np.ones((2, 2)))
+    with pytest.raises(DataError, match="weights are negative"):
+        reverse_costs([[1, -1]], [[1, -2]])
+    with pytest.raises(DataError, match=r"z has shape \(1, 2\) and weights \(1, 1\)"):
+        reverse_costs([[1, -1]], [[1]])
