@@ -237,7 +237,7 @@ cdef class DualWeights(Weights):
                 moves |= self.step[row, block] != 0
             if moves and self.take_step(x, row, &self.step[row, 0]) < 0:
                 return -1
-        return 0            # an error is of the block ahead, which has been let go: the next visit reports it, this step is whole
+        return self.error is not None           # of the block ahead, which has been let go; the step is whole
 
     cdef int take_step(self, Example x, Py_ssize_t row, const double *c) noexcept nogil:
         """v[row] += c; -1 on an error."""

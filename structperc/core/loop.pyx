@@ -295,10 +295,11 @@ cdef class Loop:
         cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.fixed_atoms
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches, predicts = self.predicts, keeps = self.keeps
         cdef bint augments = self.augments, acts_always = self.acts_always
-        cdef double loss = 0
-        cdef int status, same = 1, steps
+        cdef double loss = 0, cost
+        cdef int status, same = 1, right, steps
         x.n_atoms = n_atoms
         for t in range(start, stop):
+            status, right, cost = 0, 1, 0
             i = t if order == NULL else order[t]
             rows.load(i, x)
             if t == self.ahead:
@@ -341,9 +342,7 @@ cdef class Loop:
                 same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
                 if same < 0:
                     return same
-                if not same:
-                    passed.mistakes += 1
-                    passed.loss += loss
+                right, cost = same, loss
 
             # y = argmax over Y(x) of score + loss_weight * loss
             if augments:
@@ -355,9 +354,8 @@ cdef class Loop:
                 same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
                 if same < 0:
                     return same
-                if not same and not predicts:
-                    passed.mistakes += 1
-                    passed.loss += loss
+                if not predicts:
+                    right, cost = same, loss
 
             # w += sum_a c[a] phi(x, a)
             if not same or acts_always:
@@ -373,11 +371,17 @@ cdef class Loop:
                 if steps < 0:
                     return RULING
                 if steps:
-                    if weights.update_c(x, trial.c) < 0:
+                    status = weights.update_c(x, trial.c)
+                    if status < 0:
                         return STEPPING
                     passed.updates += 1
             weights.visited_c()
             passed.visited += 1
+            if not right:
+                passed.mistakes += 1
+                passed.loss += cost
+            if status > 0:                  # the step was made, and then something failed
+                return STEPPING
             seen += n_atoms
             if seen > CHUNK_ATOMS:
                 return t + 1

@@ -94,6 +94,7 @@ cdef class Weights(Component):
         return -1
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
+        """-1 on an error before the step; 1 on an error once the step is made, as where Ctrl-C came in between."""
         with gil:
             self.error = self.missing("update")
         return -1
@@ -122,7 +123,7 @@ cdef class Weights(Component):
     def update(self, Example x, c):
         """w <- (1 - decay) w + sum_a c[a] phi(x, a)."""
         cdef double[::1] padded = room_for(c, self.features, x)
-        if self.update_c(x, &padded[0]) < 0:
+        if self.update_c(x, &padded[0]) != 0:
             self.reraise()
 
     def norm(self, Example x, c):

@@ -188,7 +188,7 @@ def test_ctrl_c_at_any_call_of_a_kernel_leaves_a_finished_step(variant):
         try:
             one.partial_fit(X[20:45], y[20:45])
         except KeyboardInterrupt:
-            assert one.status_ == "interrupted"
+            assert one.status_ == ("interrupted" if one.parts_.weights.n_visited > 20 else "max_epochs")
         kernel.at = None
         assert one.parts_.weights.state()["coefficients"].tobytes() in steps or variant.get("budget")
         assert one.n_support_ <= variant.get("budget", 45)
