@@ -18,17 +18,18 @@ from structperc.core.structures import encode_nested
 from structperc.engine.assembly import adopt
 from structperc.engine.compatibility import check_parts, check_same, check_search
 from structperc.engine.options import LEARNED_WITH, generator
-from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS
+from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.metrics.ranking import read_grades
 from structperc.reading.intervals import interval_labels, read_intervals
 from structperc.reading.matrices import read, refuse_not_finite
 from structperc.reading.templates import default_template
 
 __all__ = [
-    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "YU_JOACHIMS", "LabelCodes", "adopt", "bound", "check_costs",
-    "check_parts", "check_same", "check_search", "check_starts", "default_template", "encode_nested", "engine_options", "find_labels",
-    "generator", "interval_labels", "is_missing", "is_nested", "map_in_threads", "overrides", "raise_interruption", "read", "read_grades",
-    "read_intervals", "refuse_matrix", "refuse_not_finite", "take_interruption", "taken", "within",
+    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adopt",
+    "bound", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "default_template", "encode_nested",
+    "engine_options", "find_labels", "generator", "interval_labels", "is_missing", "is_nested", "map_in_threads", "overrides",
+    "raise_interruption", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite", "take_interruption",
+    "taken", "within",
 ]  # fmt: skip
 
 

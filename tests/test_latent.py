@@ -131,7 +131,7 @@ def test_a_step_of_nothing_is_no_step():
 
     X = [np.eye(2)] * 3
     latent = Engine(Whole(), update="latent", loss="zero-one", epochs=5).fit(X, [None] * 3)
-    assert (latent.status_, latent.mistakes_) == ("converged", [3])
+    assert (latent.status_, latent.mistakes_) == ("stalled", [3])
     decaying = Engine(Whole(), update="latent", loss="zero-one", epochs=5, decay=0.5).fit(X, [None] * 3)
     assert (decaying.status_, decaying.mistakes_) == ("max_epochs", [3] * 5)
 

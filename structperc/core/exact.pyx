@@ -19,6 +19,10 @@ cdef enum:
     MOST_PASSES = 2000          # of the search for the root; 1 or 2 are usual, halving alone ends within this
 
 cdef double NEAR = 1e-15        # of the size of the sums: below, a difference is rounding
+cdef double SMALLEST = 2.2250738585072014e-308      # a squared norm below has lost digits
+
+
+cdef double LOST = 1e-3         # of what was short: a step whose rounding moves the scores by more is refused
 
 
 ctypedef struct Side:
@@ -26,6 +30,11 @@ ctypedef struct Side:
     const double *at
     Py_ssize_t step, n
     double sign
+
+
+ctypedef struct Origin:
+    # the atom from whose breakpoint positions are counted: its score and sign (0: none, they are counted from 0), and sign * margin - score
+    double score, sign, at
 
 
 cdef class ExactUpdate(PassiveAggressiveUpdate):
@@ -37,11 +46,13 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
 
         1/2 ||w' - w||^2 (+ C weight * sum of slacks: pa1; + C weight * sum of their squares: pa2)
 
-    is w + sum_a t_a lambda_a phi(x, a) with lambda_a = clip((l_a - t_a A shared) / d, 0, cap), where d is own (pa2: + 1 / (2 C weight)),
-    cap is C weight for pa1 and infinite otherwise, and A = sum_a t_a lambda_a is the one root of a function that rises by pieces.
-    Where scores fall along the atoms, the piece with the root is found by walking over the breakpoints from 0, O(atoms). Newton's method
-    within a bracket then makes sure of it, and finds it alone in any other case: it ends on the right piece, whose equation it solves.
-    Margins are met up to rounding of about 1e-16 ||x||^2 times the deficits, so scale the features.
+    is w + sum_a t_a lambda_a phi(x, a) with lambda_a = clip((l_a - t_a g) / d, 0, cap), where d is own (pa2: + 1 / (2 C weight)),
+    cap is C weight for pa1 and infinite otherwise, and g = shared sum_a t_a lambda_a, by which all scores rise together, is the one root of
+    a function that rises by pieces. Where scores fall along the atoms, the piece with the root is found by walking over the breakpoints
+    t_a l_a from 0, O(atoms). Newton's method within a bracket then makes sure of it, and finds it alone in any other case: it ends on the
+    right piece, whose equation it solves. Both count g from an origin, the breakpoint of an atom on that piece: of a long row's step
+    nothing but the distance to it is left. Multipliers of both sides cancel in w; a step that lost its digits so is refused, which rows
+    longer than 10^6 can bring about.
 
     Parameters
     ----------
@@ -69,7 +80,8 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
         cdef double *c = trial.c
-        cdef double own, d, cap, root, shared = 0, moved = 0, short_by = 0
+        cdef Origin origin
+        cdef double own, d, per, cap, root = 0, shared = 0, moved = 0, sums = 0, short_by = 0
         if trial.signs_c() < 0:
             return -1
         for a in range(n):
@@ -77,49 +89,73 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         if short_by <= 0:
             return 0
         own = trial.weights.constant_gram_c(trial.x, &shared)
-        d = own + (1 / (2 * self.C * trial.weight) if self.variant == 2 else 0)
-        cap = self.C * trial.weight if self.variant == 1 else INFINITY
-        if own < 0 or d - d != 0 or shared - shared != 0:
+        if own < 0 or own - own != 0 or shared - shared != 0:
             with gil:
                 if trial.weights.error is None and trial.weights.features.error is None:
                     self.error = DataError(f"the norm of example {trial.x.index} overflows; scale the features.")
             return -1
-        if own == 0:
-            return 0                            # x = 0 in orthogonal blocks: no direction to move in
-        root = self.root(trial.s, c, n, shared, d, cap) if shared > 0 else 0
+        if own < SMALLEST:
+            return self.without_norm(trial)
+        d = own + (1 / (2 * self.C * trial.weight) if self.variant == 2 else 0)
+        if d == INFINITY:
+            return 0                            # C weight is so small that no step is left
+        cap = self.C * trial.weight if self.variant == 1 else INFINITY
+        per = 1 / d
+        origin.score = origin.sign = origin.at = 0
+        if shared > 0:
+            root = self.root(trial.s, c, n, d / shared, cap * d, &origin)
         for a in range(n):
-            c[a] *= multiplier(self.margin - c[a] * trial.s[a], c[a] * root * shared, 1 / d, cap)
+            c[a] *= clip(c[a] * (position(c[a], trial.s[a], self.margin, &origin) - root) * per, cap)
             moved += fabs(c[a])
+            sums += c[a]
+        if moved - moved != 0 or not fabs(sums * shared - (origin.at + root)) <= LOST * short_by:
+            with gil:
+                self.error = DataError(f"the exact step for example {trial.x.index} is beyond floating point: its margin is short by "
+                                       f"{short_by:.3g} and its squared norm is {max(own, shared):.3g}; scale the features.")
+            return -1
         return moved > 0
 
-    cdef double root(self, const double *s, const double *t, Py_ssize_t n, double shared, double d, double cap) noexcept nogil:
-        """A = sum_a t_a lambda_a(A); the difference of both sides rises with A, with a slope of at least 1."""
-        cdef double per = 1 / d, A = self.guess(s, t, n, shared, d, cap), low = -INFINITY, high = INFINITY, total, size, found, following
-        cdef Py_ssize_t a, inner
-        for _ in range(MOST_PASSES):
-            total, size, inner = 0, 0, 0
-            for a in range(n):                              # no branch that the data decide
-                found = multiplier(self.margin - t[a] * s[a], t[a] * A * shared, per, cap)
-                total += t[a] * found
-                size += fabs(t[a]) * found
-                inner += (found > 0) & (found < cap) & (t[a] != 0)
-            following = A - (A - total) / (1 + shared / d * inner)
-            if fabs(A - total) <= NEAR * (size + fabs(A) * shared / d * inner):
-                return following                            # what is left is rounding
-            if A < total:
-                low = A
-            else:
-                high = A
-            if not low < following < high:
-                following = total if low == -INFINITY or high == INFINITY else low + (high - low) / 2      # it lies between A and total
-            A = following
-        return A
+    cdef int without_norm(self, Trial trial) noexcept nogil:
+        """Orthogonal blocks and ||x||^2 = 0: no direction to move in, unless the norm is lost to rounding alone."""
+        with gil:
+            if trial.x.blank:
+                return 0
+            self.error = DataError(f"the norm of example {trial.x.index} underflows; scale the features.")
+        return -1
 
-    cdef double guess(self, const double *s, const double *t, Py_ssize_t n, double shared, double d, double cap) noexcept nogil:
-        """The root, if atoms with the sign 1 come first, those with -1 last, and scores fall; else just somewhere."""
+    cdef double root(self, const double *s, const double *t, Py_ssize_t n, double q, double limit, Origin *origin) noexcept nogil:
+        """g - origin, with q g = sum_a t_a clip(l_a - t_a g, 0, limit); the difference of both sides rises with g."""
+        cdef double g = self.guess(s, t, n, q, limit, origin), low = -INFINITY, high = INFINITY, at, excess, sums, size, following
+        cdef Py_ssize_t a, inner
+        cdef double capped
+        for _ in range(MOST_PASSES):
+            sums, size, capped, inner = 0, 0, 0, 0
+            for a in range(n):                              # no branch that the data decide
+                at = position(t[a], s[a], self.margin, origin)
+                excess = t[a] * (at - g)
+                sums += at if (excess > 0) & (excess < limit) else 0
+                size += fabs(at) if (excess > 0) & (excess < limit) else 0
+                inner += (excess > 0) & (excess < limit)
+                capped += t[a] if excess >= limit else 0
+            if capped != 0:
+                sums += limit * capped
+            following = (sums - q * origin.at) / (q + inner)
+            if fabs(g - following) * (q + inner) <= NEAR * (size + fabs(following) * inner + q * fabs(origin.at + following)):
+                return following                            # what is left is rounding
+            if g < following:
+                low = g
+            else:
+                high = g
+            if not low < following < high:
+                following = low + (high - low) / 2
+            g = following
+        return g
+
+    cdef double guess(self, const double *s, const double *t, Py_ssize_t n, double q, double limit, Origin *origin) noexcept nogil:
+        """The root, if atoms with the sign 1 come first, those with -1 last, and scores fall; else just somewhere. And its origin."""
         cdef Side left, right
         cdef Py_ssize_t a
-        cdef double balance = 0
+        cdef double balance = 0, found
         left.at, left.step, left.n, left.sign = s, -1, 0, 1         # both sides are counted from the middle outwards
         right.at, right.step, right.n, right.sign = s, 1, 0, -1
         while left.n < n and t[left.n] > 0:
@@ -129,23 +165,34 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         left.at += left.n - 1
         right.at += n - right.n
         for a in range(left.n):
-            balance += multiplier(deficit(&left, a, self.margin), 0, 1 / d, cap)
+            balance += clip(deficit(&left, a, self.margin), limit)
         for a in range(right.n):
-            balance -= multiplier(deficit(&right, a, self.margin), 0, 1 / d, cap)
-        return walk(&left, &right, self.margin, shared, d, cap) if balance > 0 else -walk(&right, &left, self.margin, shared, d, cap)
+            balance -= clip(deficit(&right, a, self.margin), limit)
+        if balance > 0:
+            found = walk(&left, &right, self.margin, q, limit, origin)
+        else:
+            found = -walk(&right, &left, self.margin, q, limit, origin)
+        origin.at = origin.sign * self.margin - origin.score
+        return found - origin.at
 
 
 cdef inline double deficit(const Side *side, Py_ssize_t i, double margin) noexcept nogil:
     return margin - side.sign * side.at[i * side.step]
 
 
-cdef double walk(const Side *falling, const Side *growing, double margin, double shared, double d, double cap) noexcept nogil:
-    """The A >= 0 with A = sum of the falling side's multipliers - sum of the growing side's; deficits are largest at the middle.
+cdef inline double position(double t, double s, double margin, const Origin *origin) noexcept nogil:
+    """t margin - s, where the deficit l - t g of an atom ends, counted from the origin: of atoms with one sign the margin cancels."""
+    return (t - origin.sign) * margin - (s - origin.score)
 
-    As A grows, the falling deficits l - A shared leave the cap, then the sum; the growing m + A shared enter the sum, then reach the cap.
+
+cdef double walk(const Side *falling, const Side *growing, double margin, double q, double limit, Origin *origin) noexcept nogil:
+    """The g >= 0 with q g = sum of the falling side's clipped deficits - sum of the growing side's; deficits are largest at the middle.
+
+    As g grows, the falling deficits l - g leave the limit, then the sum; the growing m + g enter the sum, then reach the limit. The origin is
+    an atom in the sum, or the last one that left it.
     """
-    cdef Py_ssize_t capped = 0, within = 0, full = 0, entered = 0       # falling: at the cap, of use at all; growing: likewise
-    cdef double limit = cap * d, sums = 0, A, leaves, enters, uncaps, fills, following
+    cdef Py_ssize_t capped = 0, within = 0, full = 0, entered = 0       # falling: at the limit, of use at all; growing: likewise
+    cdef double sums = 0, g, leaves, enters, uncaps, fills, following
     while capped < falling.n and deficit(falling, capped, margin) >= limit:
         capped += 1
     within = capped
@@ -159,14 +206,14 @@ cdef double walk(const Side *falling, const Side *growing, double margin, double
         sums -= deficit(growing, entered, margin)
         entered += 1
     while True:
-        A = (sums + (limit * (capped - full) if limit < INFINITY else 0)) / (d + shared * (within - capped + entered - full))
-        uncaps = (deficit(falling, capped - 1, margin) - limit) / shared if capped > 0 else INFINITY
-        leaves = deficit(falling, within - 1, margin) / shared if within > capped else INFINITY
-        enters = -deficit(growing, entered, margin) / shared if entered < growing.n else INFINITY
-        fills = (limit - deficit(growing, full, margin)) / shared if full < entered else INFINITY
+        g = (sums + (limit * (capped - full) if limit < INFINITY else 0)) / (q + (within - capped + entered - full))
+        uncaps = deficit(falling, capped - 1, margin) - limit if capped > 0 else INFINITY
+        leaves = deficit(falling, within - 1, margin) if within > capped else INFINITY
+        enters = -deficit(growing, entered, margin) if entered < growing.n else INFINITY
+        fills = limit - deficit(growing, full, margin) if full < entered else INFINITY
         following = min(min(uncaps, leaves), min(enters, fills))
-        if not A > following:               # also ends where numbers overflow
-            return A
+        if not g > following or within - capped == 1 and entered == full and capped <= full:    # also ends where numbers overflow
+            break                           # an atom that pulls alone stays, although rounding may say otherwise
         if following == leaves:
             within -= 1
             sums -= deficit(falling, within, margin)
@@ -179,10 +226,12 @@ cdef double walk(const Side *falling, const Side *growing, double margin, double
         else:
             sums += deficit(growing, full, margin)
             full += 1
+    if falling.n > 0:
+        capped = max(within - 1, 0)         # the atom that leaves next, or the one that left last
+        origin.score, origin.sign = falling.at[capped * falling.step], falling.sign
+    return g
 
 
-cdef inline double multiplier(double short_by, double gained, double per, double cap) noexcept nogil:
-    """clip((short_by - gained) * per, 0, cap)"""
-    cdef double found = (short_by - gained) * per
-    found = found if found > 0 else 0
-    return found if found < cap else cap
+cdef inline double clip(double value, double limit) noexcept nogil:
+    value = value if value > 0 else 0
+    return value if value < limit else limit

@@ -86,6 +86,13 @@ cdef class Example:
         return csr_array(self.source.X[self.first_row:self.first_row + self.block.n_rows])
 
     @property
+    def blank(self):
+        """Whether all its features are 0; False of an object."""
+        if self.block.layout == SP_OBJECTS:
+            return False
+        return not (self.sparse_rows.data if self.source.sparse else self.rows).any()
+
+    @property
     def object(self):
         return self.source.X[self.index]
 

@@ -75,7 +75,8 @@ class Engine:
     online_predictions_ : ndarray
         After fit(..., keep_online=True): the predictions made before each step, epoch after epoch, in the order of visiting.
     status_ : str
-        Why training ended: "converged", "max_epochs", "early_stopped" or "interrupted".
+        Why training ended: "converged" (an epoch without update and without mistake), "stalled" (without update, but no step mends the
+        mistakes that are left), "max_epochs", "early_stopped" or "interrupted".
     classes_ : ndarray
         The labels in order.
     coef_, intercept_, thresholds_, ...

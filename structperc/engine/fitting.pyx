@@ -10,7 +10,7 @@ from structperc.engine.assembly import begin, weighed
 from structperc.engine.compatibility import check_parts, check_same, overflow
 from structperc.engine.options import setting_back
 from structperc.engine.run cimport TrainingRun
-from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
+from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.reading.groups import Groups
 
 
@@ -149,7 +149,7 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
             raise interrupts[0]
         raise
     engine._model, model.streaming, model.online = model, True, None
-    model.status = MAX_EPOCHS if passed.updates else CONVERGED
+    model.status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
     return 0
 
 

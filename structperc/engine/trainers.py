@@ -10,6 +10,7 @@ from structperc.core.errors import PluginError
 from structperc.core.states import taken
 
 CONVERGED = "converged"
+STALLED = "stalled"
 MAX_EPOCHS = "max_epochs"
 EARLY_STOPPED = "early_stopped"
 INTERRUPTED = "interrupted"
@@ -63,7 +64,7 @@ class Trainer(Component):
         Returns
         -------
         str
-            Why training ended, shown as `status_`: "converged", "max_epochs", "early_stopped", or a word of one's own.
+            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "early_stopped", or a word of one's own.
         """
         raise self.missing("train")
 
@@ -71,7 +72,7 @@ class Trainer(Component):
 class OnlineTrainer(Trainer):
     """Passes over the examples, in file order or shuffled anew each epoch, until an epoch brings no update.
 
-    After an epoch without update no later one could change the weights.
+    After an epoch without update no later one could change the weights: training has converged, or stalled where mistakes are left.
 
     Attributes
     ----------
@@ -96,7 +97,7 @@ class OnlineTrainer(Trainer):
             self.epoch = run.epoch
             run.end_epoch(passed)
             if passed.updates == 0:
-                return CONVERGED
+                return STALLED if passed.mistakes else CONVERGED
             if run.stop_requested:
                 return EARLY_STOPPED
         return MAX_EPOCHS

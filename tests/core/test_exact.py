@@ -1,11 +1,13 @@
 """Exact passive-aggressive steps: each is the one optimum of its problem, whatever the state before, and keeps thresholds in order."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from reference import intervals
 from reference.intervals import VARIANTS
+from scipy.sparse import csr_matrix
 
 from structperc import Engine
 from structperc.components import Weights
@@ -282,3 +284,91 @@ def test_a_step_that_overflows_is_an_error_and_changes_nothing():
     with pytest.raises(DataError, match="overflows|overflow"):
         engine.partial_fit([[1e200]], [1])
     assert (engine.coef_.tolist(), engine.thresholds_.tolist()) == before
+
+
+# ---- rows of any length ----
+
+
+def one_step(scores, row, low, high, variant, C=1.0, margin=1.0):
+    """The coefficients of one trial, or None where the step is refused."""
+    try:
+        K = len(scores) + 1
+        return steps("interval-pa", np.array([scores]), np.array([[row]]), np.array([[low, high]]), variant, margin,
+                     classes=list(range(1, K + 1)), **({} if variant == "exact-pa" else {"C": C}))[0]
+    except DataError as error:
+        assert "beyond floating point" in str(error) and "scale the features" in str(error)
+        return None
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_steps_on_rows_of_any_length_equal_rational_arithmetic_or_are_refused(variant):
+    """Where all multipliers have one sign, never refused; otherwise only where their rounding alone would move the scores."""
+    rng = np.random.default_rng([11, VARIANTS.index(variant)])
+    taken = refused = one_sided = 0
+    for _ in range(1500):
+        K = int(rng.integers(2, 8))
+        row = 10.0 ** rng.choice([rng.uniform(-150, 150), rng.uniform(-3, 12)])
+        C, margin = 10.0 ** rng.uniform(-2, 2), 10.0 ** rng.uniform(-2, 2)
+        f, theta = rng.normal() * 2, np.sort(rng.normal(size=K - 1) * rng.choice([0.0, 1e-9, 0.1, 2.0]))
+        scores = np.round(f - theta, 1) if rng.random() < 0.3 else f - theta
+        low, high = np.sort(rng.integers(1, K + 1, 2))
+        if (low, high) == (1, K):
+            continue
+        t, shared = intervals.signs(K, np.array([low]), np.array([high]))[0], row * row
+        g, expected = intervals.exact_step(scores, t, shared, variant, C, margin)
+        expected_size, short = float(max(map(abs, expected))), max(0.0, (t * t * margin - t * scores).max())
+        alone = min(expected) >= 0 or max(expected) <= 0
+        one_sided += alone and row > 1e8
+        c = one_step(scores, row, low, high, variant, C, margin)
+        if c is None:
+            assert not alone and 1e-16 * float(sum(map(abs, expected))) * shared > 1e-5 * short
+            refused += 1
+            continue
+        assert max(abs(float(Fraction(a) - b)) for a, b in zip(c.tolist(), expected, strict=True)) <= 1e-13 * expected_size
+        assert abs(float(Fraction(sum(c.tolist())) * Fraction(shared) - g)) <= 1.001e-3 * short
+        if alone and expected_size:
+            assert float(abs(sum(map(Fraction, c.tolist())) / sum(expected) - 1)) <= 1e-13
+        taken += 1
+    print(f"\n{variant}: {taken} steps, {refused} refused, {one_sided} of one sign on rows longer than 1e8", end="")
+    assert taken > 900 and refused > 50 and one_sided > 100
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("problem", ["prank", "interval-pa", "cusum", "multiclass"])
+def test_rows_of_any_scale_are_learned_or_refused(problem, variant):
+    """No worse than at 10^4, where features already outweigh thresholds and intercepts; never converged with mistakes."""
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = np.digitize(X @ [2, -1, 0, 1], [-1, 1]) + 1
+    most = {"prank": 4, "interval-pa": 4, "cusum": 15, "multiclass": 20}[problem]
+    for scale in (1e4, 1e6, 1e8, 1.7e9, 1e10, 1e20, 1e100, 1e150, 1e200, 1e300):
+        engine = Engine(problem, update=variant, epochs=30)
+        try:
+            engine.fit(X * scale, y)
+        except DataError as error:
+            assert "scale the features" in str(error) and scale >= 1e8
+            continue
+        assert (engine.predict(X * scale) != y).sum() <= most and engine.status_ != "converged"
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("problem", ["cusum", "multiclass"])
+def test_norms_that_underflow_are_refused(problem, variant, sparse):
+    X = np.random.default_rng(0).normal(size=(60, 4)) * 1e-200
+    y = np.digitize(X[:, 0], [-1e-200, 1e-200]) + 1
+    with pytest.raises(DataError, match="the norm of example 0 underflows; scale the features"):
+        Engine(problem, update=variant, fit_intercept=False).fit(csr_matrix(X) if sparse else X, y)
+
+
+@pytest.mark.parametrize("update", [*VARIANTS, "pa", "pa1", "pa2"])
+def test_training_that_no_step_improves_has_stalled(update):
+    """Rows without any feature have no direction to move in; a chunk of them stalls, too."""
+    engine = Engine("multiclass", update=update, fit_intercept=False, epochs=9).fit(np.zeros((3, 2)), [1, 2, 3])
+    assert (engine.status_, engine.mistakes_) == ("stalled", [2])
+    assert engine.partial_fit(np.zeros((3, 2)), [1, 2, 3]).status_ == "stalled"
+
+
+def test_a_slack_too_cheap_for_any_step_is_no_fault_of_the_features():
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), [1, 2, 3] * 20
+    for problem in ("prank", "cusum"):
+        assert Engine(problem, update="exact-pa2", C=5e-324, epochs=3).fit(X, y).status_ == "stalled"

@@ -8,6 +8,7 @@ and its step is w' = w + a x, theta' = theta - c with a = sum c, where c_i is la
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import lsq_linear
@@ -243,3 +244,26 @@ def bounds(variant, scores, t, c, squared, comparison, distance, C=1.0):
         return {"M": (wrong, max(1 / C, B) * (distance**2 + 2 * C * slack.sum()))}
     limit = (B + 1 / (2 * C)) * (distance**2 + 2 * C * (slack**2).sum())
     return {"M": (wrong, limit), "deficits": (deficits, limit), "M, deficits": (wrong, deficits)}
+
+
+def exact_step(scores, t, shared, variant, C=1.0, margin=1.0):
+    """The shift of all scores and the coefficients of one exact step, in rational arithmetic: every piece of the function is looked at."""
+    t = [Fraction(int(v)) for v in t]
+    positions = [v * Fraction(margin) - Fraction(float(score)) for v, score in zip(t, scores, strict=True)]
+    d = 1 + (1 / (2 * Fraction(C)) if variant == "exact-pa2" else 0)
+    limit = Fraction(C) * d if variant == "exact-pa1" else None
+
+    def clipped(g):
+        found = [max(v * (u - g), Fraction(0)) for v, u in zip(t, positions, strict=True)]
+        return found if limit is None else [min(v, limit) for v in found]
+
+    def excess(g):
+        return g * d / Fraction(shared) - sum(v * found for v, found in zip(t, clipped(g), strict=True))
+
+    moving = [(v, u) for v, u in zip(t, positions, strict=True) if v]
+    breakpoints = sorted({u - v * cut for v, u in moving for cut in ((0,) if limit is None else (0, limit))})
+    breakpoints = [breakpoints[0] - 1, *breakpoints, breakpoints[-1] + 1]
+    i = next((i for i in range(1, len(breakpoints) - 1) if excess(breakpoints[i]) >= 0), len(breakpoints) - 1)
+    low, high = breakpoints[i - 1], breakpoints[i]
+    g = low - excess(low) * (high - low) / (excess(high) - excess(low))
+    return g, [v * found / d for v, found in zip(t, clipped(g), strict=True)]
