@@ -9,7 +9,6 @@ import random
 import resource
 import shutil
 import signal
-import struct
 import sys
 import tempfile
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from fuzz.promises import BrokenPromise
 
-SLOT = struct.Struct("qqqd")            # index under way, accepted, refused, when it began
+SLOT = 4                                # numbers that a child shares: index under way, accepted, refused, when the index began
 POLL = 0.02                             # seconds
 
 
@@ -48,15 +47,15 @@ def signature(error) -> tuple:
     return type(error).__name__, place, " ".join(message.split())
 
 
-def child(name, target, seed, indices, slots, slot, failures, memory):
-    """Runs some executions of a target and exits; told in the slot of shared memory, failures in a file of lines."""
+def child(name, target, seed, indices, slot, failures, memory):
+    """Runs some executions of a target; how far it is stands in its slot of shared memory, failures in a file of lines."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(open(f"{failures}.{os.getpid()}", "w"))             # noqa: SIM115  stays open until the process ends
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     tempfile.tempdir = tempfile.mkdtemp(prefix="child-")
     accepted = refused = 0
     for index in indices:
-        SLOT.pack_into(slots, slot * SLOT.size, index, accepted, refused, time.monotonic())
+        slot[1], slot[2], slot[3], slot[0] = accepted, refused, time.monotonic(), index
         try:
             if execute(name, target.run, seed, index):
                 accepted += 1
@@ -67,7 +66,7 @@ def child(name, target, seed, indices, slots, slot, failures, memory):
             with open(failures, "a") as file:
                 line = {"target": name, "index": index, "signature": signature(error), "message": f"{type(error).__name__}: {error!s:.300}"}
                 file.write(json.dumps(line) + "\n")
-    SLOT.pack_into(slots, slot * SLOT.size, -1, accepted, refused, time.monotonic())
+    slot[1], slot[2], slot[0] = accepted, refused, -1
 
 
 class Runner:
@@ -87,7 +86,8 @@ class Runner:
 
     def __init__(self, targets, seed, jobs, limit=5.0, memory=6 << 30):
         self.targets, self.seed, self.jobs, self.limit, self.memory = targets, seed, jobs, limit, memory
-        self.slots = mmap.mmap(-1, max(SLOT.size * jobs, mmap.PAGESIZE))
+        shared = memoryview(mmap.mmap(-1, 8 * SLOT * jobs)).cast("d")
+        self.slots = [shared[SLOT * i:SLOT * (i + 1)] for i in range(jobs)]
         self.folder = tempfile.mkdtemp(prefix="structperc-fuzz-")
         self.failures = os.path.join(self.folder, "failures")
         tempfile.tempdir = self.folder          # also of the children
@@ -135,13 +135,13 @@ class Runner:
         return name, range(start, self.next[name])
 
     def start(self, slot, name, indices):
-        SLOT.pack_into(self.slots, slot * SLOT.size, indices[0], 0, 0, time.monotonic())
+        self.slots[slot][0], self.slots[slot][3] = indices[0], time.monotonic()
         sys.stdout.flush()
         process = os.fork()
         if process == 0:
             code = 1
             try:
-                child(name, self.targets[name], self.seed, indices, self.slots, slot, self.failures, self.memory)
+                child(name, self.targets[name], self.seed, indices, self.slots[slot], self.failures, self.memory)
                 code = 0
             finally:
                 os._exit(code)
@@ -150,13 +150,13 @@ class Runner:
     def look(self, slot):
         """Ends a child that hangs, counts that of one that has ended."""
         process, name, indices = self.children[slot]
-        hangs = self.overdue(slot) and self.overdue(slot)       # the first may have seen a slot that was being written
+        hangs = self.slots[slot][0] >= 0 and time.monotonic() - self.slots[slot][3] > self.limit
         if hangs:
             os.kill(process, signal.SIGABRT)    # faulthandler writes down where
         ended, status, used = os.wait4(process, 0 if hangs else os.WNOHANG)
         if not ended:
             return
-        index, accepted, refused, since = SLOT.unpack_from(self.slots, slot * SLOT.size)
+        index, accepted, refused, _ = map(int, self.slots[slot])
         del self.children[slot]
         self.seconds[name] += used.ru_utime + used.ru_stime
         self.accepted[name] += accepted
@@ -174,12 +174,6 @@ class Runner:
             rest = range(index + 1, indices[-1] + 1)
             if rest:
                 self.again.append((name, rest))
-
-    def overdue(self, slot):
-        """Whether an execution takes too long."""
-        index, _, _, since = SLOT.unpack_from(self.slots, slot * SLOT.size)
-        time.sleep(1e-4)
-        return index >= 0 and time.monotonic() - since > self.limit
 
     def read_failures(self):
         try:
