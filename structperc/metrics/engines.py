@@ -82,10 +82,9 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
 def measures_of(model, rows, y, predicted) -> dict[str, float]:
     """`measures` of rows that `model.read` has read."""
     outputs, labels = model.parts.outputs, model.context.labels
+    unseen = labels is not None and not outputs.n_labels and unseen_labels(y, labels)
+    own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
     found = own_measures(outputs, by_example(outputs, rows, y), predicted)
-    if labels is not None and not outputs.n_labels and unseen_labels(y, labels):
-        return found
-    own = losses_of(model, rows, y, predicted)
     if own is not None:
         loss = model.context.loss
         found[f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})"] = float(own.mean())

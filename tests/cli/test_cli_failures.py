@@ -128,6 +128,14 @@ def test_a_full_disk_under_standard_output_is_a_sentence(arguments):
     assert done.returncode == 2 and one_line(done.stderr) and "No space left on device" in done.stderr
 
 
+def test_relevances_that_are_no_numbers_are_named(run):
+    pd.DataFrame({"a": [1.0, 2, 3, 4], "q": [0, 0, 1, 1], "y": [1, 0, 1, 0]}).to_csv("q.csv", index=False)
+    assert run("fit", "latent-ranking", "q.csv", "--target", "y", "--group", "q", "--model", "q.model")[0] == 0
+    pd.DataFrame({"a": [1.0, 2, 3, 4], "q": [0, 0, 1, 1], "y": ["x", 0, 1, 0]}).to_csv("q.csv", index=False)
+    code, out, err = run("evaluate", "q.model", "q.csv", "--target", "y", "--group", "q")
+    assert (code, out) == (2, "") and "expected a number for each document" in err and one_line(err)
+
+
 # ---- inputs stay ----
 
 

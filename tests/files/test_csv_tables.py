@@ -2,6 +2,8 @@
 
 import bz2
 import gzip
+import io
+import lzma
 import sys
 
 import numpy as np
@@ -11,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structperc.errors import DataError, MissingExtra
-from structperc.files.csv_tables import read_csv
+from structperc.files import csv_tables
+from structperc.files.csv_tables import read_csv, stream_csv
 
 
 class TestCsv:
@@ -118,3 +121,107 @@ class TestBrokenCsv:
 def test_a_group_may_not_begin_again(write):
     with pytest.raises(DataError, match="the rows with 'day' 'mon' are not all together"):
         read_csv(write("a,day,y\n1,mon,0\n2,tue,1\n3,mon,1\n"), target="y", group="day")
+
+
+class TestParts:
+    TEXT = "a,day,y\n1,mon,0\n2,mon,1\n3,mon,1\n4,tue,0\n5,wed,1\n6,wed,0\n"
+
+    @pytest.mark.parametrize("rows", [1, 2, 3, 100])
+    def test_together_they_are_the_file(self, write, rows):
+        path = write(self.TEXT)
+        parts = list(stream_csv(path, target="y", features=["a"], rows=rows))
+        assert [part.first for part in parts] == list(range(0, 6, rows))
+        assert [row for part in parts for row in part.X["a"]] == [1, 2, 3, 4, 5, 6]
+        assert [label for part in parts for label in part.y] == [0, 1, 1, 0, 1, 0]
+
+    @pytest.mark.parametrize("rows", [1, 2, 3, 4, 100])
+    def test_groups_stay_whole(self, write, rows):
+        parts = list(stream_csv(write(self.TEXT), target="y", group="day", rows=rows))
+        assert [size for part in parts for size in np.diff(part.offsets)] == [3, 1, 2] and (rows > 1 or len(parts) == 3)
+
+    def test_a_group_may_not_come_back_in_a_later_part(self, write):
+        with pytest.raises(DataError, match="the rows with 'day' 'mon' are not all together"):
+            list(stream_csv(write(self.TEXT + "7,mon,1\n"), target="y", group="day", rows=1))
+
+    @given(st.lists(st.sampled_from(["1", "2.5", "-1e300", "9007199254740993", "0.1", "12345678901234567890"]), min_size=1, max_size=9),
+           st.integers(1, 4))
+    def test_numbers_are_the_same_whatever_stands_in_the_other_parts(self, tmp_path_factory, cells, rows):
+        path = tmp_path_factory.mktemp("parts") / "data.csv"
+        path.write_text("a,y\n" + "".join(f"{cell},1\n" for cell in cells))
+        parts = [value for part in stream_csv(path, target="y", rows=rows) for value in part.X["a"]]
+        assert parts == read_csv(path, target="y").X["a"].tolist() == list(map(float, cells))
+
+
+class TestHostile:
+    @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
+    @pytest.mark.parametrize("cut", [10, -10, -1])
+    def test_damaged_archives(self, write, suffix, pack, cut):
+        text = ("a,y\n" + "".join(f"{i},{i % 3}\n" for i in range(50_000))).encode()
+        path = write(pack(text)[:cut], f"data.csv{suffix}")
+        with pytest.raises(DataError, match=rf"data.csv{suffix} is damaged or no {suffix} file \(.*compress it again, or rename it"):
+            read_csv(path, target="y")
+        path = write(b"no " + pack(text), f"data.csv{suffix}")
+        with pytest.raises(DataError, match=rf"data.csv{suffix} is damaged or no {suffix} file"):
+            read_csv(path, target="y")
+
+    @pytest.mark.parametrize("digits", [20, 400, 100_000])
+    @pytest.mark.parametrize("column", ["a", "w"])
+    def test_cells_of_many_digits(self, write, digits, column):
+        row = {"a": "1", "w": "1", "y": "1"} | {column: "9" * digits}
+        path = write("a,w,y\n2,2,2\n" + ",".join(row.values()) + "\n")
+        if digits < 300:
+            assert read_csv(path, target="y", weight="w").X.shape == (2, 1)
+            return
+        with pytest.raises(DataError, match=f"line 3: column '{column}' is 9{{60}}, which is not finite"):
+            read_csv(path, target="y", weight="w")
+
+    def test_labels_of_many_digits_are_text(self, write):
+        assert read_csv(write(f"a,y\n1,2\n3,{'9' * 400}\n"), target="y").y.tolist() == ["2", "9" * 400]
+
+    def test_a_header_of_many_columns(self, write):
+        names = [f"c{i}" for i in range(20_000)]           # a test of every name against all before it takes seconds
+        path = write(",".join(names) + ",y\n" + "1," * 20_000 + "1\n")
+        assert read_csv(path, target="y").X.shape == (1, 20_000)
+        with pytest.raises(DataError, match="the header names 'c7' twice, again for column 20001; give every column"):
+            read_csv(write(",".join(names) + ",c7\n"))
+
+    @pytest.mark.parametrize("content", [
+        "\0", "a,y\n\0,1\n", "a,y\n1,\0\n", 'a,y\n"\0', '"' * 99, "a,y\n" + '"' * 99, "a,y\r1,2\r", "\ufeff", "a,\udc80",
+        "a,y\n" + "x" * 200_000 + ",1\n", "a" * 200_000 + ",y\n1,2\n", "a,y\n1,2\n\x1a", "\n\n,\n",
+    ])  # fmt: skip
+    def test_whatever_stands_in_it(self, write, content):
+        path = write(content.encode("utf-8", "surrogateescape"))
+        for text in (True, False):
+            try:
+                read_csv(path, target="y", text_labels=text)
+            except DataError as error:
+                assert str(path) in str(error)
+
+    @pytest.mark.parametrize("at", range(6))
+    def test_ctrl_c_while_pandas_reads_is_ctrl_c(self, write, monkeypatch, at):
+        path = write("a,y\n" + "1,2\n" * 500_000)
+        read, calls = csv_tables.Replay.read, []
+
+        def interrupted(replay, size=-1):
+            calls.append(size)
+            if len(calls) == at + 1:
+                if at % 2:                         # within the reading, or at its first line, before it could take note
+                    replay.file = Interrupting()
+                else:
+                    raise KeyboardInterrupt
+            return read(replay, size)
+
+        monkeypatch.setattr(csv_tables.Replay, "read", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            read_csv(path, target="y")
+
+    def test_standard_input_is_read_once(self, monkeypatch):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,y\n1,2\nx,1\n")))
+        with pytest.raises(DataError, match="standard input, row 2: column 'a' is 'x', not a number"):
+            read_csv("-", target="y")
+        assert not sys.stdin.buffer.closed
+
+
+class Interrupting:
+    def read(self, size):
+        raise KeyboardInterrupt
