@@ -1,4 +1,7 @@
-"""Observers: plugins that watch training and may end it, `Engine("cusum", plugins=[History()])`."""
+"""Observers: plugins that watch training and may end it, `Engine("cusum", plugins=[History()])`.
+
+An observer with `state()`, a dict of arrays, and `restore(state)` goes on with what it had seen where a training is resumed.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,12 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.errors import DataError, OptionError
+from structperc.engine.checkpoints import Checkpoint
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.trainers import EpochRecord
 from structperc.extras import require
+
+__all__ = ["Checkpoint", "EarlyStopping", "History", "Progress"]
 
 
 class History:
@@ -34,6 +40,13 @@ class History:
         """Arrays over epochs by name: epoch, epochs, examples, mistakes, updates, loss, seconds."""
         names = [field.name for field in attrs.fields(EpochRecord)]
         return {name: np.array([getattr(record, name) for record in self.records]) for name in names}
+
+    def state(self):
+        return self.arrays
+
+    def restore(self, state):
+        names = [field.name for field in attrs.fields(EpochRecord)]
+        self.records = [EpochRecord(*record) for record in zip(*(state[name].tolist() for name in names), strict=True)]
 
 
 class Progress:
@@ -99,6 +112,12 @@ class EarlyStopping:
             raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")
         self.X, self.y, self.patience = X, y, patience
         self.losses = []
+
+    def state(self):
+        return {"losses": np.array(self.losses)}
+
+    def restore(self, state):
+        self.losses = state["losses"].tolist()
 
     @property
     def best_epoch(self) -> int:

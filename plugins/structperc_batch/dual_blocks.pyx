@@ -110,7 +110,7 @@ cdef class DualBlocks:
         cdef Py_ssize_t i, at = 0, value = 0, gold_value = 0
         cdef const int[::1] values, golds
         cdef Block *block
-        if not state:
+        if "counts" not in state:
             self.forget()
             return
         counts = taken(state, "counts", np.int64, (None,), low=0).tolist()

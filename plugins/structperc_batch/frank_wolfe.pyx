@@ -11,6 +11,7 @@ from libc.string cimport memcpy
 from structperc.core.stopping cimport interrupted
 from structperc.core.updates cimport Encoded, Trial
 from structperc.errors import DataError
+from structperc.plugin_tools import taken
 from structperc.solvers.block_steps cimport pairwise
 from structperc_batch.block_memory cimport Block, append, position, remove
 from structperc_batch.dual_blocks cimport BlockPass, DualBlocks
@@ -78,7 +79,7 @@ cdef class BlockFrankWolfe(SearchedPass):
     ----------
     dual : DualBlocks
     estimate : float
-        The sum of the gaps that the blocks had before their steps, since it was set to 0.
+        The sum of the gaps that the blocks had before their steps, in the pass under way.
     """
 
     options_used = ("C", "margin")
@@ -91,11 +92,13 @@ cdef class BlockFrankWolfe(SearchedPass):
 
     def start(self, parts, context):
         self.dual.start(parts)
+        self.estimate = 0
 
     def state(self):
-        return self.dual.state()
+        return {**self.dual.state(), "estimate": np.array(self.estimate)}
 
     def restore(self, state):
+        self.estimate = taken(state, "estimate", np.float64) if "estimate" in state else 0      # files of older versions have none
         self.dual.restore(state)
 
     cdef int step_c(self, Trial trial) noexcept nogil:

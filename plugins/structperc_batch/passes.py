@@ -21,7 +21,8 @@ class Passes(BlockAscent):
     def __init__(self, run, measured):
         super().__init__(measured, run.context.epochs)
         self.run, self.rule, self.dual, self.estimate = run, run.model.parts.update, run.model.parts.update.dual, float("inf")
-        self.dual.begin(run.n_examples)
+        if not run.resumed:
+            self.dual.begin(run.n_examples)
 
     @property
     def weights(self):
@@ -48,9 +49,8 @@ class Passes(BlockAscent):
         """Steps on every block; returns the sum of the gaps that they had before, about the gap at the epoch's beginning."""
         run, before = self.run, self.estimate
         run.begin_epoch()
-        self.rule.estimate = 0.0
         passed = run.run(run.order(), self.rule, self.rule.dual.margin)
-        self.estimate = self.rule.estimate
+        self.estimate, self.rule.estimate = self.rule.estimate, 0.0
         if self.estimate > SLOW_EPOCH_SHARE * before:
             self.sweep(SWEEP_GAP_SHARE * self.estimate)
         run.end_epoch(passed)

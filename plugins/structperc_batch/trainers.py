@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.components import Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, taken
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, taken, within
 from structperc.solvers.certificates import Certificate, Measurements
 from structperc_batch.frank_wolfe import BlockFrankWolfe
 from structperc_batch.passes import Passes
@@ -37,6 +37,8 @@ class FrankWolfeTrainer(Trainer):
 
     def start(self, parts, context):
         self.measured = Measurements(self.tolerance)
+        self.passes = None          # of the training under way
+        self.place = ()             # in the training to resume: the estimate of the gap at the last epoch's beginning, and the gap to reach
 
     def check(self, context, parts):
         if not isinstance(parts.update, BlockFrankWolfe):
@@ -54,14 +56,23 @@ class FrankWolfeTrainer(Trainer):
             raise PluginError(f"gold outputs of {outputs} leave nothing open, so there is nothing to complete; use trainer='bcfw'.")
 
     def train(self, run):
-        passes = Passes(run, self.measured)
+        passes = self.passes = Passes(run, self.measured)
         before = run.before
-        if self.warm_start and before is not None and isinstance(before.parts.update, BlockFrankWolfe):
+        if run.resumed:
+            self.find_place(passes)
+        elif self.warm_start and before is not None and isinstance(before.parts.update, BlockFrankWolfe):
             passes.take_over(before.parts.update.dual)
         self.solve(passes)
+        self.passes = None
         if self.measured.close:
             return CONVERGED
         return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
+
+    def find_place(self, passes):
+        """Goes on where the checkpoint was: in the midst of an epoch, or behind the training."""
+        passes.n_epochs = passes.run.epoch
+        if len(self.place):
+            passes.estimate, passes.enough = self.place
 
     def solve(self, passes):
         passes.improve()
@@ -85,8 +96,10 @@ class FrankWolfeTrainer(Trainer):
 
     def state(self):
         known = self.measured.certificate
+        passes = self.passes
+        place = () if passes is None or passes.enough is None else (passes.estimate, passes.enough)
         return {"objectives": np.array(self.measured.objectives, dtype=float), "gaps": np.array(self.measured.gaps, dtype=float),
-                "certificate": np.array(attrs.astuple(known) if known else (), dtype=float)}
+                "certificate": np.array(attrs.astuple(known) if known else (), dtype=float), "place": np.array(place, dtype=float)}
 
     def restore(self, state):
         measured = self.measured
@@ -96,6 +109,9 @@ class FrankWolfeTrainer(Trainer):
         if len(known) not in (0, 2):
             raise DataError(f"the saved certificate has {len(known)} numbers; expected 2.")
         measured.certificate = Certificate(*known) if known else None
+        self.place = taken(state, "place", np.float64, (None,), finite=False).tolist() if "place" in state else []      # else an older file
+        if len(self.place) not in (0, 2):
+            raise DataError(f"the saved place in the training has {len(self.place)} numbers; expected 2.")
 
 
 class ConcaveConvexTrainer(FrankWolfeTrainer):
@@ -120,29 +136,42 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
     def start(self, parts, context):
         super().start(parts, context)
         self.rounds = []            # J after each
+        self.kept = None            # what a round that ends above its beginning goes back to
 
     def solve(self, passes):
-        begin = passes.measure()
-        kept = passes.keep()
-        self.rounds.append(begin.objective - passes.complete())
+        if passes.enough is None:               # else a round goes on
+            begin = passes.measure()
+            self.kept = passes.keep()
+            self.rounds.append(begin.objective - passes.complete())
         while True:
             passes.improve(self.rounds[-1])
             certificate = self.measured.certificate
             if certificate.objective > self.rounds[-1]:
                 self.measured.take(Certificate(self.rounds[-1], self.rounds[-1] - certificate.dual))        # of the last round
                 break
-            kept = passes.keep()
+            self.kept = passes.keep()
             self.rounds.append(certificate.objective - passes.complete())
             if not self.measured.close or self.rounds[-2] - self.rounds[-1] <= self.tolerance * self.rounds[-1]:
                 break
-        passes.give_back(kept)
+        passes.give_back(self.kept)
+        self.kept = None
 
     def attributes(self, weights):
         return super().attributes(weights) | {"objectives_": lambda: np.array(self.rounds)}
 
     def state(self):
-        return super().state() | {"rounds": np.array(self.rounds, dtype=float)}
+        state = super().state() | {"rounds": np.array(self.rounds, dtype=float)}
+        if self.kept is not None:
+            dual, n_visited, weights = self.kept
+            state["kept.n_visited"] = np.array(n_visited, dtype=np.int64)
+            for name, arrays in (("dual", dual), ("weights", weights)):
+                state |= {f"kept.{name}.{key}": array for key, array in arrays.items()}
+        return state
 
     def restore(self, state):
         super().restore(state)
         self.rounds = taken(state, "rounds", np.float64, (None,), finite=False).tolist()
+        self.kept = None
+        if "kept.n_visited" in state:
+            dual, weights = (dict(within(state, prefix)) for prefix in ("kept.dual.", "kept.weights."))
+            self.kept = dual, taken(state, "kept.n_visited", np.int64, low=0), weights

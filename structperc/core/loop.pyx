@@ -188,7 +188,7 @@ cdef class Loop:
         Parameters
         ----------
         passed : PassResult
-            Counts what happened, up to where the pass ended.
+            Counts what happened, up to where the pass ended, on top of what it holds.
         rows : Rows
         gold : Structures
         order : int64 array, optional
@@ -209,7 +209,7 @@ cdef class Loop:
         cdef const int[::1] codes = gold.held
         cdef const int64_t[::1] starts
         cdef int[::1] record
-        cdef Py_ssize_t n = rows.n_examples, start, stop
+        cdef Py_ssize_t n = rows.n_examples, start, stop, before = passed.visited
         cdef const int64_t *visit_at = NULL
         cdef const double *weight_at = NULL
         cdef const int64_t *starts_at = NULL
@@ -255,7 +255,7 @@ cdef class Loop:
         finally:
             self.bind(None)                  # the data may go when their owner lets them go
             if record_at != NULL:
-                online.append(np.asarray(record)[:passed.visited])
+                online.append(np.asarray(record)[:passed.visited - before])
 
     cdef Py_ssize_t n_predicted, ahead
 

@@ -120,7 +120,8 @@ class Engine:
 
     # ---- training ----
 
-    def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False):
+    def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False,
+            resume=False):
         """Trains from nothing.
 
         Parameters
@@ -142,13 +143,16 @@ class Engine:
             Each example's costs, for loss="costs".
         keep_online : bool
             Keep the predictions made before each step, in `online_predictions_`.
+        resume : bool
+            Go on from the last file of the `structperc.callbacks.Checkpoint` among the plugins, on the same data and with the same options;
+            without a file, begin. A training that was over is the answer at once, unless it ended for want of `epochs` and has more now.
 
         Returns
         -------
         Engine
             Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        fit(self, X, y, offsets, lengths, groups, allowed, sample_weight, costs, keep_online)
+        fit(self, X, y, offsets, lengths, groups, allowed, sample_weight, costs, keep_online, resume)
         return self
 
     def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):

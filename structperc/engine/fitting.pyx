@@ -7,6 +7,7 @@ from structperc.core.access cimport Access, Turn
 from structperc.core.errors import PluginError
 from structperc.core.interrupts import completed
 from structperc.engine.assembly import begin, weighed
+from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.compatibility import check_parts, check_same, overflow
 from structperc.engine.options import setting_back
 from structperc.engine.run cimport TrainingRun
@@ -14,13 +15,14 @@ from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALL
 from structperc.reading.groups import Groups
 
 
-def fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, bint keep_online):
+def fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, bint keep_online, bint resume):
     """Trains a new model aside, and makes it the engine's; parameters as of `Engine.fit`."""
     cdef Turn turn = engine._turn
     turn.begin("fit")
     try:
         with Groups(X, offsets, lengths, groups) as data:
-            learn_all(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online)
+            learn_all(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online,
+                      resume)
     finally:
         turn.end()
 
@@ -39,7 +41,7 @@ def partial_fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, 
         turn.end()
 
 
-cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online) except -1:
+cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint resume) except -1:
     """Trains a new model; `engine.run` is the run while it is under way."""
     cdef TrainingRun run
     cdef list interrupts = []
@@ -48,9 +50,10 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
         model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
         model.online = [] if keep_online else None
         run = TrainingRun(model, context, rows, y, costs, online=model.online, before=engine._model, observers=engine.tell)
+        run.checkpoints = checkpoints_of(engine, run, costs, resume)
         engine.run = run
         try:
-            train(run)
+            train(run, resume)
         except KeyboardInterrupt as interrupt:
             if not learned(model.parts.weights, interrupts):
                 raise
@@ -72,16 +75,20 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
     return 0
 
 
-cdef int train(TrainingRun run) except -1:
-    """Lets the trainer train, and keeps its status."""
+cdef int train(TrainingRun run, bint resume) except -1:
+    """Lets the trainer train, from a checkpoint on if there is one, and keeps its status."""
     parts = run.model.parts
     parts.weights.begin_fit(run.rows)
-    status = parts.trainer.train(run)
+    status = run.checkpoints.resume() if resume else None
+    if status is None:
+        status = parts.trainer.train(run)
     if not isinstance(status, str):
         raise PluginError(f"{type(parts.trainer).__name__}.train returned {status!r}; expected a word for status_, such as 'converged'.")
     if not parts.weights.is_finite():
         raise overflow()
     run.model.status = status
+    if run.checkpoints is not None:
+        run.checkpoints.end()
     return 0
 
 

@@ -11,6 +11,7 @@ import contextlib
 import io
 import os
 import warnings
+from collections import defaultdict
 
 import attrs
 import numpy as np
@@ -286,19 +287,10 @@ def restore(engine, header, arrays, shown="the model"):
         context = attrs.evolve(options_alone(engine, generator(field(saved, "random", dict))), n_features=n_features,
                                sparse=field(saved, "sparse", bool), objects=field(saved, "objects", bool),
                                feature_names=None if names is None else tuple(names))
-        states = {kind: {} for kind in Parts.kinds()}
-        for key, array in arrays.items():
-            part, _, name = key.partition(".")
-            if part in states:
-                states[part][name] = array
-        loss = field(record, "loss", float, int, str)
-        mistakes = field(record, "mistakes", list)
-        if not all(type(m) is int and m >= 0 for m in mistakes):
-            raise DataError(f"'mistakes' of the header is {mistakes!r:.60}; expected whole numbers, at least 0.")
-        training = {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
-                    "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
-                    "weighted": field(record, "weighted", bool)}
-        adopt(engine, context, _restored(saved["labels"], arrays), {kind: SavedState(state) for kind, state in states.items()}, training)
+        states = states_of(arrays)
+        adopt(engine, context, _restored(saved["labels"], arrays), {kind: states[kind] for kind in Parts.kinds()}, training_of(record))
+        if "run" in header:             # a checkpoint; the model does without these
+            dict(states["run"]), dict(states["observer"])
     except (PluginError, ModelFormatError, OSError):
         raise
     except Exception as error:      # a file written by hand can hold anything
@@ -316,6 +308,25 @@ def check_functions(engine, header, arrays, shown):
             if found is None or saved.shape != found.shape or not np.allclose(found, saved, rtol=1e-6, atol=1e-9, equal_nan=True):
                 raise PluginError(f"{shown} was trained with {', '.join(header['functions'])}, and what was passed under the same name "
                                   f"answers otherwise; pass the same again.")
+
+
+def states_of(arrays) -> dict:
+    """The saved states by the names of their parts; nothing is read."""
+    states = defaultdict(dict)
+    for name, array in arrays.items():
+        part, _, key = name.partition(".")
+        states[part][key] = array
+    return defaultdict(lambda: SavedState({}), {part: SavedState(state) for part, state in states.items()})
+
+
+def training_of(record) -> dict:
+    """The attributes of `Model` that tell of the training."""
+    loss, mistakes = field(record, "loss", float, int, str), field(record, "mistakes", list)
+    if not all(type(m) is int and m >= 0 for m in mistakes):
+        raise DataError(f"'mistakes' of the header is {mistakes!r:.60}; expected whole numbers, at least 0.")
+    return {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
+            "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
+            "weighted": field(record, "weighted", bool)}
 
 
 def pickled(engine):

@@ -13,6 +13,7 @@ from structperc.core.interrupts import completed
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
 from structperc.core.shuffle import shuffled
+from structperc.core.structures import Structures
 from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.engine.trainers import EpochRecord
 
@@ -48,6 +49,9 @@ cdef class TrainingRun:
         The number of the epoch under way, from 1; 0 before the first.
     stop_requested : bool
         Whether an observer asked to end after this epoch.
+    resumed : bool
+        Whether the run goes on from a checkpoint. Then all parts are as they were there, the trainer too, and `epoch` counts the epochs
+        that were over: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was cut short, as far as it was made.
     """
 
     def __init__(self, model, context, rows, y, costs=None, *, online=None, before=None, observers=None):
@@ -69,6 +73,8 @@ cdef class TrainingRun:
 
     def order(self):
         """The examples in the order of the next epoch, an int64 array; None: all in file order. Shuffles anew each time."""
+        if self.checkpoints is not None and self.checkpoints.cut is not None:
+            return self.checkpoints.cut.order
         if not self.context.shuffle:
             return self.active
         return shuffled(self.n_examples if self.active is None else self.active, self.context.random)
@@ -76,12 +82,17 @@ cdef class TrainingRun:
     def begin_epoch(self):
         """Counts an epoch and starts its clock."""
         self.epoch += 1
-        self.began = time.perf_counter()
+        self.began = time.perf_counter() - (0 if self.checkpoints is None else self.checkpoints.begin_epoch())
+
+    @property
+    def seconds(self):
+        """How long the epoch under way has taken."""
+        return time.perf_counter() - self.began
 
     def end_epoch(self, passed):
         """Tells all observers of the epoch, whose pass this was."""
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
-                                   time.perf_counter() - self.began))
+                                   self.seconds))
 
     def run(self, order=None, rule=None, double loss_weight=0.0):
         """One pass; its mistakes and losses are recorded, also when it is cut short.
@@ -103,10 +114,18 @@ cdef class TrainingRun:
         cdef list interrupts = []
         cdef Access access = self.model.access
         predictions = None if self.online is None else []
+        if self.checkpoints is not None:
+            known = self.checkpoints.finished_pass()
+            if known is not None:
+                return known
+            order, predictions = self.checkpoints.begin_pass(passed, order, predictions)
         access.begin_write()
         try:
             try:
-                self.visit(passed, order, rule, loss_weight, predictions)
+                if self.checkpoints is None:
+                    self.visit(passed, order, rule, loss_weight, predictions)
+                else:
+                    self.visit_stretches(passed, order, rule, loss_weight, predictions)
             except KeyboardInterrupt as interrupt:
                 interrupts.append(interrupt)
             self.record(passed, order, predictions, interrupts)
@@ -115,6 +134,18 @@ cdef class TrainingRun:
         if interrupts:
             raise interrupts[0]
         return passed
+
+    cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:
+        """The rest of a pass, from checkpoint to checkpoint."""
+        cdef Py_ssize_t n = self.n_examples if order is None else len(order), due, start, stop
+        while passed.visited < n:
+            start, due = passed.visited, self.checkpoints.next_stop(passed.visited)
+            stop = min(due, n)
+            stretch = order if stop - start == n else np.arange(start, stop) if order is None else order[start:stop]
+            self.visit(passed, stretch, rule, loss_weight, predictions)
+            if stop == due:
+                self.checkpoints.write(passed, predictions)
+        return 0
 
     def pass_without_record(self, order=None, rule=None, double loss_weight=0.0, online=None):
         """One pass that the engine's record does not show; parameters as of `run`."""
@@ -149,12 +180,26 @@ cdef class TrainingRun:
         model.loss += passed.loss
         if self.context.sample_weight is not None:
             model.weighted = True
+        structures = examples = None
         if predictions:
-            outputs = model.parts.outputs
-            structures = predictions[0] if outputs.code_width == 1 else predictions
-            visits = range(passed.visited) if order is None else order[:passed.visited]
-            self.online.append(completed(interrupts, outputs.decode_many, structures, self.rows, visits))
+            structures = coded(predictions, model.parts.outputs)
+            examples = range(passed.visited) if order is None else order[:passed.visited]
+            self.online.append(completed(interrupts, self.decoded, structures, examples))
+        if self.checkpoints is not None:
+            self.checkpoints.end_pass(passed, structures, examples)
         return 0
+
+    def decoded(self, structures, examples):
+        """Predictions as users see them."""
+        outputs = self.model.parts.outputs
+        return outputs.decode_many(structures.values if outputs.code_width == 1 else structures, self.rows, examples)
+
+
+def coded(predictions, outputs):
+    """The predictions of one pass, as the loop gave them, as `Structures`."""
+    if outputs.code_width == 1:
+        return Structures(predictions[0] if len(predictions) == 1 else np.concatenate([np.zeros(0, dtype=np.intc), *predictions]))
+    return Structures.ragged(predictions)
 
 
 def visited(sample_weight):

@@ -94,10 +94,14 @@ class BlockAscent:
         Epochs made so far.
     stop_requested : bool
         Whether to end after this epoch.
+    enough : float or None
+        The gap at which the epochs under way end; None: the weights have just been measured. Whoever sets it before `improve`, and
+        `n_epochs`, goes on with epochs that were cut short.
     """
 
     epochs_per_certificate = EPOCHS_PER_CERTIFICATE
     stop_requested = False
+    enough = None
 
     def __init__(self, measured: Measurements, most_epochs: int):
         self.measured, self.most_epochs, self.n_epochs = measured, most_epochs, 0
@@ -122,14 +126,17 @@ class BlockAscent:
         goal : float
             An objective that shall not be exceeded. Where it is, the gap may get `FINER_TOLERANCE` times smaller.
         """
-        self.measured.take(self.measure())
-        while not self._reached(goal) and not self.ended:
-            enough = self.measured.objective * self.measured.tolerance
-            if self.measured.close:
-                enough /= FINER_TOLERANCE
-            self.measured.forget()
-            while self._stepped() > enough and self.n_epochs % self.epochs_per_certificate and not self.ended:
+        if self.enough is None:
+            self.measured.take(self.measure())
+        while self.enough is not None or not self._reached(goal) and not self.ended:
+            if self.enough is None:
+                self.enough = self.measured.objective * self.measured.tolerance
+                if self.measured.close:
+                    self.enough /= FINER_TOLERANCE
+                self.measured.forget()
+            while self._stepped() > self.enough and self.n_epochs % self.epochs_per_certificate and not self.ended:
                 pass
+            self.enough = None
             self.measured.take(self.measure())
         return self.measured.close
 
