@@ -134,7 +134,12 @@ class Model:
         weights, features = self.parts.weights, self.parts.features
         product = not (overrides(weights, "scores") and not overrides(weights, "batch_scores")
                        or overrides(features, "scores") and not overrides(features, "batch_scores"))
-        for start, part in matrices.chunks(rows):
+        n_atoms, least = features.atoms_per_example, rows.n_features if rows.sparse else 1
+        if n_atoms is None:                     # who scores examples one by one need not look at all of them first
+            with np.errstate(all="ignore"):
+                together = product and weights.batch_scores(first_of(rows)) is not None
+            n_atoms = features.max_atoms(rows) if together else 1
+        for start, part in matrices.chunks(rows, n_atoms, least):
             with np.errstate(all="ignore"):     # what overflows is found in the scores
                 scores = weights.batch_scores(part) if product else None
             if scores is None:
@@ -206,6 +211,11 @@ class Model:
             raise OptionError(f"kind={kind!r}; expected 'sum' or 'max'.")
         find, decode = answers.marginals if kind == "sum" else answers.max_marginals, self.parts.outputs.decode_marginals
         return listed(decode(x, find(self.parts, scores, x)) for x, scores in self.scores(rows))
+
+
+def first_of(rows):
+    """A data set of the first example alone."""
+    return next(matrices.chunks(rows, matrices.CHUNK_VALUES))[1] if rows.n_examples else rows
 
 
 def listed(values):

@@ -191,10 +191,21 @@ def as_floats(csr):
         raise
 
 
-def chunks(rows):
-    """The data set in pieces of moderate size, each with the number of its first example; sparse X in one piece."""
-    most = CHUNK_EXAMPLES if rows.offsets is not None else max(1, CHUNK_VALUES // max(1, rows.n_features))
-    if rows.sparse and rows.offsets is None or rows.n_examples <= most:
+def chunks(rows, n_atoms=1, least=1):
+    """The data set in pieces of moderate size, each with the number of its first example.
+
+    Parameters
+    ----------
+    rows : Rows
+    n_atoms : int
+        The most atoms of an example: a piece is small enough for the scores of all its atoms, too.
+    least : int
+        So many examples are in a piece whatever their size, since each piece costs a look at as many numbers per atom.
+    """
+    most = max(least, CHUNK_VALUES // max(1, n_atoms, values_of_one(rows)))
+    if rows.offsets is not None:
+        most = min(most, CHUNK_EXAMPLES)
+    if rows.n_examples <= most:
         yield 0, rows
         return
     for start in range(0, rows.n_examples, most):
@@ -204,6 +215,14 @@ def chunks(rows):
         if rows.allowed is not None:
             part.restrict(rows.allowed[first:last])
         yield start, part
+
+
+def values_of_one(rows) -> int:
+    """How many values of X an example has, about."""
+    if rows.objects:
+        return 1
+    values = rows.X.nnz if rows.sparse else rows.X.size
+    return int(values // max(1, rows.n_examples))
 
 
 def as_array(values, name) -> np.ndarray:

@@ -29,7 +29,7 @@ def assert_same_bits(engine, run):
     assert engine.mistakes_ == run.mistakes
     assert engine.online_predictions_.tolist() == run.online
     assert engine.cumulative_loss_ == run.loss
-    assert engine.status_ == ("converged" if run.converged else "max_epochs")
+    assert engine.status_ == ("max_epochs" if not run.converged else "stalled" if run.mistakes[-1] else "converged")
 
 
 @pytest.mark.parametrize("augment", [0.0, 0.7])

@@ -44,7 +44,7 @@ def assert_trace(engine, trace):
     assert engine.mistakes_ == trace.mistakes
     assert engine.online_predictions_.tolist() == trace.online
     assert engine.cumulative_loss_ == pytest.approx(trace.loss, rel=1e-12)
-    assert engine.status_ == ("converged" if trace.converged else "max_epochs")
+    assert engine.status_ == ("max_epochs" if not trace.converged else "stalled" if trace.mistakes[-1] else "converged")
 
 
 @pytest.mark.parametrize("augment", [0.0, 1.0])

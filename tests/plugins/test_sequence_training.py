@@ -54,7 +54,7 @@ def assert_trace(engine, trace):
     assert engine.mistakes_ == trace.mistakes
     assert [tuple(y) for y in engine.online_predictions_] == trace.online
     assert engine.cumulative_loss_ == pytest.approx(trace.loss, rel=1e-12)
-    assert engine.status_ == ("converged" if trace.converged else "max_epochs")
+    assert engine.status_ == ("max_epochs" if not trace.converged else "stalled" if trace.mistakes[-1] else "converged")
 
 
 def assert_predicts(engine, problem, w, X, matrix, lengths, exact):

@@ -13,6 +13,7 @@ from subsets import Subsets
 
 from structperc import Engine
 from structperc.components import PassiveAggressiveUpdate, PrefixArgmax
+from structperc.reading import matrices
 from structperc.reading.matrices import read
 from structperc.testing import DualWeights
 
@@ -301,6 +302,41 @@ def test_prediction_takes_memory_per_piece():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < Z.nbytes * (0.1 if Z is X else 0.7)
+
+
+@pytest.mark.parametrize("sparse_X", [False, True])
+@pytest.mark.parametrize("options", [{}, {"average": True}, {"plugins": ["dual-kernel"], "kernel": "rbf"}], ids=["plain", "mean", "kernel"])
+@pytest.mark.parametrize("problem", ["multiclass", "prank", "sequence"])
+def test_answers_do_not_depend_on_the_pieces_that_data_are_scored_in(problem, options, sparse_X, monkeypatch):
+    X, y = whole(n=60, d=7)
+    X = sparse.csr_array(X / 7) if sparse_X else X / 7
+    where = {"lengths": [1, 9, 0, 20, 30]} if problem == "sequence" else {}
+    if problem == "sequence":
+        y = np.asarray(y)
+    engine = Engine(problem, epochs=2, **options).fit(X, y, **where)
+    whole_answers, whole_scores = engine.predict(X, **where).tolist(), [np.asarray(s).tobytes() for s in engine.atom_scores(X, **where)]
+    for values in (1, 50, 1000):
+        monkeypatch.setattr(matrices, "CHUNK_VALUES", values)
+        assert engine.predict(X, **where).tolist() == whole_answers
+        assert [np.asarray(s).tobytes() for s in engine.atom_scores(X, **where)] == whole_scores
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "kernel", "sequence"])
+def test_prediction_needs_little_memory_however_many_labels_there_are(kind):
+    """The scores of all examples would take 48 MB and more."""
+    random = np.random.default_rng(0)
+    n, n_labels = (2000, 40) if kind == "sequence" else (20_000, 300)
+    X, y = random.normal(size=(n, 2)), random.integers(0, n_labels, n)
+    given = sparse.csr_array(X) if kind == "sparse" else X
+    where = {"lengths": np.ones(n, dtype=int)} if kind == "sequence" else {}
+    options = {} if kind in ("dense", "sparse") else {"plugins": ["dual-kernel"], "kernel": "linear", "budget": 5}
+    engine = Engine("sequence" if where else "multiclass", classes=range(n_labels), **options)
+    engine.partial_fit(given[:400], y[:400], **({"lengths": where["lengths"][:400]} if where else {}))
+    tracemalloc.start()
+    engine.predict(given, **where)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 28e6
 
 
 def misaligned(array):
