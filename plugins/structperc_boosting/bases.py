@@ -1,0 +1,84 @@
+"""How the estimators of this package call the estimators that they are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
+
+from structperc import metrics
+from structperc.errors import DataError, OptionError
+from structperc.plugin_tools import LabelCodes, find_labels
+from structperc_boosting.costs import check_v_shape, cost_matrix
+
+FLOATS = (np.float64, np.float32)
+
+
+class RankScore:
+    """Scores by the distance of ranks, as the estimators of `structperc.estimators` do."""
+
+    def score(self, X, y, sample_weight=None):
+        """1 - (mean absolute difference of ranks) / (K - 1): 1 is perfect, 0 is every row at the other end of the scale."""
+        true, predicted, n_labels = metrics.codes(y, self.predict(X), self.classes_)
+        return 1 - float(np.average(np.abs(true - predicted), weights=sample_weight)) / (n_labels - 1)
+
+
+def read_examples(estimator, X, y, sample_weight=None, named=False, **checks):
+    """X as floats, y as a column or an ordered categorical, and the sample weights or None; `named`: the labels are known."""
+    X, column = validate_data(estimator, X, y, dtype=FLOATS, order="C", **checks)
+    if not named:
+        check_classification_targets(column)
+    if sample_weight is not None:
+        sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, sample_weight
+
+
+def read_ranks(y, classes, cost, costs, sample_weight=None):
+    """The labels in order, the codes of y, and the costs of all answers to the examples, (n, K).
+
+    Parameters
+    ----------
+    y, classes
+        As the estimators take them.
+    cost : str or (K, K) array
+        Used where there are no `costs`.
+    costs : (n, K) array or None
+    sample_weight : array of shape (n,) or None
+        Multiplies the costs.
+    """
+    labels = find_labels(y, classes, True)
+    codes = LabelCodes(labels).encode(y, len(y))
+    if costs is None:
+        costs = cost_matrix(cost, len(labels))[codes - 1]
+    elif np.ndim(costs) == 2 and np.shape(costs)[1] != len(labels):
+        raise DataError(f"costs has {np.shape(costs)[1]} columns, but there are {len(labels)} labels; give each label its cost, or name "
+                        f"labels that y lacks with classes=[lowest, ..., highest].")
+    costs = check_v_shape(costs, codes)
+    return labels, codes, costs if sample_weight is None else costs * sample_weight[:, None]
+
+
+def made_ranker(estimator, n_ranks, random=None):
+    """A clone that is told the ranks, since y may lack some, and has seeds of its own where it has none."""
+    estimator = clone(estimator)
+    for name, value in sorted(estimator.get_params().items()):
+        if name == "classes" and value is None:
+            estimator.set_params(classes=list(range(1, n_ranks + 1)))
+        if name.split("__")[-1] == "random_state" and value is None and random is not None:
+            estimator.set_params(**{name: int(random.integers(2**31))})
+    return estimator
+
+
+def require_parameter(estimator, name, what) -> None:
+    """Refuses an estimator whose fit does not take what the reduction needs."""
+    if not has_fit_parameter(estimator, name):
+        raise OptionError(f"{type(estimator).__name__}.fit takes no {name}, which {what} needs; choose an estimator that does.")
+
+
+def ranks_predicted(ranker, X, n_ranks):
+    """What a ranker that was trained on the ranks 1..K answers, an int32 array."""
+    answers = np.asarray(ranker.predict(X))
+    ranks = answers.astype(np.intc)
+    if ranks.shape != (X.shape[0],) or (ranks != answers).any() or not 1 <= ranks.min() <= ranks.max() <= n_ranks:
+        raise DataError(f"{type(ranker).__name__}.predict answered {answers!r:.80}; expected one rank from 1 to {n_ranks} for each row.")
+    return ranks

@@ -1,0 +1,219 @@
+"""Ordinal regression by binary classification, and the reverse, for scikit-learn's estimators.
+
+`structperc_boosting.costs` has the two reductions as functions of costs and weights.
+
+References
+----------
+L. Li and H.-T. Lin: Ordinal regression by extended binary classification. NIPS 2006.
+H.-T. Lin and L. Li: Combining ordinal preferences by boosting. ECML PKDD 2009 Workshop on Preference Learning.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from structperc.errors import DataError, OptionError
+from structperc_boosting.bases import FLOATS, RankScore, made_ranker, ranks_predicted, read_examples, read_ranks, require_parameter
+from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
+
+__all__ = ["BinaryReduction", "RankerClassifier"]
+
+THRESHOLDS = ("indicators", "number")
+
+
+class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Predicts ordered labels by any binary classifier that takes sample weights.
+
+    The classifier learns to answer "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The
+    rank of x is 1 + the number of its positive answers. Where the classifier's answers fall with k, or the costs are convex, the mean
+    cost of the ranks is at most the classifier's weighted error.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With `fit(X, y, sample_weight=...)`. Its `decision_function`, if there is one, decides by its sign, 0 counting as above.
+    cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
+        What a wrong rank costs (row: right label, column: predicted label), where `fit` is given no costs.
+    thresholds : {"indicators", "number"}, default "indicators"
+        How the classifier sees k: K - 1 columns, of which the k-th is 1, for linear classifiers and kernels; or one column with k, for
+        trees.
+    classes : list, optional
+        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        What was trained.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    The classifier is trained on up to n (K - 1) examples; those of weight 0 are left out.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from structperc_boosting.reductions import BinaryReduction
+    >>> X, y = [[-2.0], [-1.0], [0.5], [0.7], [2.0], [3.0]], [1, 1, 2, 2, 3, 3]
+    >>> BinaryReduction(LogisticRegression(C=100)).fit(X, y).predict([[-3.0], [0.6], [4.0]]).tolist()
+    [1, 2, 3]
+    """
+
+    def __init__(self, estimator, *, cost="absolute", thresholds="indicators", classes=None):
+        self.estimator, self.cost, self.thresholds, self.classes = estimator, cost, thresholds, classes
+
+    def fit(self, X, y, costs=None, sample_weight=None):
+        """Trains the classifier.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+        costs : array-like of shape (n, K), optional
+            Of answering each label to each example, in place of `cost`: 0 at the right label, not falling on the way to the ends.
+        sample_weight : array-like of shape (n,), optional
+            Multiplies the costs.
+
+        Returns
+        -------
+        self
+        """
+        if self.thresholds not in THRESHOLDS:
+            raise OptionError(f"thresholds={self.thresholds!r}; expected one of {', '.join(map(repr, THRESHOLDS))}.")
+        require_parameter(self.estimator, "sample_weight", "the reduction to binary examples")
+        X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
+        labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, weights)
+        z, weights = (values.T.ravel() for values in reduce_costs(ranks, costs))        # all examples at k = 1, then at k = 2, ...
+        kept = np.flatnonzero(weights)
+        if len(kept) == 0:
+            raise DataError("all costs are 0, so there is nothing to learn from.")
+        self.classes_ = labels
+        self.estimator_ = clone(self.estimator)
+        self.estimator_.fit(self._extended(X)[kept], z[kept], sample_weight=weights[kept])
+        return self
+
+    def threshold_scores(self, X):
+        """The classifier's scores, or answers 1 and -1, to "is the rank above k?", shape (n, K - 1)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        answer = getattr(self.estimator_, "decision_function", self.estimator_.predict)
+        return np.asarray(answer(self._extended(X)), dtype=float).reshape(len(self.classes_) - 1, -1).T
+
+    def predict(self, X):
+        """The labels of rows, shape (n,)."""
+        ranks = ranks_of_answers(self.threshold_scores(X))
+        return self.classes_[ranks - 1]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
+        return tags
+
+    def _extended(self, X):
+        """All (x, k), those of one k together."""
+        n, thresholds = X.shape[0], np.repeat(np.arange(1, len(self.classes_)), X.shape[0])
+        k = thresholds[:, None].astype(X.dtype) if self.thresholds == "number" else None
+        if not sparse.issparse(X):
+            k = (thresholds[:, None] == np.arange(1, len(self.classes_))).astype(X.dtype) if k is None else k
+            return np.concatenate([np.tile(X, (len(self.classes_) - 1, 1)), k], axis=1)
+        if k is None:
+            k = sparse.csr_matrix((np.ones(len(thresholds), X.dtype), (np.arange(len(thresholds)), thresholds - 1)))
+        return sparse.hstack([sparse.vstack([X] * (len(thresholds) // n)), k], format="csr")
+
+
+class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Classifies binary examples (x, k), "is the rank of x above k?", by any ranker that takes costs.
+
+    The reverse of `BinaryReduction`: each weighted binary example becomes an ordinal example whose costs are the weight / (K - 1) on the
+    wrong side of k, and 0 on the right side. The ranker's mean cost is then the classifier's weighted error.
+
+    Parameters
+    ----------
+    estimator : ranker
+        With `fit(X, y, costs=...)`, whose y are the ranks 1..K, and `predict(X)`, such as `ORStump` or `AdaBoostOR`.
+
+    Attributes
+    ----------
+    estimator_ : ranker
+        What was trained.
+    classes_ : ndarray of shape (2,)
+        The labels; the second means "above".
+    n_ranks_ : int
+        K, 1 + the largest threshold.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> from structperc_boosting.estimators import ORStump
+    >>> from structperc_boosting.reductions import RankerClassifier
+    >>> X, k, above = [[-2.0], [-2.0], [0.5], [0.5], [2.0], [2.0]], [1, 2, 1, 2, 1, 2], [False, False, True, False, True, True]
+    >>> model = RankerClassifier(ORStump()).fit(X, above, thresholds=k)
+    >>> model.predict([[0.6], [0.6]], thresholds=[1, 2]).tolist()
+    [True, False]
+    """
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, X, y, thresholds=None, sample_weight=None):
+        """Trains the ranker.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Two labels; the larger one says that the rank is above the threshold.
+        thresholds : array-like of int, shape (n,), optional
+            k of each example, from 1; without it all are 1, and the ranker is a plain binary classifier.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        require_parameter(self.estimator, "costs", "the reduction of binary examples to ordinal ones")
+        X, y, weights = read_examples(self, X, y, sample_weight)
+        weights = np.ones(len(X)) if weights is None else weights
+        classes, above = np.unique(y, return_inverse=True)
+        if len(classes) != 2:
+            raise DataError(f"Only binary classification is supported. The type of the target is "
+                            f"{'multiclass' if len(classes) > 2 else 'one class'}: y holds {len(classes)}, but \"is the rank above k?\" "
+                            f"has two answers.")
+        k = self._thresholds(thresholds, len(X), None)
+        n_ranks = int(k.max()) + 1
+        right = np.where(above, n_ranks, 1)
+        wrong = (np.arange(1, n_ranks + 1) > k[:, None]) != above.astype(bool)[:, None]
+        self.classes_, self.n_ranks_ = classes, n_ranks
+        self.estimator_ = made_ranker(self.estimator, n_ranks)
+        self.estimator_.fit(X, right, costs=wrong * weights[:, None] / (n_ranks - 1))
+        return self
+
+    def predict(self, X, thresholds=None):
+        """Whether the rank of each row is above its threshold, as the labels of y, shape (n,)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
+        k = self._thresholds(thresholds, len(X), self.n_ranks_)
+        ranks = ranks_predicted(self.estimator_, X, self.n_ranks_)
+        answers = threshold_answers(ranks, self.n_ranks_)[np.arange(len(X)), k - 1]
+        return self.classes_[(answers > 0).astype(int)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    @staticmethod
+    def _thresholds(thresholds, n, n_ranks):
+        """The threshold of each example, from 1 to K - 1."""
+        k = np.ones(n, dtype=int) if thresholds is None else np.asarray(thresholds)
+        if k.shape != (n,) or k.dtype.kind not in "iu" or k.min() < 1 or n_ranks is not None and k.max() >= n_ranks:
+            most = "" if n_ranks is None else f" to {n_ranks - 1}"
+            raise DataError(f"thresholds is {thresholds!r:.80}; expected a whole number from 1{most} for each of the {n} rows.")
+        return k
