@@ -75,6 +75,10 @@ examples:
   structperc fit sequence train.conllu --target upos --model tags.model --set epochs=5 --set average=true
 
 Ctrl-C ends training; the model trained so far is saved.
+
+With --checkpoint FILE the training is written to FILE after each epoch, and the checkpoint before stays in FILE.previous. After a crash,
+the same command with --resume goes on from there and ends with the same model, bit by bit; so it may stand in a script from the beginning.
+  structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=50 --checkpoint chunks.checkpoint --resume
 """
 STREAM = """\
 larger than memory:
@@ -212,6 +216,8 @@ def build() -> Parser:
     fit.add_argument("--rows", metavar="N", type=positive, default=PART_ROWS,
                      help=f"examples in a part, default {PART_ROWS}; less where they need more than about 32 MB")
     fit.add_argument("--template", metavar="FILE", type=path, help="windows of columns that become features, as described below")
+    fit.add_argument("--checkpoint", metavar="FILE", type=path, help="where the training is written after each epoch; see below")
+    fit.add_argument("--resume", action="store_true", help="go on from the checkpoint, or begin where there is none")
     bar = fit.add_mutually_exclusive_group()
     bar.add_argument("--progress", action="store_true", help="show a progress bar also where standard error is no terminal")
     bar.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ SCALE_RATIO = 100           # standard deviations that differ so much that train
 
 def fit(arguments) -> int:
     check_writable("--model", arguments.model, arguments.data, arguments.template)
+    checkpoints = checkpoints_of(arguments)
     settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin])
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
@@ -32,20 +34,20 @@ def fit(arguments) -> int:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
     bar = progress_bar(arguments)
-    observers = [] if bar is None or arguments.stream else [bar]
+    observers = checkpoints if bar is None or arguments.stream else [*checkpoints, bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
     try:
         if arguments.stream:
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar)
         else:
-            facts = learn(engine, source, classes)
+            facts = learn(engine, source, classes, arguments.resume)
         engine.save(arguments.model)
     except DataError as error:
         if classes is None and "classes=" in str(error):
             raise DataError(f"{error} Here that is --classes A,B,C.") from None
         raise
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(save_interrupted(engine, arguments.model)) from None
+        raise KeyboardInterrupt(save_interrupted(engine, arguments)) from None
     finally:
         if bar is not None:
             bar.close()
@@ -54,12 +56,28 @@ def fit(arguments) -> int:
     return 0
 
 
-def learn(engine, source, classes) -> Facts:
+def checkpoints_of(arguments) -> list:
+    """What writes the checkpoints that are asked for."""
+    if arguments.checkpoint is None:
+        if arguments.resume:
+            raise OptionError("--resume goes on from a checkpoint; name its file with --checkpoint, or leave --resume out.")
+        return []
+    if arguments.stream:
+        raise OptionError("--checkpoint keeps the place in data that are read at once; leave it out with --stream.")
+    if os.path.realpath(arguments.checkpoint) == os.path.realpath(arguments.model):
+        raise OptionError(f"--checkpoint and --model both name {arguments.model!r}; give the checkpoint a path of its own.")
+    check_writable("--checkpoint", arguments.checkpoint, arguments.data, arguments.template)
+    from structperc.callbacks import Checkpoint
+
+    return [Checkpoint(arguments.checkpoint)]
+
+
+def learn(engine, source, classes, resume) -> Facts:
     """Trains an engine on all data at once."""
     table = read(source, text_labels=classes is not None and is_text(classes))
     if getattr(table.y, "ndim", 1) == 2:
         refuse_intervals(table, outputs_of(engine), engine.problem)
-    engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
+    engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights, resume=resume)
     return Facts.of(table)
 
 
@@ -77,15 +95,17 @@ def progress_bar(arguments):
         return None
 
 
-def save_interrupted(engine, path) -> str:
+def save_interrupted(engine, arguments) -> str:
     """Keeps what was learned before Ctrl-C, and says so."""
+    path = arguments.model
     try:
         engine.save(path)
     except NotFittedError:
         return "interrupted before training began; no model was written."
     if engine.status_ != INTERRUPTED:
         return f"interrupted after training; the model is saved in {path}."
-    return f"interrupted in epoch {max(1, len(engine.mistakes_))}; the model trained so far is saved in {path}."
+    further = "" if arguments.checkpoint is None else f" The same command with --resume goes on from {arguments.checkpoint}."
+    return f"interrupted in epoch {max(1, len(engine.mistakes_))}; the model trained so far is saved in {path}.{further}"
 
 
 def summary(engine, arguments, facts) -> list[str]:
