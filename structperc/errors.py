@@ -12,9 +12,11 @@ from structperc.core.errors import (
     PluginError,
     StructPercError,
     UnusedOption,
+    shortened,
 )
 
 __all__ = [
     "BusyError", "DataError", "DataTypeError", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
     "OptionError", "PluginError", "StructPercError", "UnusedOption",
+    "shortened",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ import numbers
 from structperc_kernels import KERNEL_OPTIONS, kernel_rows_for
 
 from structperc import Option, hookimpl
-from structperc.errors import OptionError
+from structperc.errors import OptionError, shortened
 from structperc_dual_kernel.weights import COLLINS_DUFFY, DualWeights
 
 citation = COLLINS_DUFFY
@@ -31,12 +31,12 @@ def most_rows(budget) -> int:
     if budget is None:
         return 0
     if not isinstance(budget, numbers.Integral) or isinstance(budget, bool) or budget < 1:
-        raise OptionError(f"budget={budget!r}; expected a whole number, at least 1, or None.")
+        raise OptionError(f"budget={shortened(budget)}; expected a whole number, at least 1, or None.")
     return int(budget)
 
 
 def megabytes(size) -> int:
     """A size in MB as bytes."""
     if not isinstance(size, numbers.Real) or isinstance(size, bool) or not 0 <= size < float("inf"):
-        raise OptionError(f"cache_size={size!r}; expected a number of MB, at least 0.")
+        raise OptionError(f"cache_size={shortened(size)}; expected a number of MB, at least 0.")
     return int(size * 1e6)

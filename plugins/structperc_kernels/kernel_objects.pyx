@@ -6,7 +6,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.stopping cimport interrupted
-from structperc.errors import DataError, PluginError
+from structperc.errors import DataError, PluginError, shortened
 from structperc.core.rows cimport Rows
 from structperc.plugin_tools import taken
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
@@ -175,7 +175,7 @@ cdef class KernelObjects(ListedKernelRows):
         try:
             return float(value)
         except (TypeError, ValueError):
-            raise PluginError(f"the kernel {self.kernel!r} answered {value!r:.80} for two objects; expected a number.") from None
+            raise PluginError(f"the kernel {self.kernel!r} answered {shortened(value, 80)} for two objects; expected a number.") from None
 
     def support(self):
         return [one.original if self.compiled is not None else one for one in self.held]
@@ -185,8 +185,8 @@ cdef class KernelObjects(ListedKernelRows):
             return self.compiled.state(self.held)
         other = [one for one in self.held if not isinstance(one, str) or one.endswith("\0")]
         if other:
-            raise PluginError(f"objects such as {other[0]!r:.80} cannot be written to a model file; with a kernel on objects that is a "
-                              f"function of Python only strings can, which do not end in a zero character.")
+            raise PluginError(f"objects such as {shortened(other[0], 80)} cannot be written to a model file; with a kernel on objects that "
+                              f"is a function of Python only strings can, which do not end in a zero character.")
         return {"objects": np.array(self.held, dtype=str)}
 
     def probe(self):

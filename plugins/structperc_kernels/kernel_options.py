@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from structperc import Option
-from structperc.errors import OptionError, UnusedOption
+from structperc.errors import OptionError, UnusedOption, shortened
 from structperc_kernels.callable_rows import CallableKernelRows
 from structperc_kernels.dense_rows import DenseKernelRows
 from structperc_kernels.kernel_objects import KernelObjects
@@ -54,11 +54,12 @@ def kernel_rows_for(context):
     given = context.options
     kernel = given["kernel"]
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
-        raise OptionError(f"kernel={kernel!r}; expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices (of two "
-                          f"objects, where X is a list of objects), or an ObjectKernel.")
+        raise OptionError(f"kernel={shortened(kernel)}; expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices "
+                          f"(of two objects, where X is a list of objects), or an ObjectKernel.")
     for name, kernels in USED_BY.items():
         if given[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
-            raise UnusedOption(f"{name}={given[name]!r} has no effect with kernel={kernel!r}; it is for {', '.join(kernels)}.", name)
+            raise UnusedOption(f"{name}={shortened(given[name])} has no effect with kernel={shortened(kernel)}; it is for "
+                               f"{', '.join(kernels)}.", name)
     if kernel == "precomputed":
         return PrecomputedKernelRows()
     if kernel in VECTOR_KERNELS:

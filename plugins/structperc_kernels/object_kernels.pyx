@@ -15,7 +15,7 @@ import numpy as np
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport sqrt
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import taken
 from structperc_kernels.symbol_table cimport SymbolTable
 
@@ -60,8 +60,8 @@ cdef class Encoded:
                     number = table.numbers.get(symbol)
                     self.numbers[i] = new.setdefault(symbol, -1 - len(new)) if number is None else number
             except TypeError:
-                raise DataError(f"symbol {i} is {symbol!r:.60} of {type(symbol).__name__}, which cannot be hashed; use strings, numbers "
-                                f"or tuples.") from None
+                raise DataError(f"symbol {i} is {shortened(symbol)} of {type(symbol).__name__}, which cannot be hashed; use strings, "
+                                f"numbers or tuples.") from None
         return 0
 
     def key(self):
@@ -91,9 +91,9 @@ cdef class ObjectKernel(Component):
 
     def __init__(self, decay, normalise=True):
         if not isinstance(decay, numbers.Real) or isinstance(decay, bool) or not 0 < decay <= 1:
-            raise OptionError(f"decay={decay!r}; expected a number above 0 and at most 1.")
+            raise OptionError(f"decay={shortened(decay)}; expected a number above 0 and at most 1.")
         if not isinstance(normalise, (bool, np.bool_)):
-            raise OptionError(f"normalise={normalise!r}; expected True or False.")
+            raise OptionError(f"normalise={shortened(normalise)}; expected True or False.")
         self.decay, self.normalise, self.table = decay, normalise, SymbolTable()
 
     @property
@@ -167,7 +167,7 @@ cdef class ObjectKernel(Component):
         symbols = [symbol for _, symbol in place]
         for symbol in symbols:
             if not isinstance(symbol, PLAIN):
-                raise DataError(f"the symbol {symbol!r:.60} cannot be written to a model file; use strings or numbers.")
+                raise DataError(f"the symbol {shortened(symbol)} cannot be written to a model file; use strings or numbers.")
         return {"symbols": np.frombuffer(json.dumps(symbols).encode(), dtype=np.uint8), "codes": np.array(codes, dtype=np.int32),
                 "ends": np.cumsum([len(encoded.symbols) for encoded in encodeds], dtype=np.int64)}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.math cimport NAN
 from structperc.core.stopping cimport interrupted
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import taken
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 
@@ -86,7 +86,7 @@ cdef class SubsequenceKernel(ObjectKernel):
     def __init__(self, length=3, decay=0.5, normalise=True):
         super().__init__(decay, normalise)
         if not isinstance(length, numbers.Integral) or isinstance(length, bool) or length < 1:
-            raise OptionError(f"length={length!r}; expected a whole number, at least 1.")
+            raise OptionError(f"length={shortened(length)}; expected a whole number, at least 1.")
         self.length = length
 
     def __repr__(self):
@@ -177,5 +177,5 @@ def read(string):
     if isinstance(string, np.ndarray) and string.ndim == 1:
         return tuple(string.tolist())
     if not isinstance(string, (str, tuple, list)):
-        raise DataError(f"{string!r:.60} is no string; expected a str, or a list, tuple or one-dimensional array of symbols.")
+        raise DataError(f"{shortened(string)} is no string; expected a str, or a list, tuple or one-dimensional array of symbols.")
     return tuple(string)

@@ -12,7 +12,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN, ceil, sqrt
 from libc.stdint cimport int64_t
 from structperc.core.stopping cimport interrupted
-from structperc.errors import DataError
+from structperc.errors import DataError, shortened
 from structperc.plugin_tools import taken
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 
@@ -329,7 +329,7 @@ def read_nested(tree):
         elif children:
             label = children.pop(0)
         else:
-            raise DataError(f"symbol {len(symbols)} of the tree is {node!r}; expected a label and its children.")
+            raise DataError(f"symbol {len(symbols)} of the tree is {shortened(node)}; expected a label and its children.")
         if not isinstance(label, str):
             raise DataError(f"symbol {len(symbols)} of the tree is {reprlib.repr(label)} of {type(label).__name__}; expected a label, a "
                             f"string, as the first entry of a tuple or list.")

@@ -10,7 +10,7 @@ dtype="float32" 0.8, 3.4 and 6 ns.
 import numpy as np
 
 from libc.stdint cimport int64_t
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import taken
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
@@ -88,15 +88,15 @@ cdef class VectorKernelRows(KernelRows):
         if kernel not in KERNELS:
             raise OptionError(f"kernel={kernel!r} is no kernel between rows; there are {', '.join(KERNELS)}.")
         if dtype not in DTYPES:
-            raise OptionError(f"dtype={dtype!r} is not possible; rows are kept as 'float64' or 'float32'.")
+            raise OptionError(f"dtype={shortened(dtype)} is not possible; rows are kept as 'float64' or 'float32'.")
         if isinstance(gamma, str) and gamma not in ("scale", "auto") or not isinstance(gamma, str) and not 0 < gamma < np.inf:
-            raise OptionError(f"gamma={gamma!r} must be a finite number > 0, 'scale' or 'auto'.")
+            raise OptionError(f"gamma={shortened(gamma)} must be a finite number > 0, 'scale' or 'auto'.")
         if degree != int(degree) or not 1 <= degree <= 1000:
-            raise OptionError(f"degree={degree!r} must be a whole number from 1 to 1000.")
+            raise OptionError(f"degree={shortened(degree)} must be a whole number from 1 to 1000.")
         if not np.isfinite(coef0):
-            raise OptionError(f"coef0={coef0!r} must be a finite number.")
+            raise OptionError(f"coef0={shortened(coef0)} must be a finite number.")
         if offset is not None and not np.isfinite(offset):
-            raise OptionError(f"offset={offset!r} must be a finite number, or None for one that fits the data.")
+            raise OptionError(f"offset={shortened(offset)} must be a finite number, or None for one that fits the data.")
         self.kernel, self.gamma, self.offset, self.dtype = kernel, gamma, offset, dtype
         self.narrow, self.value_size = dtype == "float32", 4 if dtype == "float32" else 8
         self.function.kind, self.function.degree, self.function.coef0 = KERNELS.index(kernel), degree, coef0

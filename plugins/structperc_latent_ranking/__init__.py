@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc import Option, hookimpl
 from structperc.components import RowFeatures
-from structperc.errors import OptionError, UnusedOption
+from structperc.errors import OptionError, UnusedOption, shortened
 from structperc.plugin_tools import YU_JOACHIMS
 from structperc_latent_ranking.losses import KINDS, RankingLoss
 from structperc_latent_ranking.outputs import RankingOutputs, need_queries
@@ -36,7 +36,7 @@ class DocumentFeatures(RowFeatures):
 def structperc_outputs(context):
     k, relevant, gains = whole_k(context.options["k"]), context.options["relevant"], context.options["gains"]
     if not isinstance(relevant, numbers.Real) or isinstance(relevant, bool) or not np.isfinite(relevant):
-        raise OptionError(f"relevant={relevant!r}; expected a number.")
+        raise OptionError(f"relevant={shortened(relevant)}; expected a number.")
     gains = None if gains is None or len(gains) == 0 else gains
     if gains is not None and context.loss == "average-precision":
         raise UnusedOption("gains has no effect with loss='average-precision', for which documents are relevant or not; set relevant.",
@@ -63,7 +63,7 @@ def structperc_loss(context):
 
 def whole_k(k):
     if not isinstance(k, numbers.Integral) or isinstance(k, bool) or not 1 <= k < 2**31:
-        raise OptionError(f"k={k!r}; expected how many documents are shown, a whole number from 1.")
+        raise OptionError(f"k={shortened(k)}; expected how many documents are shown, a whole number from 1.")
     return int(k)
 
 

@@ -4,7 +4,7 @@ import itertools
 import numpy as np
 
 from structperc.core.outputs cimport Outputs
-from structperc.errors import DataError, OptionError, PluginError
+from structperc.errors import DataError, OptionError, PluginError, shortened
 from structperc.components import Structures
 from structperc.plugin_tools import is_nested, overrides, read_grades
 from structperc.core.rows cimport Example
@@ -73,7 +73,7 @@ cdef class RankingOutputs(Outputs):
         """Lists of documents, counted from the query's first."""
         if len(answers) != rows.n_examples:
             raise DataError(f"there are {len(answers)} lists of documents but {rows.n_examples} queries; give one for each.")
-        gold = Structures.ragged([list(shown) for shown in answers])
+        gold = Structures.ragged(answers)
         for i in range(rows.n_examples):
             x = rows.example(i)
             x.n_atoms = x.n_rows
@@ -92,7 +92,7 @@ cdef class RankingOutputs(Outputs):
     def check_structure(self, Example x, y):
         n, n_shown = x.n_atoms, min(self.k, x.n_atoms)
         if not isinstance(y, tuple) or len(set(y)) != n_shown or len(y) != n_shown or not all(0 <= a < n for a in y):
-            raise PluginError(f"{y!r} is no list for query {x.index}: expected {n_shown} of its {n} documents, as numbers from 0.")
+            raise PluginError(f"{shortened(y)} is no list for query {x.index}: expected {n_shown} of its {n} documents, as numbers from 0.")
 
     def decode_marginals(self, Example x, marginals):
         """How probable it is that each document is shown."""
@@ -154,7 +154,8 @@ def read_gains(gains):
     except (TypeError, ValueError):
         values = np.zeros(0)
     if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
-        raise OptionError(f"gains={gains!r:.80}; expected what documents of relevance 0, 1, 2, ... are worth, finite numbers from 0.")
+        raise OptionError(f"gains={shortened(gains, 80)}; expected what documents of relevance 0, 1, 2, ... are worth, finite "
+                          f"numbers from 0.")
     return values
 
 
@@ -168,13 +169,13 @@ def need_queries(rows):
 
 def flat(y, rows):
     """The relevances of all rows of X, from a list per query where y is that."""
-    if y is None or isinstance(y, (str, bytes, dict)) or not hasattr(y, "__len__"):
-        raise DataError(f"y is {y!r:.60}; expected the relevance of each row of X.")
+    if y is None or isinstance(y, (str, bytes, dict)) or not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
+        raise DataError(f"y is {shortened(y)}; expected the relevance of each row of X.")
     if not is_nested(y):
         return y
     if len(y) != rows.n_examples:
         raise DataError(f"y has the relevances of {len(y)} queries but X has {rows.n_examples}; give one list per query.")
     for i, (grades, size) in enumerate(zip(y, rows.sizes().tolist(), strict=True)):
         if not hasattr(grades, "__len__") or len(grades) != size:
-            raise DataError(f"y[{i}] is {grades!r:.60}; expected a list of {size} relevances, one for each document of query {i}.")
+            raise DataError(f"y[{i}] is {shortened(grades)}; expected a list of {size} relevances, one for each document of query {i}.")
     return list(itertools.chain.from_iterable(y))

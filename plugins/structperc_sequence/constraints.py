@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.errors import OptionError
+from structperc.errors import OptionError, shortened
 
 SCHEMES = ("iob1", "iob2", "iobes")
 EDGE = None                     # the boundary of the sentence, as one side of a pair
@@ -76,12 +76,12 @@ def pairs(given, name, place) -> list[tuple[int, int]]:
     try:
         found = [(a, b) for a, b in given]
     except (TypeError, ValueError):
-        raise OptionError(f"{name}={given!r:.80}; expected a list of pairs of labels, None for the boundary of a sentence"
+        raise OptionError(f"{name}={shortened(given, 80)}; expected a list of pairs of labels, None for the boundary of a sentence"
                           f"{', or one of ' + ', '.join(map(repr, SCHEMES)) if name.startswith('forbidden') else ''}.") from None
     for pair in found:
         for label in pair:
             if label is not EDGE and label not in list(place):      # a list: what cannot be hashed is no label either
-                raise OptionError(f"{name} names {label!r}, which is not one of the labels {', '.join(map(repr, list(place)[:8]))}"
+                raise OptionError(f"{name} names {shortened(label)}, which is not one of the labels {', '.join(map(repr, list(place)[:8]))}"
                                   f"{', ...' if len(place) > 8 else ''}.")
     return [tuple(len(place) if label is EDGE else place[label] for label in pair) for pair in found]
 
@@ -95,8 +95,8 @@ def scheme(labels, name) -> np.ndarray:
     for label in labels:
         letter, _, kind = label.partition("-") if isinstance(label, str) else ("?", "", "")
         if letter not in (*letters, "O") or (letter == "O") != (label == "O"):
-            raise OptionError(f"forbidden_transitions={name!r}: the label {label!r} does not belong to it; expected 'O' or one of the "
-                              f"letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'.")
+            raise OptionError(f"forbidden_transitions={name!r}: the label {shortened(label)} does not belong to it; expected 'O' or one of "
+                              f"the letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'.")
         parts.append((letter, kind))
     parts.append(("O", ""))                                 # the boundary is as if outside
     return np.array([[fits(name, *one, *other) for other in parts] for one in parts])

@@ -4,7 +4,7 @@ import itertools
 import numpy as np
 
 from structperc.core.outputs cimport Outputs
-from structperc.errors import DataError, PluginError
+from structperc.errors import DataError, PluginError, shortened
 from structperc.components import Structures
 from structperc.plugin_tools import encode_nested, find_labels, is_missing, is_nested, overrides, LabelCodes
 from structperc.core.rows cimport Example, Rows
@@ -62,7 +62,7 @@ cdef class ChainOutputs(Outputs):
                             f"per sentence.")
         for i, labels in enumerate(y):
             if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
-                raise DataError(f"y[{i}] is {labels!r:.60}; expected a list of labels, one for each token of sentence {i}.")
+                raise DataError(f"y[{i}] is {shortened(labels)}; expected a list of labels, one for each token of sentence {i}.")
             if len(labels) != sizes[i]:
                 raise DataError(f"y[{i}] has {len(labels)} label{'s' * (len(labels) != 1)} but sentence {i} of X has {sizes[i]} token"
                                 f"{'s' * int(sizes[i] != 1)}; give one label per token.")
@@ -96,10 +96,10 @@ cdef class ChainOutputs(Outputs):
     def check_structure(self, Example x, y):
         n = self.n_tokens(x)
         if not isinstance(y, tuple) or len(y) != n or not all(isinstance(k, int) and 1 <= k <= self.n_tags for k in y):
-            raise PluginError(f"{y!r} is no labelling of sentence {x.index}: expected {n} ints from 1 to {self.n_tags}.")
+            raise PluginError(f"{shortened(y)} is no labelling of sentence {x.index}: expected {n} ints from 1 to {self.n_tags}.")
         wrong = self.constraints.violated(y, self.names)
         if wrong is not None:
-            raise PluginError(f"{y!r} breaks the constraints of sentence {x.index}: at token {wrong[0]} the label {wrong[1]}.")
+            raise PluginError(f"{shortened(y)} breaks the constraints of sentence {x.index}: at token {wrong[0]} the label {wrong[1]}.")
 
     def decode(self, y, Example x):
         return [self.names[k - 1] for k in y]
@@ -129,13 +129,14 @@ cdef class ChainOutputs(Outputs):
                 raise DataError(f"allowed has shape {allowed.shape}; expected {table.shape}, rows of X by labels.")
             table[:] = allowed
         elif isinstance(allowed, str) or not hasattr(allowed, "__len__") or len(allowed) != rows.n_examples:
-            raise DataError(f"allowed is {allowed!r:.60}; expected an entry for each of {rows.n_examples} sentences: None, or for each "
-                            f"token None or the labels it may have.")
+            raise DataError(f"allowed is {shortened(allowed)}; expected an entry for each of {rows.n_examples} sentences: None, or for "
+                            f"each token None or the labels it may have.")
         else:
             row = 0
             for i, tokens in enumerate(allowed):
                 if tokens is not None and (isinstance(tokens, str) or not hasattr(tokens, "__len__") or len(tokens) != sizes[i]):
-                    raise DataError(f"allowed[{i}] is {tokens!r:.60}; expected None or a list of {sizes[i]} entries, one for each token.")
+                    raise DataError(f"allowed[{i}] is {shortened(tokens)}; expected None or a list of {sizes[i]} entries, one for "
+                                    f"each token.")
                 for j, labels in enumerate(() if tokens is None else tokens):
                     if labels is not None:
                         table[row + j] = self.marked(labels, f"allowed[{i}][{j}]")
@@ -205,16 +206,16 @@ def all_labels(y):
         found = set(itertools.chain.from_iterable(y))
     except TypeError:
         i = next(i for i, labels in enumerate(y) if not hashable(labels))
-        raise DataError(f"y[{i}] is {y[i]!r:.60}; expected a list of labels, one for each token.") from None
+        raise DataError(f"y[{i}] is {shortened(y[i])}; expected a list of labels, one for each token.") from None
     if any(is_missing(label) for label in found):
         i, j = next((i, j) for i, labels in enumerate(y) for j, label in enumerate(labels) if is_missing(label))
-        raise DataError(f"y[{i}][{j}] is {y[i][j]!r}, which is no label; label that token or leave the sentence out.")
+        raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; label that token or leave the sentence out.")
     return list(found)
 
 
 def refuse_no_list(y):
     if y is None or isinstance(y, (str, bytes, dict, set, frozenset)) or not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
-        raise DataError(f"y is {y!r:.60}; expected a list of labels for each sentence, or one label for each row of X.")
+        raise DataError(f"y is {shortened(y)}; expected a list of labels for each sentence, or one label for each row of X.")
 
 
 def hashable(labels):

@@ -55,3 +55,11 @@ class MissingExtra(StructPercError, ImportError):
 def add_note(error: BaseException, sentence: str) -> None:
     """Adds a sentence below an error's message; before Python 3.11 it is kept but not shown."""
     error.__notes__ = [*getattr(error, "__notes__", ()), sentence]
+
+
+def shortened(value, most: int = 60) -> str:
+    """What a message shows of a value: the beginning of its repr; its type, where the repr fails as that of deeply nested lists does."""
+    try:
+        return repr(value)[:most]
+    except Exception:
+        return f"of type {type(value).__name__}"

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, shortened
 
 LARGEST = np.iinfo(np.intp).max
 
@@ -13,7 +13,7 @@ LARGEST = np.iinfo(np.intp).max
 def as_label_array(y, name="y", expected="one label per example"):
     """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
     if y is None or isinstance(y, (str, bytes, set, frozenset, dict)) or not hasattr(y, "__len__"):
-        raise DataError(f"{name} is {y!r:.60}; expected {expected}, such as a list or an array.")
+        raise DataError(f"{name} is {shortened(y)}; expected {expected}, such as a list or an array.")
     refuse_masked(y, name)
     try:
         values = np.asarray(y)
@@ -213,5 +213,5 @@ class LabelCodes:
         near = difflib.get_close_matches(str(label), names, 1)
         hint = f" Did you mean {near[0]!r}?" if near and near[0] != str(label) else ""
         label = plain(label)
-        raise DataError(f"{place} is {label!r}, which is not one of the labels known so far ({shown}).{hint} "
+        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} "
                         f"Labels are fixed at the first fit or partial_fit; name all of them with classes=[...].")

@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.math cimport fabs
 from libc.stdlib cimport abs
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.rows cimport Example
 from structperc.core.component cimport Component
 from structperc.core.component import bound, overrides, raise_stored
@@ -234,7 +234,7 @@ def check_costs(costs, name):
     try:
         costs = np.require(costs, float, ["C", "ALIGNED"])
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{name} is not a matrix of numbers: {costs!r:.80}.") from None
+        raise DataError(f"{name} is not a matrix of numbers: {shortened(costs, 80)}.") from None
     if costs.ndim != 2:
         raise DataError(f"{name} has {costs.ndim} dimensions; expected a matrix.")
     bad = ~(np.isfinite(costs) & (costs >= 0))

@@ -9,7 +9,7 @@ from operator import index
 from libc.string cimport memcmp
 from structperc.core.component cimport Component
 from structperc.core.component import bound, noted, overrides
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.core.rows cimport Example, Rows
@@ -64,6 +64,8 @@ cdef class Outputs(Component):
 
     def encode(self, y, rows):
         """Checks what the user passed and encodes it as a `structperc.core.structures.Structures`."""
+        if not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
+            raise DataError(f"y is {shortened(y)}; expected one output per example.")
         if len(y) != rows.n_examples:
             raise DataError(f"y has {len(y)} outputs but X has {rows.n_examples} examples; give one output per example.")
         structures = []
@@ -71,7 +73,7 @@ cdef class Outputs(Component):
             try:
                 structures.append([int(a) for a in atoms])
             except (TypeError, ValueError):
-                raise DataError(f"y[{i}] is {atoms!r}; expected a collection of atom numbers.") from None
+                raise DataError(f"y[{i}] is {shortened(atoms)}; expected a collection of atom numbers.") from None
         return Structures.ragged(structures)
 
     def check_gold(self, gold, rows, features):
@@ -93,7 +95,7 @@ cdef class Outputs(Component):
             if not 0 <= a < x.n_atoms:
                 raise no_atom(a, y, x)
         if len(set(atoms)) < len(atoms):
-            raise PluginError(f"the structure {y!r} of example {x.index} names an atom twice.")
+            raise PluginError(f"the structure {shortened(y)} of example {x.index} names an atom twice.")
 
     def encode_answers(self, answers, rows):
         """What `predict` answered, as a `Structures`: the inverse of `decode_many`; `encode`, where gold outputs are whole structures."""
@@ -108,11 +110,11 @@ cdef class Outputs(Component):
             try:
                 return index(answer)
             except TypeError:
-                raise PluginError(f"{answer!r} for example {x.index} is not a label; expected an int.") from None
+                raise PluginError(f"{shortened(answer)} for example {x.index} is not a label; expected an int.") from None
         try:
             return tuple(map(index, answer.tolist() if isinstance(answer, np.ndarray) else answer))
         except TypeError:
-            raise PluginError(f"{answer!r} for example {x.index} is not a structure; expected a collection of ints.") from None
+            raise PluginError(f"{shortened(answer)} for example {x.index} is not a structure; expected a collection of ints.") from None
 
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1:
         """Checks a structure that Python code returned and writes it to y, which has room for `max_code_length` integers."""
@@ -300,7 +302,7 @@ cdef class Outputs(Component):
 
 cdef no_atom(a, y, Example x):
     known = f"the atoms 0..{x.n_atoms - 1}" if x.n_atoms else "no atoms"
-    return PluginError(f"atom {a} in the structure {y!r} of example {x.index}, which has {known}.")
+    return PluginError(f"atom {a} in the structure {shortened(y)} of example {x.index}, which has {known}.")
 
 
 cdef class LabelOutputs(Outputs):
@@ -351,7 +353,7 @@ cdef class LabelOutputs(Outputs):
 
     def check_structure(self, Example x, y):
         if not isinstance(y, int) or not 1 <= y <= self.n_labels:
-            raise PluginError(f"{y!r} is not a label of example {x.index}: expected an int from 1 to {self.n_labels}.")
+            raise PluginError(f"{shortened(y)} is not a label of example {x.index}: expected an int from 1 to {self.n_labels}.")
 
     def decode(self, y, Example x):
         return self.labels[y - 1]

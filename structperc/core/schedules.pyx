@@ -2,7 +2,7 @@
 import numpy as np
 
 from libc.math cimport sqrt
-from structperc.core.errors import DataError, OptionError, UnusedOption
+from structperc.core.errors import DataError, OptionError, UnusedOption, shortened
 
 NAMES = ("constant", "inverse", "inverse-sqrt")
 
@@ -37,7 +37,8 @@ cdef class Schedule:
 
     def __init__(self, rule="constant", option="schedule"):
         if not callable(rule) and not (isinstance(rule, str) and rule in NAMES):
-            raise OptionError(f"{option}={rule!r}; expected {', '.join(map(repr, NAMES))} or a function of the number of the example.")
+            raise OptionError(f"{option}={shortened(rule)}; expected {', '.join(map(repr, NAMES))} or a function of the number of the "
+                              f"example.")
         self.rule = rule
         self.kind = FUNCTION if callable(rule) else NAMES.index(rule)
 
@@ -84,7 +85,7 @@ cdef class Schedule:
         except (TypeError, ValueError):
             number = -1.0
         if not 0 <= number < float("inf"):
-            raise DataError(f"the schedule {self.rule!r} answers {value!r} for example {t}; expected a finite number from 0.")
+            raise DataError(f"the schedule {self.rule!r} answers {shortened(value)} for example {t}; expected a finite number from 0.")
         return number
 
     cdef object taken_error(self):

@@ -3,7 +3,7 @@ import numpy as np
 
 from cpython cimport array
 from libc.stdint cimport int64_t
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, shortened
 import array
 
 cdef array.array TEMPLATE = array.array("i", [])
@@ -29,11 +29,16 @@ cdef class Structures:
 
     @classmethod
     def ragged(cls, structures):
-        """From a list of lists of integers."""
+        """From collections of integers; a DataError names the first that is none."""
         offsets = np.zeros(len(structures) + 1, dtype=np.int64)
-        np.cumsum([len(y) for y in structures], out=offsets[1:])
-        values = np.fromiter((a for y in structures for a in y), dtype=np.intc, count=int(offsets[len(structures)]))
-        return cls(values, offsets)
+        values = []
+        for i, y in enumerate(structures):
+            try:
+                values.append(np.fromiter(y, dtype=np.intc))
+            except (TypeError, ValueError, OverflowError):
+                raise DataError(f"structure {i} is {shortened(y)}; expected a collection of whole numbers.") from None
+            offsets[i + 1] = offsets[i] + len(values[i])
+        return cls(np.concatenate(values) if values else np.empty(0, dtype=np.intc), offsets)
 
     def __iter__(self):
         return (self[i] for i in range(len(self)))

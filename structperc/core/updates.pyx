@@ -8,7 +8,7 @@ import numbers
 import numpy as np
 
 from structperc.core.citations import COLLINS
-from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.schedules cimport Schedule
 from structperc.core.component cimport Component
 from structperc.core.features cimport PADDING
@@ -255,7 +255,7 @@ cdef class LatentUpdate(Update):
 
     def __init__(self, step_size=1.0, schedule="constant", decays=False):
         if not isinstance(step_size, numbers.Real) or isinstance(step_size, bool) or not 0 < step_size < float("inf"):
-            raise OptionError(f"step_size={step_size!r}; expected a number greater than 0.")
+            raise OptionError(f"step_size={shortened(step_size)}; expected a number greater than 0.")
         self.step_size, self.decays = step_size, decays
         self.schedule = Schedule(schedule, "step_schedule")
 

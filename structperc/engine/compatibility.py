@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError, UnusedOption
+from structperc.core.errors import DataError, PluginError, UnusedOption, shortened
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
 
@@ -32,7 +32,7 @@ def refuse_unused(context, parts) -> None:
             continue
         else:
             culprit = f"update={context.update!r}" if option.steers == "update" else type(getattr(parts, option.steers)).__name__
-        raise UnusedOption(f"{name}={value!r} has no effect with {culprit}; leave it at {option.default!r}.", name)
+        raise UnusedOption(f"{name}={shortened(value)} has no effect with {culprit}; leave it at {option.default!r}.", name)
 
 
 def uses(part, name) -> bool:

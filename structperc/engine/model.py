@@ -13,7 +13,7 @@ import numpy as np
 
 from structperc.core.access import Access, reading
 from structperc.core.component import overrides
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.loop import Loop, NotFinite
 from structperc.engine import answers
 from structperc.engine.compatibility import check_same, not_finite, refuse_scores
@@ -189,8 +189,8 @@ class Model:
 
     def k_best(self, rows, k):
         """Every example with its k best structures and their scores, best first."""
-        if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
-            raise OptionError(f"k={k!r}; expected a whole number, at least 1.")
+        if not isinstance(k, numbers.Integral) or isinstance(k, (bool, np.timedelta64)) or k < 1:
+            raise OptionError(f"k={shortened(k)}; expected a whole number, at least 1.")
         return ((x, answers.k_best(self.parts, scores, x, k)) for x, scores in self.scores(rows))
 
     @reading
@@ -207,8 +207,8 @@ class Model:
     @reading
     def marginals(self, rows, kind):
         """See `Engine.predict_marginals`."""
-        if kind not in ("sum", "max"):
-            raise OptionError(f"kind={kind!r}; expected 'sum' or 'max'.")
+        if not (isinstance(kind, str) and kind in ("sum", "max")):
+            raise OptionError(f"kind={shortened(kind)}; expected 'sum' or 'max'.")
         find, decode = answers.marginals if kind == "sum" else answers.max_marginals, self.parts.outputs.decode_marginals
         return listed(decode(x, find(self.parts, scores, x)) for x, scores in self.scores(rows))
 

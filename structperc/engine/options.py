@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
+import math
 import numbers
 from collections.abc import Callable
 
 import attrs
 import numpy as np
 
-from structperc.core.errors import OptionError
+from structperc.core.errors import OptionError, shortened
 from structperc.core.schedules import Schedule
 
 ACCEPTED = {bool: (bool, np.bool_), int: (numbers.Integral,), float: (numbers.Real,), tuple: (tuple, list), list: (tuple, list)}
@@ -71,7 +72,7 @@ class Option:
             For a value of another type, of no choice, or out of range.
         """
         if not (self.is_choice(value) if self.choices is not None else self.fits(value)):
-            raise OptionError(f"{name}={value!r:.80}; expected {self.expected}.")
+            raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.")
         kind = type(self.default)
         if isinstance(value, list) and kind is tuple or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
             return kind(value)
@@ -91,8 +92,16 @@ class Option:
             return False
         if not numeric or isinstance(value, (bool, np.bool_)):
             return True
-        return bool(np.isfinite(value) and (self.low is None or value >= self.low) and (self.above is None or value > self.above)
+        return bool(is_finite(value) and (self.low is None or value >= self.low) and (self.above is None or value > self.above)
                     and (self.below is None or value < self.below))
+
+
+def is_finite(value) -> bool:
+    """Whether a number is one that a float64 holds; numpy counts durations among the whole numbers."""
+    try:
+        return math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 @attrs.frozen
@@ -122,7 +131,7 @@ class EngineOption(Option):
 
 def read_rule(name, value):
     if not isinstance(value, str):
-        raise OptionError(f"{name}={value!r}; expected the name of {'a trainer' if name == 'trainer' else 'an update rule'}. "
+        raise OptionError(f"{name}={shortened(value)}; expected the name of {'a trainer' if name == 'trainer' else 'an update rule'}. "
                           f"{'A trainer' if name == 'trainer' else 'A rule'} of your own goes into plugins=[...].")
     return value
 
@@ -132,8 +141,8 @@ def read_loss(name, value):
         return value
     try:
         return np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise OptionError(f"loss={value!r:.80}; expected a name or an (r, r) matrix of costs. "
+    except (TypeError, ValueError, OverflowError):
+        raise OptionError(f"loss={shortened(value, 80)}; expected a name or an (r, r) matrix of costs. "
                           f"A loss of your own goes into plugins=[...].") from None
 
 
@@ -147,12 +156,12 @@ def read_random_state(name, value):
         return value
     if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 0:
         return value
-    raise OptionError(f"random_state={value!r}; expected None, a whole number from 0, a numpy Generator or a RandomState.")
+    raise OptionError(f"random_state={shortened(value)}; expected None, a whole number from 0, a numpy Generator or a RandomState.")
 
 
 def read_plugins(name, value):
-    if isinstance(value, str) or not hasattr(value, "__iter__"):
-        raise OptionError(f"plugins={value!r}; expected a list of names or plugin objects.")
+    if isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
+        raise OptionError(f"plugins={shortened(value)}; expected a list of names or plugin objects.")
     return tuple(value)
 
 

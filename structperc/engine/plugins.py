@@ -15,7 +15,7 @@ import pluggy
 
 from structperc.core.argmax import Argmax
 from structperc.core.component import Component
-from structperc.core.errors import PluginError, StructPercError
+from structperc.core.errors import PluginError, StructPercError, shortened
 from structperc.core.features import Features
 from structperc.core.losses import Loss
 from structperc.core.outputs import Outputs
@@ -200,8 +200,8 @@ def load(spec) -> Plugin:
         plugin = Plugin(str(named or type(inner).__name__), plugin)
         check(plugin)
         if not plugin.hooks:
-            raise PluginError(f"{spec!r} implements no hook of structperc; expected a name, a plugin object with @hookimpl methods "
-                              f"({', '.join(HOOKS)}), or a component.")
+            raise PluginError(f"{shortened(spec)} implements no hook of structperc; expected a name, a plugin object with @hookimpl "
+                              f"methods ({', '.join(HOOKS)}), or a component.")
         return plugin
     if spec in _loaded:
         return _loaded[spec]
@@ -209,10 +209,10 @@ def load(spec) -> Plugin:
     if not entries:
         near = difflib.get_close_matches(spec, discover(), 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise PluginError(f"there is no plugin {spec!r}.{hint} Installed: {', '.join(sorted(discover())) or 'none'}.")
+        raise PluginError(f"there is no plugin {shortened(spec)}.{hint} Installed: {', '.join(sorted(discover())) or 'none'}.")
     if len(entries) > 1:
         owners = " and ".join(e.dist.metadata["Name"] if e.dist else "?" for e in entries)
-        raise PluginError(f"plugin {spec!r} is provided by {owners}; uninstall one, or pass the plugin object itself.")
+        raise PluginError(f"plugin {shortened(spec)} is provided by {owners}; uninstall one, or pass the plugin object itself.")
     plugin = from_entry_point(entries[0])
     if plugin.broken:
         raise PluginError(f"{plugin.origin} is broken: {plugin.broken}")
@@ -226,7 +226,7 @@ def check(plugin: Plugin) -> None:
         said = said_of(plugin.plugin, name)
         fits = callable(said) if kind is None else isinstance(said, (tuple, list) if kind is tuple else kind)
         if said is not None and not (fits and (kind is not tuple or all(isinstance(value, str) for value in said))):
-            raise PluginError(f"{plugin.origin} has {name} = {said!r:.80}; expected {expected}.")
+            raise PluginError(f"{plugin.origin} has {name} = {shortened(said, 80)}; expected {expected}.")
     check_declared(plugin)
     for name in dir(plugin.plugin):
         if not name.startswith("structperc_"):
@@ -256,7 +256,8 @@ def check_declared(plugin) -> None:
     """Refuses options that could never be set."""
     for name, option in plugin.options.items():
         if not isinstance(option, Option):
-            raise PluginError(f"{plugin.origin} has options = {plugin.options!r:.80}; expected a dict from names to structperc.Option.")
+            raise PluginError(f"{plugin.origin} has options = {shortened(plugin.options, 80)}; expected a dict from names to "
+                              f"structperc.Option.")
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
             raise PluginError(f"{plugin.origin} declares an option {name!r}; expected a Python name, as in Engine(..., NAME=value).")
         if name in ENGINE_OPTIONS or name == "problem":
@@ -400,7 +401,7 @@ def unanswered(plugins, hook, context) -> PluginError:
         known = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
         near = difflib.get_close_matches(str(value), known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        return PluginError(f"{kind}={value!r} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
+        return PluginError(f"{kind}={shortened(value)} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
     return PluginError(f"no part for {hook}: none of the plugins ({names}) answers it for this context. "
                        f"A problem must answer structperc_outputs, structperc_features and structperc_argmax.")
 

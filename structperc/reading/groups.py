@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, shortened
 from structperc.core.labels import as_label_array, missing_label, refuse_unhashable
 from structperc.reading.matrices import as_array, is_row, is_sparse, not_finite_entry, read
 
@@ -104,7 +104,7 @@ def offsets_of(lengths, n_rows) -> np.ndarray:
     """Where each example begins, and the end."""
     sizes = as_array(lengths, "lengths")
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0:
-        raise DataError(f"lengths is {lengths!r:.60}; expected a list of whole numbers, how many rows each example has.")
+        raise DataError(f"lengths is {shortened(lengths)}; expected a list of whole numbers, how many rows each example has.")
     if (sizes < 0).any():
         i = int(np.argmax(sizes < 0))
         raise DataError(f"lengths[{i}] is {sizes[i]}; an example cannot have fewer than 0 rows.")

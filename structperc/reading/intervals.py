@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, shortened
 from structperc.core.labels import as_label_array, is_missing, ordered_categories, plain, refuse_masked
 
 EXPECTED = "give one label, or the pair of its lowest and highest admissible label; a set with holes is no interval"
@@ -143,7 +143,7 @@ def find_ends(y) -> Ends | None:
             refuse_masked(column, "y")
         return Ends(values[:, 0], values[:, 1])
     if values.ndim == 2 and values.shape[1] > 2 and len(values):
-        raise DataError(f"y has {values.shape[1]} labels for each row, for instance y[0] is {values[0].tolist()!r:.60}; {EXPECTED}.")
+        raise DataError(f"y has {values.shape[1]} labels for each row, for instance y[0] is {shortened(values[0].tolist())}; {EXPECTED}.")
     if values.ndim > 2:
         raise DataError(f"y has shape {values.shape}; expected a label for each example, or its lowest and highest admissible label, "
                         f"shape (n, 2).")
@@ -177,10 +177,10 @@ def by_row(values) -> Ends:
     for i, entry in enumerate(values):
         if isinstance(entry, (tuple, list, np.ndarray)):
             if len(entry) != 2:
-                raise DataError(f"y[{i}] is {entry!r:.60}, which has {len(entry)} labels; {EXPECTED}.")
+                raise DataError(f"y[{i}] is {shortened(entry)}, which has {len(entry)} labels; {EXPECTED}.")
             low[i], high[i] = entry
         elif isinstance(entry, (set, frozenset, dict, range)):
-            raise DataError(f"y[{i}] is the {type(entry).__name__} {entry!r:.60}; {EXPECTED}.")
+            raise DataError(f"y[{i}] is the {type(entry).__name__} {shortened(entry)}; {EXPECTED}.")
         elif is_real(entry):
             low[i], high[i], real[i] = entry.left, entry.right, True
             without_low[i], without_high[i] = entry.closed not in ("left", "both"), entry.closed not in ("right", "both")

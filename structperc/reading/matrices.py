@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from structperc.core.errors import DataError, DataTypeError
+from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.rows import Rows, in_place
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
@@ -108,7 +108,7 @@ def explain_dense(X) -> DataError:
         rows = X.values.tolist() if hasattr(X, "values") and not callable(X.values) else list(X)
     except TypeError:
         kind = type(X).__name__
-        return DataTypeError(f"X is {X!r:.60} of type {kind}; expected a matrix of numbers, such as an array (n_rows, n_features).")
+        return DataTypeError(f"X is {shortened(X)} of type {kind}; expected a matrix of numbers, such as an array (n_rows, n_features).")
     lengths = [len(row) if hasattr(row, "__len__") and not isinstance(row, str) else -1 for row in rows]
     for i, length in enumerate(lengths):
         if length != lengths[0]:
@@ -125,7 +125,7 @@ def explain_dense(X) -> DataError:
 
 def not_a_number(row, column, value, error) -> DataError:
     kind = DataTypeError if isinstance(error, TypeError) else DataError
-    return kind(f"X[{row}, {column}] is {value!r:.60}: {error}; encode categories as numbers first.")
+    return kind(f"X[{row}, {column}] is {shortened(value)}: {error}; encode categories as numbers first.")
 
 
 def check_size(X: np.ndarray) -> np.ndarray:
@@ -230,7 +230,7 @@ def as_array(values, name) -> np.ndarray:
     try:
         return np.asarray(values)
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{name} is {values!r:.60}, which is no array: its entries differ in form; pass a flat list.") from None
+        raise DataError(f"{name} is {shortened(values)}, which is no array: its entries differ in form; pass a flat list.") from None
 
 
 def check_offsets(offsets, n_rows: int):
@@ -278,7 +278,7 @@ def sample_weights(weights, n_examples: int):
             raise TypeError
         weights = np.require(given, np.float64, IN_PLACE)
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"sample_weight is not a list of numbers: {weights!r:.80}.") from None
+        raise DataError(f"sample_weight is not a list of numbers: {shortened(weights, 80)}.") from None
     if weights.ndim == 0:
         weights = np.full(n_examples, float(weights))
     if weights.shape != (n_examples,):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, UnusedOption
+from structperc.core.errors import DataError, OptionError, UnusedOption, shortened
 from structperc.core.rows import Rows
 from structperc.core.states import taken
 from structperc.reading import matrices
@@ -77,7 +77,7 @@ class NamedReader(Reader):
             raise UnusedOption(f"min_count={min_count} has no effect with n_hashed={n_hashed}, which has no vocabulary; leave one out.",
                                "min_count")
         if columns is not None and template is None:
-            raise OptionError(f"columns={columns!r} has no effect without a template; pass template= too, or leave columns out.")
+            raise OptionError(f"columns={shortened(columns)} has no effect without a template; pass template= too, or leave columns out.")
         self.template = None if template is None else Template(template, columns)
         self.forget()
 
@@ -202,7 +202,7 @@ NUMBERS = "no tokens with named features"
 def whole(name, value, most):
     """An option as an int from 1 on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
-        raise OptionError(f"{name} is {value!r}; expected a whole number from 1 to {most}.")
+        raise OptionError(f"{name} is {shortened(value)}; expected a whole number from 1 to {most}.")
     return int(value)
 
 

@@ -11,7 +11,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, shortened
 from structperc.reading.row_builder cimport RowBuilder
 from structperc.reading.tokens import tokens_of
 from structperc.reading.vocabulary cimport (PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, Text)
@@ -236,7 +236,7 @@ cdef class Template:
         came = f"is of type {type(token).__name__}"
         if isinstance(token, (list, tuple)):
             came = f"has {len(token)} column{'s' * (len(token) != 1)}"
-        return DataError(f"the token {token!r:.60} {came}; expected a tuple of {n_columns} string{'s' * (n_columns != 1)}{names}")
+        return DataError(f"the token {shortened(token)} {came}; expected a tuple of {n_columns} string{'s' * (n_columns != 1)}{names}")
 
     cdef int expand(self, Py_ssize_t t, Py_ssize_t n_tokens, Py_ssize_t n_columns, RowBuilder builder) except -1:
         """Pushes the features of token t."""
@@ -297,11 +297,11 @@ def column_names(columns):
     except TypeError:
         names = (None,)
     if isinstance(columns, str) or not all(isinstance(name, str) for name in names):
-        raise OptionError(f"columns is {columns!r:.80}; expected a list of names, such as ['word', 'tag'].")
+        raise OptionError(f"columns is {shortened(columns, 80)}; expected a list of names, such as ['word', 'tag'].")
     for name in names:
         if name.isdecimal() or not name.strip() or name != name.strip() or "]" in name or names.count(name) > 1:
-            raise OptionError(f"columns={columns!r:.80}: a template cannot name the column {name!r}; names must differ, must not be "
-                              f"numbers, and have no ']' in them.")
+            raise OptionError(f"columns={shortened(columns, 80)}: a template cannot name the column {name!r}; names must differ, must not "
+                              f"be numbers, and have no ']' in them.")
     return names
 
 
@@ -327,7 +327,7 @@ def default_template(n_columns):
     U06:%x[0,0]/%x[1,0]
     """
     if isinstance(n_columns, bool) or not isinstance(n_columns, (int, np.integer)) or n_columns < 1:
-        raise OptionError(f"n_columns is {n_columns!r}; expected a whole number from 1 on.")
+        raise OptionError(f"n_columns is {shortened(n_columns)}; expected a whole number from 1 on.")
     single = [(o,) for o in range(-2, 3)]
     first, later = single + [(-1, 0), (0, 1)], single + [(o, o + 1) for o in range(-2, 2)] + [(o, o + 1, o + 2) for o in range(-2, 1)]
     windows = [(column, window) for column in range(n_columns) for window in (later if column else first)]

@@ -9,7 +9,7 @@ from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, shortened
 from structperc.reading.row_builder cimport RowBuilder
 from structperc.reading.vocabulary cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, SP_FETCH, Text)
@@ -100,8 +100,8 @@ cdef int add_token(RowBuilder builder, object token) except -1:
     elif isinstance(token, (set, frozenset)):
         push_prefixed(builder, in_order(token), 0, 0)
     else:
-        hint = f", such as [{token!r:.60}]" if isinstance(token, str) else ""
-        raise DataError(f"the token is {token!r:.60} of type {type(token).__name__}; expected {TOKENS}{hint}")
+        hint = f", such as [{shortened(token)}]" if isinstance(token, str) else ""
+        raise DataError(f"the token is {shortened(token)} of type {type(token).__name__}; expected {TOKENS}{hint}")
     builder.end_row(False)
     return builder.flush()
 
