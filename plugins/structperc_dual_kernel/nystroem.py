@@ -230,7 +230,13 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     >>> bool((primal.predict(X) == dual.predict(X)).all()), primal.coef_.shape == (3, dual.n_support_)
     (True, True)
     """
-    model, weights = engine.model_, engine.parts_.weights
+    model = engine.model_
+    return model.access.read(taken_over, engine, model, n_components, random_state)
+
+
+def taken_over(engine, model, n_components, random_state) -> Engine:
+    """`to_primal`, while nothing changes the model."""
+    weights = model.parts.weights
     if not isinstance(weights, DualWeights):
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")

@@ -44,8 +44,8 @@ cdef class Access:
     A thread may read within its own reads and writes, and write within its own writes. A write within a read of one's own is refused,
     since the call around it would go on with another model than it began with.
 
-    After a fork, the child is no longer kept waiting by threads of its parent. Where one of them was changing the model, the copy in the child is
-    half changed, and every use of it is refused.
+    After a fork, threads of the parent keep nobody in the child waiting. Where one of them was changing the model, the child's copy is half
+    changed, and every use of it is refused.
 
     Compiled code may enclose a block by `begin_read` and `end_read`, or `begin_write` and `end_write`, in `try` and `finally`. Python
     code passes a function, since Ctrl-C could fall between `begin_read()` and `try`.
@@ -106,8 +106,8 @@ cdef class Access:
             self.writing += 1
             return 0
         if self.reader(thread) != NULL:
-            raise BusyError("this call would change the model while a call that reads it is under way in the same thread; let that call "
-                            "end first, or train a copy.")
+            raise BusyError("this call would change the model while a call that reads it is under way in the same thread; let that "
+                            "call end first, or train a copy.")
         if self.writing or self.n_readers or self.queue:
             return self.wait(thread, True)
         self.writer, self.writing = thread, 1
@@ -123,8 +123,8 @@ cdef class Access:
         """Refuses a model that another thread was changing when the process was forked."""
         self.forget_parent()
         if self.torn:
-            raise BusyError("this process was forked while another thread was changing the model, so the copy here is half changed; call "
-                            "fit, or load the model from a file.")
+            raise BusyError("this process was forked while another thread was changing the model, so the copy here is half changed; "
+                            "call fit, or load the model from a file.")
         return 0
 
     cdef void forget_parent(self) noexcept:

@@ -11,7 +11,7 @@ from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
 from structperc.engine.citations import bibliography
 from structperc.engine.fitting import fit, partial_fit
-from structperc.engine.model import Model
+from structperc.engine.model import Model, NoAttribute
 from structperc.engine.options import changed_options, check_options, check_plugin_options, read_plugins
 from structperc.reading.groups import Groups
 
@@ -316,9 +316,10 @@ class Engine:
             own = getattr(type(self), name, None)
             if isinstance(own, property):
                 return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
-            found = model.attributes(name)
-            if found:
-                return found[0]
+            try:
+                return model.attribute(name)
+            except NoAttribute:
+                pass
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def citation(self) -> str:

@@ -21,6 +21,10 @@ from structperc.engine.context import FitContext
 from structperc.reading import matrices
 
 
+class NoAttribute(Exception):
+    """No part documents a fitted attribute of this name."""
+
+
 @attrs.define(eq=False)
 class Parts:
     """The components of one fit, in the order in which they are started and checked."""
@@ -72,14 +76,14 @@ class Model:
         return list(value) if isinstance(value, list) else value
 
     @reading
-    def attributes(self, name) -> list:
-        """The fitted attribute of this name, if a part documents it."""
+    def attribute(self, name):
+        """The fitted attribute of this name, where a part documents it."""
         parts = self.parts
         for part in (parts.trainer, parts.weights, parts.features, parts.outputs):
             known = part.attributes(parts.weights)
             if name in known and (part is not parts.features or parts.weights.vector() is not None):
-                return [known[name]()]
-        return []
+                return known[name]()
+        raise NoAttribute
 
     def feature_name(self, j) -> str:
         """What column j is called: by X, by the reader, or x[j]."""
@@ -131,6 +135,7 @@ class Model:
 
     def scored(self, rows):
         """Chunks of rows, each with the number of its first example and its atom scores, None where examples are scored one by one."""
+        check_same(self.context, rows)          # another model may have read them
         weights, features = self.parts.weights, self.parts.features
         product = not (overrides(weights, "scores") and not overrides(weights, "batch_scores")
                        or overrides(features, "scores") and not overrides(features, "batch_scores"))
@@ -151,6 +156,7 @@ class Model:
 
     def scores(self, rows):
         """Every example with its atom scores."""
+        check_same(self.context, rows)
         store = self.parts.weights.averaged()
         for i in range(rows.n_examples):
             x = self.example(rows, i)

@@ -174,12 +174,16 @@ class ThresholdEstimator(RankEstimator):
     def latent_score(self, X):
         """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
         model = self._trained_for(X).model_
-        rows = model.read(X)
-        if model.parts.weights.vector() is None:
-            return model.atom_scores(rows)[:, 0] + self.thresholds_[0]
-        latent = rows.products(np.ascontiguousarray(self.coef_)[None])[:, 0]
-        refuse_scores(rows, latent[:, None], 0)
-        return latent
+        return model.access.read(latent_score, model, model.read(X))
+
+
+def latent_score(model, rows):
+    """The scores of rows along the one direction."""
+    if model.parts.weights.vector() is None:
+        return model.atom_scores(rows)[:, 0] + model.attribute("thresholds_")[0]
+    latent = rows.products(np.ascontiguousarray(model.attribute("coef_"))[None])[:, 0]
+    refuse_scores(rows, latent[:, None], 0)
+    return latent
 
 
 @declared
