@@ -12,6 +12,7 @@ import warnings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # before numpy: children are forked
 
 PARTS = {       # name: (module, function, number of the slice, of --full)
+    "kills": ("kills", "resumed", 70, 1050),
     "rows": ("interrupts", "one_row_calls", 4000, 100_000),
     "fits": ("interrupts", "fits", 200, 5000),
     "saves": ("interrupts", "saves", 1000, 11_200),

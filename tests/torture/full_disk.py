@@ -6,11 +6,10 @@ import io
 import os
 import random
 import resource
-import tempfile
 from pathlib import Path
 
 from torture.report import Report
-from torture.streams import dumped, streams
+from torture.streams import dumped, folder_in_memory, streams
 
 
 @contextlib.contextmanager
@@ -32,7 +31,7 @@ def saves(n, seed=0) -> Report:
     stream = streams()[0]
     old, new = (stream.engine(epochs=k).fit(*stream.data) for k in (1, 3))
     size = len(dumped(new))
-    with tempfile.TemporaryDirectory() as folder:
+    with folder_in_memory() as folder:
         path, rows, model = (os.path.join(folder, name) for name in ("model", "rows.csv", "old"))
         Path(rows).write_text("a,b,level\n" + "1,2,1\n2,1,2\n0,1,3\n" * 4)
         main(["fit", "cusum", rows, "--target", "level", "--quiet", "--model", model])

@@ -13,7 +13,7 @@ from pathlib import Path
 from structperc import Engine
 from torture.report import Report
 from torture.sender import sending
-from torture.streams import dumped, learned, streams
+from torture.streams import dumped, folder_in_memory, learned, streams
 
 
 def one_row_calls(n, seed=0) -> Report:
@@ -117,7 +117,7 @@ def saves(n, seed=0) -> Report:
     stream = streams()[0]
     models = [stream.engine(epochs=k).fit(*stream.data) for k in (1, 3)]
     contents = [dumped(model) for model in models]
-    with tempfile.TemporaryDirectory() as folder, sending(seed) as sender:
+    with folder_in_memory() as folder, sending(seed) as sender:
         path = os.path.join(folder, "model")
         models[0].save(path)
         descriptors = open_descriptors()
@@ -158,7 +158,7 @@ def commands(n, seed=0) -> Report:
     from structperc.cli import main
 
     report, chosen = Report("Ctrl-C in commands"), random.Random(seed)
-    with tempfile.TemporaryDirectory() as folder:
+    with folder_in_memory() as folder:
         rows, tokens, model, old, new, out = (os.path.join(folder, name) for name in ("rows.csv", "tokens.txt", "m", "old", "new", "out"))
         Path(rows).write_text(ROWS)
         Path(tokens).write_text(TOKENS)
