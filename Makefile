@@ -8,10 +8,11 @@ BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
 listed = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
 COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
+PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test fuzz torture bench reproduce-interval reproduce-kernel reproduce-ranking wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture sanitize sanitized bench reproduce-interval reproduce-kernel reproduce-ranking wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -19,6 +20,7 @@ help:
 	@echo "make test     run all tests                          make test ARGS='-k prank'"
 	@echo "make fuzz     hostile input for every entry           make fuzz ARGS='--seconds 600 --jobs 2'"
 	@echo "make torture  kill -9, Ctrl-C, full disks, threads    make torture ARGS=--full"
+	@echo "make sanitize run all tests with checks of every access to memory   make sanitize ARGS='-k prank'"
 	@echo "make bench    measure speed, beside other libraries  make bench ARGS=--quick"
 	@echo "make reproduce-interval   repeat the published experiment with interval labels: tables, figures, which claims hold"
 	@echo "make reproduce-kernel     kernels on the nine sets of the published experiment: mean errors beside support vector machines"
@@ -40,6 +42,20 @@ fuzz: $(VENV)/with-test
 
 torture: $(VENV)/with-test
 	PYTHONPATH=tests $(BIN)/python -m torture $(ARGS)
+
+# All tests on modules that check every access to memory, and arithmetic without a meaning. The first finding ends the run: the compiler's
+# report names the line, Python's stacks the test. The modules are installed in $(VENV)-sanitize: those of other targets stand beside the
+# sources. gcc alone: the libraries of clang have other names. -O0, since -O1 takes seven times as long to compile.
+sanitize:
+	@$(MAKE) --no-print-directory VENV=$(VENV)-sanitize sanitized
+
+SANITIZERS := -fsanitize=address,undefined,float-cast-overflow -fno-omit-frame-pointer -O0 -g
+sanitized: $(VENV)/with-sanitizers
+	cd $(VENV) && PYTHONMALLOC=malloc \
+	  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1 \
+	  UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1 \
+	  bin/python -m pytest -rs --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(if $(findstring /tests/,$(ARGS)),,$(CURDIR)/tests) $(ARGS)
 
 bench: $(VENV)/with-bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
@@ -78,6 +94,12 @@ clean:
 $(VENV)/with-%: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED)
 	@echo "Installing structperc[$*] into $(VENV) (compiling it for the first time takes a minute or two) ..."
 	@DIST_EXTRA_CONFIG=$(VENV)/build.cfg $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$*]'
+	@touch $@
+
+$(VENV)/with-sanitizers: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED) $(PYTHON_SOURCES)
+	@echo "Installing structperc[test] with checks into $(VENV) (compiling it for the first time takes several minutes) ..."
+	@printf '[build]\nbuild_base = $(VENV)/build\n' > $(VENV)/build.cfg
+	@CC=gcc STRUCTPERC_FLAGS="$(SANITIZERS)" DIST_EXTRA_CONFIG=$(VENV)/build.cfg $(BIN)/python -m pip install --quiet --no-build-isolation '.[test]'
 	@touch $@
 
 $(VENV)/with-lint $(VENV)/with-wheel: $(VENV)/with-%: $(VENV)/python-$(VERSION) pyproject.toml

@@ -46,8 +46,10 @@ def extensions():
             "embedsignature": True,
         },
     )
+    more = os.environ.get("STRUCTPERC_FLAGS", "").split()       # of `make sanitize`, for the compiler and the linker
     for module in modules:
-        module.extra_compile_args[:0] = FLAGS       # what a module adds comes last, and so counts
+        module.extra_compile_args = FLAGS + module.extra_compile_args + more        # the last one counts
+        module.extra_link_args += more
     return modules
 
 

@@ -54,6 +54,8 @@ cdef class SparseKernelRows(VectorKernelRows):
         """Makes room for n rows in all; their non-zeros get room as they come."""
         if self.begin.provide(n * 8) < 0 or self.length.provide(n * 4) < 0 or self.norms.provide(n * self.value_size) < 0:
             out_of_memory()
+        if self.indices.provide(0) < 0 or self.stored.provide(0) < 0:       # an address, also for rows of zeros
+            out_of_memory()
         self.held.begin, self.held.length = <int64_t *> self.begin.at, <int32_t *> self.length.at
         self.held.norms = self.norms.at
 

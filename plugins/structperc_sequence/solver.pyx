@@ -22,6 +22,7 @@ from structperc.core.rows cimport Example
 
 cdef enum:
     MOST_ORIGINS = 0x7FFFFFFF       # 2^31 - 1 labels and ranks of one token
+    OFTEN = 1 << 12                 # operations between two questions whether to stop
 
 
 ctypedef struct Chain:
@@ -141,12 +142,15 @@ cdef class LargestFew(Semiring):
 
 cdef int forward(Semiring semiring, const Chain *chain, double *messages) noexcept nogil:
     """The messages of all tokens, (n_tokens, n_labels * size); -1 where interrupted."""
-    cdef Py_ssize_t t, n = chain.n_labels * semiring.size
+    cdef Py_ssize_t t, n = chain.n_labels * semiring.size, cost = n * chain.n_labels * semiring.cost, operations = 0
     semiring.begin(chain, messages)
     for t in range(chain.n_tokens - 1):
         semiring.step(messages + t * n, t, chain, messages + (t + 1) * n)
-        if interrupted(n * chain.n_labels * semiring.cost):
-            return -1
+        operations += cost
+        if operations > OFTEN:
+            if interrupted(operations):
+                return -1
+            operations = 0
     return 0
 
 
