@@ -144,7 +144,7 @@ def find_labels(y, classes, ordered):
             refuse_missing(values)
             refuse_unhashable(values, "y")
             labels = distinct(values)
-            if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float)) for v in labels.tolist()):
+            if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float, np.number)) for v in labels.tolist()):
                 shown = ", ".join(map(repr, labels[:5].tolist()))
                 raise DataError(f"y holds the strings {shown}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
                                 f"(alphabetical order is seldom meant): name it with classes=[lowest, ..., highest], "
@@ -158,9 +158,34 @@ def find_labels(y, classes, ordered):
         count = f"{len(labels)} class{'es' * (len(labels) != 1)}"
         raise DataError(f"{source} {shown} ({count}); at least two labels are needed to learn anything. "
                         f"If more will come later, name them all with classes=[...].")
-    labels = np.array(labels)
+    labels = storable(np.array(labels), "y" if classes is None else "classes")
     labels.flags.writeable = False
     return labels
+
+
+def storable(labels, name):
+    """Labels as a model file holds them, so that every trained engine can be saved: scalars of numpy as Python's, anything else refused."""
+    if labels.dtype.kind in "biufSMm":
+        return labels
+    if labels.dtype == object:
+        labels[:] = [plain(label) for label in labels]
+    for label in labels.tolist():
+        if not isinstance(label, (str, int, float)) or isinstance(label, float) and not np.isfinite(label):
+            raise DataError(f"{name} holds the label {label!r:.60} of type {type(label).__name__}, which a model file cannot hold; use finite "
+                            f"numbers or strings, such as str(label).")
+        if isinstance(label, str) and has_half_pair(label):
+            raise DataError(f"{name} holds the label {label!r:.60} with half of a surrogate pair, which no file can hold; read it with the "
+                            f"right encoding, or replace such characters.")
+    return labels
+
+
+def has_half_pair(text) -> bool:
+    """Whether a text has half of a surrogate pair, as a wrong encoding leaves them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 class LabelCodes:

@@ -124,7 +124,7 @@ def described(engine, model) -> tuple[dict, dict]:
             "n_features": context.n_features,
             "sparse": bool(context.sparse),
             "objects": bool(context.objects),
-            "feature_names": context.feature_names,
+            "feature_names": None if context.feature_names is None else list(context.feature_names),
             "labels": _sequence(context.labels, "labels", "the label", arrays),
             "random": generator_state(context.random),
         },

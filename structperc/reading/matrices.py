@@ -7,7 +7,9 @@ import sys
 
 import numpy as np
 
+from structperc.core.errors import DataError, DataTypeError
 from structperc.core.errors import DataError, DataTypeError, shortened
+from structperc.core.labels import has_half_pair
 from structperc.core.rows import Rows, in_place
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
@@ -80,6 +82,10 @@ def column_names(X):
     columns = getattr(X, "columns", None)
     if columns is None or not all(isinstance(c, str) for c in columns):
         return None
+    if has_half_pair("".join(columns)):
+        name = next(c for c in columns if has_half_pair(c))
+        raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can hold; read it with the "
+                        f"right encoding, or rename it.")
     return tuple(columns)
 
 

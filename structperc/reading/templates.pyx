@@ -209,18 +209,25 @@ cdef class Template:
         """Points `cells` at all strings of a sentence; returns its length."""
         cdef Py_ssize_t n_tokens = PySequence_Fast_GET_SIZE(sentence), t, j     # a subclass may have a `len` of its own
         cdef Cell *cell
+        builder.token = 0
+        if n_tokens:                                    # before room for so many columns is made, which a model file may name
+            self.check_token(<object> PySequence_Fast_ITEMS(sentence)[0], n_columns)
         self.make_room(n_tokens * n_columns)
         self.cell_text.used = 0
         cell = self.cells
         for t in range(n_tokens):
             builder.token = t
             token = <object> PySequence_Fast_ITEMS(sentence)[t]
-            if not isinstance(token, (list, tuple)) or PySequence_Fast_GET_SIZE(token) != n_columns:
-                raise self.no_token(token, n_columns)
+            self.check_token(token, n_columns)
             for j in range(n_columns):
                 point_at(cell, PySequence_Fast_ITEMS(token)[j], self.cell_text)
                 cell += 1
         return n_tokens
+
+    cdef int check_token(self, object token, Py_ssize_t n_columns) except -1:
+        if not isinstance(token, (list, tuple)) or PySequence_Fast_GET_SIZE(token) != n_columns:
+            raise self.no_token(token, n_columns)
+        return 0
 
     cdef int make_room(self, Py_ssize_t n) except -1:
         cdef void *cells

@@ -502,9 +502,12 @@ def test_an_ordered_categorical_keeps_its_order_and_its_unused_categories(wrappe
     assert Engine(problem, classes=order[::-1]).fit(X, given).classes_.tolist() == order[::-1]
 
 
-def test_intervals_of_numbers_are_ordered_categories():
+def test_intervals_of_numbers_are_ordered_categories_once_they_are_texts():
     X, y = whole()
     levels = pd.cut(X @ np.arange(5.0), 4)
+    with pytest.raises(DataError, match=r"label Interval\(.*which a model file cannot hold; use finite numbers or strings, such as str"):
+        Engine("cusum").fit(X, levels)
+    levels = levels.rename_categories(str)
     engine = Engine("cusum", epochs=30).fit(X, levels)
     assert engine.classes_.tolist() == list(levels.categories)
     assert np.mean(engine.predict(X) == np.asarray(levels)) > 0.5
