@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
-from structperc.core.states import SavedState
+from structperc.core.states import SavedState, taken
 from structperc.engine import archive
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, options_alone
@@ -291,21 +291,24 @@ def restore(engine, header, arrays, shown="the model"):
         adopt(engine, context, _restored(saved["labels"], arrays), {kind: states[kind] for kind in Parts.kinds()}, training_of(record))
         if "run" in header:             # a checkpoint; the model does without these
             dict(states["run"]), dict(states["observer"])
+        check_functions(engine, header, SavedState(arrays), shown)
     except (PluginError, ModelFormatError, OSError):
         raise
     except Exception as error:      # a file written by hand can hold anything
         why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
         raise ModelFormatError(f"{shown} is damaged: its parts do not fit together ({why}).") from None
-    check_functions(engine, header, SavedState(arrays), shown)
     return engine
 
 
 def check_functions(engine, header, arrays, shown):
     """Refuses functions that answer otherwise than those of the same names that the model was trained with."""
+    if header["format_number"] == 1:            # such files hold no answers
+        return
     for name, part in engine.model.parts.items():
-        if f"probe.{name}" in arrays:           # files of the first format have none
-            saved, found = arrays[f"probe.{name}"], part.probe()
-            if found is None or saved.shape != found.shape or not np.allclose(found, saved, rtol=1e-6, atol=1e-9, equal_nan=True):
+        found = part.probe()
+        if found is not None:
+            saved = taken(arrays, f"probe.{name}", np.float64, found.shape, finite=False)
+            if not np.allclose(found, saved, rtol=1e-6, atol=1e-9, equal_nan=True):
                 raise PluginError(f"{shown} was trained with {', '.join(header['functions'])}, and what was passed under the same name "
                                   f"answers otherwise; pass the same again.")
 
