@@ -9,6 +9,7 @@ from structperc.core.features cimport Features, Parameter
 from structperc.core.inner_products cimport SP_DENSE_F64
 from structperc.core.rows cimport Example
 from structperc.errors import DataError
+from structperc.plugin_tools import taken
 
 cdef enum:
     ON_STACK = 64               # ranks
@@ -134,7 +135,7 @@ cdef class StumpFeatures(Features):
         return {
             "votes_": lambda: np.array(weights.vector()[:self.n_stumps]),
             "stump_features_": lambda: np.array(self.columns[:self.n_stumps]),
-            "stump_directions_": lambda: np.array(self.directions[:self.n_stumps]).astype(int),
+            "stump_directions_": lambda: np.array(self.directions[:self.n_stumps]).astype(np.int64),
             "stump_thresholds_": lambda: np.array(self.thresholds[:self.n_stumps]),
         }
 
@@ -143,14 +144,12 @@ cdef class StumpFeatures(Features):
         return {name: show[f"stump_{name}_"]() for name in ("features", "directions", "thresholds")}
 
     def restore(self, state):
-        columns, directions = (np.asarray(state[name]) for name in ("features", "directions"))
-        thresholds = np.asarray(state["thresholds"], dtype=float)
+        columns = taken(state, "features", np.intc, (None,), low=0, high=self.n_features - 1)
         n = len(columns)
-        if columns.shape != (n,) or directions.shape != (n,) or thresholds.shape != (n, self.n_ranks - 1) or n > self.n_weights:
-            raise DataError(f"the saved stumps have the shapes {columns.shape}, {directions.shape} and {thresholds.shape}; expected at "
-                            f"most {self.n_weights} of them with {self.n_ranks - 1} thresholds.")
-        if n and not (columns.dtype.kind == "i" and 0 <= columns.min() and columns.max() < self.n_features):
-            raise DataError(f"the saved stumps ask for columns that are not among 0..{self.n_features - 1}.")
+        if n > self.n_weights:
+            raise DataError(f"{n} stumps are saved; expected at most {self.n_weights}.")
+        directions = taken(state, "directions", np.int64, (n,))
+        thresholds = taken(state, "thresholds", np.float64, (n, self.n_ranks - 1), finite=False)
         if not np.isin(directions, (-1, 1)).all() or np.isnan(thresholds).any() or (thresholds[:, 1:] < thresholds[:, :-1]).any():
             raise DataError("the saved stumps have thresholds out of order, or directions other than 1 and -1.")
         for mine, saved in ((self.columns, columns), (self.directions, directions), (self.thresholds, thresholds)):

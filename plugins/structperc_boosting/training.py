@@ -6,8 +6,8 @@ import attrs
 import numpy as np
 
 from structperc.components import AbsoluteLoss, CostLoss, SquaredLoss, Trainer, ZeroOneLoss
-from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite
+from structperc.errors import PluginError
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken
 from structperc_boosting.costs import check_v_shape
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump
@@ -95,12 +95,10 @@ class BoostingTrainer(Trainer):
         return {"errors_": lambda: np.array(self.errors)}
 
     def state(self):
-        return {"errors": np.array(self.errors)}
+        return {"errors": np.array(self.errors, dtype=float)}
 
     def restore(self, state):
-        self.errors = np.asarray(state["errors"], dtype=float).tolist()
-        if not all(0 <= error <= 0.5 for error in self.errors):
-            raise DataError("the saved errors of stumps are not between 0 and 1/2.")
+        self.errors = taken(state, "errors", np.float64, (None,), low=0, high=0.5).tolist()
 
 
 def examples(run):

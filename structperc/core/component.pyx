@@ -123,11 +123,15 @@ cdef class Component:
         return {}
 
     def state(self):
-        """What a model file must hold of this component, a dict of arrays; `restore` takes it back."""
+        """What a model file must hold of this component, a dict of arrays that no later training changes; `restore` takes it back."""
         return {}
 
     def restore(self, state):
-        """Takes back what `state` gave; called on a component that has been started."""
+        """Takes back what `state` gave; called on a component that has been started.
+
+        A file of unknown origin can hold anything: `structperc.plugin_tools.taken` checks name, type, shape and range of an array, and
+        reads it. An array of the state that is not asked for is an error of the file.
+        """
 
     def probe(self):
         """A few answers of the functions among this part's options, a float64 array; None without such functions.

@@ -171,8 +171,8 @@ def storable(labels, name):
         labels[:] = [plain(label) for label in labels]
     for label in labels.tolist():
         if not isinstance(label, (str, int, float)) or isinstance(label, float) and not np.isfinite(label):
-            raise DataError(f"{name} holds the label {label!r:.60} of type {type(label).__name__}, which a model file cannot hold; use finite "
-                            f"numbers or strings, such as str(label).")
+            raise DataError(f"{name} holds the label {label!r:.60} of type {type(label).__name__}, which a model file cannot hold; use "
+                            f"finite numbers or strings, such as str(label).")
         if isinstance(label, str) and has_half_pair(label):
             raise DataError(f"{name} holds the label {label!r:.60} with half of a surrogate pair, which no file can hold; read it with the "
                             f"right encoding, or replace such characters.")

@@ -284,8 +284,9 @@ class Checkpoints:
             return model.status if model.status != MAX_EPOCHS or run.epoch >= run.context.epochs else None
         run.epoch = max(int(told["epoch"]) - 1, 0)
         self.take_online(online[:-1])
-        *finished, counts = own["counts"].tolist()
-        self.cut = CutEpoch([result(one) for one in finished], counts, own.get("order"),
+        *finished, counts = taken(own, "counts", np.float64, (None, 4), low=0).tolist()
+        order = taken(own, "order", np.int64, (None,), low=0, high=run.n_examples - 1) if "order" in own else None
+        self.cut = CutEpoch([result(one) for one in finished], counts, order,
                             predictions_of(online[-1][0]) if online else None, float(told["seconds"]))
         self.finished = list(self.cut.finished)
         return None

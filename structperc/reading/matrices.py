@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 
-from structperc.core.errors import DataError, DataTypeError
 from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair
 from structperc.core.rows import Rows, in_place

@@ -13,6 +13,7 @@ from subsets import Subsets
 
 from structperc import Engine
 from structperc.components import PassiveAggressiveUpdate, PrefixArgmax
+from structperc.errors import DataError
 from structperc.reading import matrices
 from structperc.reading.matrices import read
 from structperc.testing import DualWeights
