@@ -39,7 +39,7 @@ def main(argv=None) -> int:
     except SystemExit as stop:      # argparse has printed the help, the version, or what is wrong
         return stop.code or 0
     except KeyboardInterrupt as stop:
-        say(f"{name}: {stop or 'interrupted'}", file=sys.stderr)
+        say(f"{name}: {str(stop) or 'interrupted'}", file=sys.stderr)
         return 130
     except BrokenPipeError:         # the reader of a pipe has seen enough; nothing may be written at exit either
         drop_output()

@@ -95,10 +95,11 @@ def training_names(source) -> tuple[list, list, str]:
 def parts(source):
     """The training data, as many sentences at a time as the source says."""
     names, used, target = training_names(source)
-    for file in stream_file(source.path, source.conllu, source.rows):
-        places = file.places(names)
-        plain = not source.conllu and list(places.values()) == [*range(file.width)] and places[target] == file.width - 1
-        yield Tokens(file, file.choose(places[name] for name in used), file.column(places[target]), plain)
+    with closing(stream_file(source.path, source.conllu, source.rows)) as files:
+        for file in files:
+            places = file.places(names)
+            plain = not source.conllu and list(places.values()) == [*range(file.width)] and places[target] == file.width - 1
+            yield Tokens(file, file.choose(places[name] for name in used), file.column(places[target]), plain)
 
 
 def read_template(path) -> str:
@@ -124,10 +125,11 @@ def parts_for(engine, source, needs_target=True):
         raise OptionError(f"--target {source.target!r}: the model learned from this column to predict another; name the column of right "
                           f"answers, or leave --target out.")
     used = None
-    for file in stream_file(source.path, source.conllu, source.rows):
-        if used is None:
-            used, target = places_for(engine, source, file, needs_target)
-        yield Tokens(file, file.choose(used), None if target is None else file.column(target))
+    with closing(stream_file(source.path, source.conllu, source.rows)) as files:
+        for file in files:
+            if used is None:
+                used, target = places_for(engine, source, file, needs_target)
+            yield Tokens(file, file.choose(used), None if target is None else file.column(target))
 
 
 def places_for(engine, source, file, needs_target):

@@ -60,8 +60,8 @@ def opened_frames(source):
 
 def read(source, **options):
     """All the data of `fit`; see `parts`."""
-    with closing(parts(source, **options)) as tables:
-        return next(tables)
+    (table,) = parts(source, **options)
+    return table
 
 
 def parts_for(engine, arguments, needs_target=True, rows=None):
@@ -79,16 +79,17 @@ def parts_for(engine, arguments, needs_target=True, rows=None):
         yield from column_files.parts_for(engine, source, needs_target)
         return
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
-    for table in parts(source, needs_target=needs_target, features=None if names is None else list(names),
-                       n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist())):
-        refuse_intervals(table, engine.parts_.outputs, engine.problem)
-        yield table
+    with closing(parts(source, needs_target=needs_target, features=None if names is None else list(names),
+                       n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()))) as found:
+        for table in found:
+            refuse_intervals(table, engine.parts_.outputs, engine.problem)
+            yield table
 
 
 def read_for(engine, arguments):
     """All the data for `evaluate` and `plot`; see `parts_for`."""
-    with closing(parts_for(engine, arguments)) as tables:
-        return next(tables)
+    (table,) = parts_for(engine, arguments)
+    return table
 
 
 def refuse_intervals(table, outputs, problem) -> None:

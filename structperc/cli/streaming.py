@@ -6,7 +6,7 @@ nothing. The steps are then those of `fit` in the order of the file, to the last
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import attrs
 import numpy as np
@@ -49,8 +49,8 @@ def learn(engine, source, plugins, passed=None) -> Facts:
         if engine.model is not None:
             engine.model.streaming = False          # mistakes_ gets an entry of its own
         facts, converged = None, True
-        with interrupted_as_such(engine):
-            for table in parts(source, **prepared):
+        with interrupted_as_such(engine), closing(parts(source, **prepared)) as tables:
+            for table in tables:
                 if getattr(table.y, "ndim", 1) == 2:
                     refuse_intervals(table, outputs_of(engine), engine.problem)
                 facts = Facts.of(table) if facts is None else facts + Facts.of(table)
@@ -154,14 +154,15 @@ def read_names(engine, source, outputs, wants_labels, wants_names) -> None:
     if wants_names:
         context = options_alone(engine, generator(engine.random_state))
         reader = ask(engine, "reader", context)
-    for table in parts(source):
-        if wants_labels:
-            labels.update(label for sentence in table.y for label in sentence)
-        with counted_in(table, source.path):
-            if wants_names and rows is None:
-                rows = reader.learn(table.X)
-            elif wants_names:
-                reader.learn_more(table.X)
+    with closing(parts(source)) as tables:
+        for table in tables:
+            if wants_labels:
+                labels.update(label for sentence in table.y for label in sentence)
+            with counted_in(table, source.path):
+                if wants_names and rows is None:
+                    rows = reader.learn(table.X)
+                elif wants_names:
+                    reader.learn_more(table.X)
     if wants_labels:
         engine.classes = outputs.find_labels([sorted(labels)], None).tolist()
     if wants_names:

@@ -15,7 +15,7 @@ from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say
 from structperc.engine.trainers import INTERRUPTED
-from structperc.errors import DataError, MissingExtra, NotFittedError, OptionError
+from structperc.errors import DataError, MissingExtra, OptionError
 from structperc.files.tables import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
@@ -98,10 +98,9 @@ def progress_bar(arguments):
 def save_interrupted(engine, arguments) -> str:
     """Keeps what was learned before Ctrl-C, and says so."""
     path = arguments.model
-    try:
-        engine.save(path)
-    except NotFittedError:
+    if engine.model is None or not engine.mistakes_:
         return "interrupted before training began; no model was written."
+    engine.save(path)
     if engine.status_ != INTERRUPTED:
         return f"interrupted after training; the model is saved in {path}."
     further = "" if arguments.checkpoint is None else f" The same command with --resume goes on from {arguments.checkpoint}."

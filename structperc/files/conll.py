@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from operator import itemgetter
 
 import attrs
@@ -161,8 +160,8 @@ def guess_format(path) -> str | None:
 
 def read_file(path, conllu=False) -> ColumnFile:
     """A file of columns with all its cells; see `read_columns`."""
-    with closing(stream_file(path, conllu)) as parts:
-        return next(parts)
+    (file,) = stream_file(path, conllu)
+    return file
 
 
 def stream_file(path, conllu=False, sentences=None):

@@ -19,9 +19,8 @@ __all__ = ["opened_csv", "read_csv", "stream_csv"]
 
 def read_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, separator=",") -> Table:
     """Reads a CSV file with a header line; parameters and errors as of `stream_csv`."""
-    parts = stream_csv(path, target=target, features=features, weight=weight, group=group, text_labels=text_labels, separator=separator)
-    with closing(parts):
-        return next(parts)
+    (table,) = stream_csv(path, target=target, features=features, weight=weight, group=group, text_labels=text_labels, separator=separator)
+    return table
 
 
 def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, separator=",", rows=None):

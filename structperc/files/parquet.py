@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -17,9 +17,8 @@ __all__ = ["opened_parquet", "read_parquet", "stream_parquet"]
 
 def read_parquet(path, *, target=None, features=None, weight=None, group=None, text_labels=False) -> Table:
     """Reads a whole file; parameters and errors as of `stream_parquet`."""
-    parts = stream_parquet(path, target=target, features=features, weight=weight, group=group, text_labels=text_labels)
-    with closing(parts):
-        return next(parts)
+    (table,) = stream_parquet(path, target=target, features=features, weight=weight, group=group, text_labels=text_labels)
+    return table
 
 
 def stream_parquet(path, *, target=None, features=None, weight=None, group=None, text_labels=False, rows=None):

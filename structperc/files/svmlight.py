@@ -36,7 +36,8 @@ def read_svmlight(path, *, n_features=None, grouped=False) -> Table:
     DataError
         For a file without examples, a line of another form, a value that is not finite, and a feature beyond `n_features` or 2^31 - 1.
     """
-    return next(stream_svmlight(path, n_features=n_features, grouped=grouped))
+    (table,) = stream_svmlight(path, n_features=n_features, grouped=grouped)
+    return table
 
 
 def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):

@@ -1,0 +1,156 @@
+"""Ctrl-C at many moments of each command: exit code 130, one line, no file left over, nothing learned lost.
+
+`python tests/cli/test_cli_interrupts.py 1000` tries so many moments of each command in a folder of its own.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from structperc import Engine
+from structperc.cli import main
+
+TRACED = tuple(os.path.join("structperc", *parts) for parts in (
+    ("cli",), ("files",), ("engine", "writing.py"), ("engine", "model_file.py"))
+)
+COMMANDS = {
+    "fit": ["fit", "cusum", "d.csv", "--target", "y", "--model", "made", "--quiet", "--set", "epochs=3"],
+    "fit --stream": ["fit", "cusum", "d.csv", "--target", "y", "--model", "made", "--quiet", "--stream", "--rows", "20",
+                     "--set", "epochs=2"],
+    "fit of columns": ["fit", "sequence", "d.txt", "--columns", "w,p,y", "--model", "made", "--quiet", "--stream", "--rows", "2"],
+    "fit of svmlight": ["fit", "multiclass", "d.svm", "--model", "made", "--quiet", "--stream", "--rows", "20"],
+    "predict": ["predict", "my.model", "d.csv", "--output", "made"],
+    "evaluate": ["evaluate", "my.model", "d.csv", "--target", "y"],
+    "plot": ["plot", "my.model", "--data", "d.csv", "--target", "y", "--output", "made.png"],
+    "plugins": ["plugins"],
+}
+
+
+def prepare():
+    """Data of each format and a model, in the current folder."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2)).round(2)
+    data = pd.DataFrame(X, columns=["a", "b"]).assign(y=1 + (X[:, 0] > 0) + (X[:, 0] > 1))
+    data.to_csv("d.csv", index=False)
+    Path("d.svm").write_text("".join(f"{y} 1:{a} 2:{b}\n" for a, b, y in data.itertuples(index=False)))
+    Path("d.txt").write_text("a N x\nb V y\n\n" * 5)
+    Engine("cusum").fit(data[["a", "b"]], data["y"]).save("my.model")
+
+
+class Tracer:
+    """Counts the lines that run in the traced files, and raises KeyboardInterrupt at one of them."""
+
+    def __init__(self, at=None):
+        self.at, self.count, self.learned = at, 0, False
+
+    def __call__(self, frame, event, argument):
+        path = frame.f_code.co_filename
+        traced = any(part in path for part in TRACED) and frame.f_code.co_name not in ("main", "say", "sentence", "printable")
+        return self.line if traced else None
+
+    def line(self, frame, event, argument):
+        if event == "line":
+            self.count += 1
+            if self.count == self.at:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self.line
+
+
+def interrupted(command, at=None):
+    """Runs a command under a tracer: (exit code, lines counted)."""
+    tracer = Tracer(at)
+    sys.settrace(tracer)
+    try:
+        return main(COMMANDS[command]), tracer.count
+    finally:
+        sys.settrace(None)
+
+
+def left_over():
+    return set(os.listdir()) - {"d.csv", "d.svm", "d.txt", "my.model"}
+
+
+def try_at(command, at, output):
+    """One interrupt, and what must hold after it."""
+    before = Path("my.model").read_bytes()
+    code, _ = interrupted(command, at)
+    out, err = output()
+    assert code == 130, (command, at, code, err)
+    assert err.count("\n") == 1 and "interrupted" in err and "Traceback" not in err and "damaged" not in err, (command, at, err)
+    made = left_over()
+    assert made <= {"made", "made.png"} and Path("my.model").read_bytes() == before, (command, at, made)
+    if command.startswith("fit"):
+        assert ("no model was written" not in err) == ("made" in made) or err.endswith(": interrupted\n"), (command, at, err)
+        assert not made or Engine.load("made").mistakes_, (command, at)
+    for name in made:
+        os.unlink(name)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    prepare()
+    for command in COMMANDS:                        # what is imported at its first use is imported now
+        main(COMMANDS[command])
+    for name in left_over():
+        os.unlink(name)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_at_any_line_of_a_command(folder, capsys, command):
+    _, n = interrupted(command)
+    for name in left_over():
+        os.unlink(name)
+    capsys.readouterr()
+    for at in np.unique(np.linspace(1, n, 25).astype(int)):
+        try_at(command, at, capsys.readouterr)
+
+
+def test_real_signals(folder):
+    """To processes of their own, at moments after the first sign of life."""
+    pd.concat([pd.read_csv("d.csv")] * 20_000).to_csv("long.csv", index=False)
+    program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+               "from structperc.cli import main; print('ready', flush=True); sys.exit(main())")
+    for delay in (0.1, 0.3, 0.6, 1.0):
+        command = [sys.executable, "-c", program, "fit", "cusum", "long.csv", "--target", "y", "--model", "made", "--quiet",
+                   "--set", "epochs=99999"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        assert process.returncode == 130 and err.count("\n") == 1 and "interrupted" in err and "damaged" not in err
+        assert ("is saved in made" in err) == ("made" in left_over()) and left_over() <= {"made", "long.csv"}
+        Path("made").unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    import contextlib
+    import io
+
+    n_moments = int(sys.argv[1])
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name) if hasattr(contextlib, "chdir") else contextlib.nullcontext():
+        os.chdir(name)
+        prepare()
+        random = np.random.default_rng()
+        for command in COMMANDS:
+            with contextlib.redirect_stdout(io.StringIO()):
+                main(COMMANDS[command])
+                _, n = interrupted(command)
+            for name in left_over():
+                os.unlink(name)
+            moments = random.integers(1, n + 1, n_moments)
+            for at in moments:
+                out, err = io.StringIO(), io.StringIO()
+                with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                    try_at(command, at, lambda out=out, err=err: (out.getvalue(), err.getvalue()))
+            print(f"{command:16} {n_moments} interrupts at {len(set(moments.tolist()))} of {n} lines", flush=True)
