@@ -62,14 +62,23 @@ cdef int grow(Block *block) noexcept nogil:
     if loss == NULL:
         return -1
     block.loss = loss
-    distance = <double *> calloc(room * room, sizeof(double))
-    if distance == NULL:
-        return -1
-    for m in range(block.n):
-        memcpy(distance + m * room, block.distance + m * block.room, block.n * sizeof(double))
-    free(block.distance)
-    block.distance, block.room = distance, <int> room
+    if block.distance != NULL:
+        distance = <double *> calloc(room * room, sizeof(double))
+        if distance == NULL:
+            return -1
+        for m in range(block.n):
+            memcpy(distance + m * room, block.distance + m * block.room, block.n * sizeof(double))
+        free(block.distance)
+        block.distance = distance
+    block.room = <int> room
     return 0
+
+
+cdef int make_distances(Block *block) noexcept nogil:
+    """Room for distances, if there is none yet: what a file says of a block must not ask for its square; -1 without memory."""
+    if block.distance == NULL:
+        block.distance = <double *> calloc(block.room * <size_t> block.room, sizeof(double))
+    return -1 if block.distance == NULL else 0
 
 
 cdef int append(Block *block, const int *y, Py_ssize_t n, double alpha, double loss) noexcept nogil:
@@ -91,9 +100,10 @@ cdef void remove(Block *block, Py_ssize_t m) noexcept nogil:
     memmove(block.codes + m, block.codes + m + 1, (last - m) * sizeof(Code))
     memmove(block.alpha + m, block.alpha + m + 1, (last - m) * sizeof(double))
     memmove(block.loss + m, block.loss + m + 1, (last - m) * sizeof(double))
-    for i in range(block.n):
-        memmove(block.distance + i * block.room + m, block.distance + i * block.room + m + 1, (last - m) * sizeof(double))
-    memmove(block.distance + m * block.room, block.distance + (m + 1) * block.room, (last - m) * block.room * sizeof(double))
+    if block.distance != NULL:
+        for i in range(block.n):
+            memmove(block.distance + i * block.room + m, block.distance + i * block.room + m + 1, (last - m) * sizeof(double))
+        memmove(block.distance + m * block.room, block.distance + (m + 1) * block.room, (last - m) * block.room * sizeof(double))
     block.n = <int> last
 
 

@@ -13,7 +13,7 @@ from structperc.core.updates cimport Encoded, Trial
 from structperc.errors import DataError
 from structperc.plugin_tools import taken
 from structperc.solvers.block_steps cimport pairwise
-from structperc_batch.block_memory cimport Block, append, position, remove
+from structperc_batch.block_memory cimport Block, append, make_distances, position, remove
 from structperc_batch.dual_blocks cimport BlockPass, DualBlocks
 
 FRANK_WOLFE = """@inproceedings{lacoste2013block,
@@ -117,6 +117,8 @@ cdef class BlockFrankWolfe(SearchedPass):
         """Improves the block and writes by how much w moves; 0: not at all."""
         cdef Py_ssize_t m, place = position(block, trial.y_code.at, trial.y_code.n)
         cdef bint moved = False
+        if make_distances(block) < 0:
+            return self.no_memory()
         if not block.measured:
             for m in range(block.n):
                 if self.measure(trial, block, m) < 0:

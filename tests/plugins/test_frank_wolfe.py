@@ -85,6 +85,7 @@ def test_vectors_that_would_take_much_memory_are_not_swept():
 def test_a_damaged_solution_is_refused():
     rule = BlockFrankWolfe()
 
-    assert rule.state() == {}
+    assert rule.dual.state() == {}
     with pytest.raises(DataError, match="damaged"):
-        rule.restore({"counts": [1], "alpha": [], "loss": [], "sizes": [], "structures": [], "gold_sizes": [-1], "golds": []})
+        rule.restore({"counts": np.array([1]), "alpha": np.zeros(0), "loss": np.zeros(0), "sizes": np.zeros(0, dtype=np.int64),
+                      "structures": np.zeros(0, dtype=np.intc), "gold_sizes": np.array([-1]), "golds": np.zeros(0, dtype=np.intc)})
