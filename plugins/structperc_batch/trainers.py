@@ -38,6 +38,7 @@ class FrankWolfeTrainer(Trainer):
     def start(self, parts, context):
         self.measured = Measurements(self.tolerance)
         self.passes = None          # of the training under way
+        self.kept = None            # what a round that ends above its beginning goes back to
         self.place = ()             # in the training to resume: the estimate of the gap at the last epoch's beginning, and the gap to reach
 
     def check(self, context, parts):
@@ -58,12 +59,14 @@ class FrankWolfeTrainer(Trainer):
     def train(self, run):
         passes = self.passes = Passes(run, self.measured)
         before = run.before
-        if run.resumed:
-            self.find_place(passes)
-        elif self.warm_start and before is not None and isinstance(before.parts.update, BlockFrankWolfe):
-            passes.take_over(before.parts.update.dual)
-        self.solve(passes)
-        self.passes = None
+        try:
+            if run.resumed:
+                self.find_place(passes)
+            elif self.warm_start and before is not None and isinstance(before.parts.update, BlockFrankWolfe):
+                passes.take_over(before.parts.update.dual)
+            self.solve(passes)
+        finally:
+            self.passes = self.kept = None
         if self.measured.close:
             return CONVERGED
         return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
@@ -136,7 +139,6 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
     def start(self, parts, context):
         super().start(parts, context)
         self.rounds = []            # J after each
-        self.kept = None            # what a round that ends above its beginning goes back to
 
     def solve(self, passes):
         if passes.enough is None:               # else a round goes on
@@ -154,7 +156,6 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
             if not self.measured.close or self.rounds[-2] - self.rounds[-1] <= self.tolerance * self.rounds[-1]:
                 break
         passes.give_back(self.kept)
-        self.kept = None
 
     def attributes(self, weights):
         return super().attributes(weights) | {"objectives_": lambda: np.array(self.rounds)}

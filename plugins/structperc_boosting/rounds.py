@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc.plugin_tools import taken
 from structperc_boosting.stump_search import reweigh, tally
 
 NEARLY_HALF = 0.5 - 1e-12       # an error from here on is 1/2 up to rounding: the ranker has nothing to say
@@ -110,5 +111,20 @@ class Boosting:
     def join(self, ranker, ranks, error, vote, alone):
         self.rounds += 1
         tally(self.votes, ranks, vote, self.answers)
+        return Round(ranker, error, float(vote), alone, *self.measured())
+
+    def measured(self):
+        """The mistakes of the ensemble so far, and their costs."""
         wrong = np.flatnonzero(self.answers != self.y)
-        return Round(ranker, error, float(vote), alone, len(wrong), float(self.given[wrong, self.answers[wrong] - 1].sum()))
+        return len(wrong), float(self.given[wrong, self.answers[wrong] - 1].sum())
+
+    def state(self):
+        return {"costs": np.array(self.costs), "votes": np.array(self.votes), "answers": np.array(self.answers),
+                "progress": np.array([self.rounds, self.over], dtype=np.int64)}
+
+    def restore(self, state):
+        shape = self.costs.shape
+        self.costs, self.votes = (taken(state, name, np.float64, shape) for name in ("costs", "votes"))
+        self.answers = taken(state, "answers", np.intc, shape[:1], low=1, high=shape[1])
+        rounds, over = taken(state, "progress", np.int64, (2,), low=0).tolist()
+        self.rounds, self.over = rounds, bool(over)

@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.components import AbsoluteLoss, CostLoss, SquaredLoss, Trainer, ZeroOneLoss
 from structperc.errors import PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken, within
 from structperc_boosting.costs import check_v_shape
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump
@@ -55,6 +55,7 @@ class BoostingTrainer(Trainer):
 
     def start(self, parts, context):
         self.errors = []
+        self.boosting = self.resumed = None     # of the training under way; what a checkpoint held of it
 
     def check(self, context, parts):
         if not hasattr(parts.features, "join"):
@@ -67,24 +68,27 @@ class BoostingTrainer(Trainer):
         features, weights = model.parts.features, model.parts.weights
         X, y, costs = examples(run)
         boosting, base = Boosting(y, costs), StumpBase(X, costs.shape[1])
-        joined = None
-        while run.epoch < run.context.epochs:
-            run.begin_epoch()
-            if run.online is not None:
-                run.online.append(model.parts.outputs.decode_many(boosting.answers.copy(), run.rows, run.active))
-            before, joined = joined, boosting.round(base)
-            if joined is not None:
-                features.join(weights, joined.ranker, joined.vote, joined.alone, weights.n_visited + len(y))
-                self.errors = [*([] if joined.alone else self.errors), joined.error]
-            shown = joined or before
-            model.mistakes.append(shown.mistakes)
-            model.loss += shown.cost
-            run.end_epoch(Passed(len(y), shown.mistakes, int(joined is not None), shown.cost))
-            if boosting.over:
-                return CONVERGED
-            if run.stop_requested:
-                return EARLY_STOPPED
-        return MAX_EPOCHS
+        if run.resumed and self.resumed:
+            boosting.restore(self.resumed)
+        self.boosting, self.resumed = boosting, None
+        try:
+            while run.epoch < run.context.epochs and not boosting.over and not run.stop_requested:
+                run.begin_epoch()
+                if run.online is not None:
+                    run.keep(boosting.answers.copy(), run.active)
+                joined = boosting.round(base)
+                if joined is not None:
+                    features.join(weights, joined.ranker, joined.vote, joined.alone, weights.n_visited + len(y))
+                    self.errors = [*([] if joined.alone else self.errors), joined.error]
+                mistakes, cost = boosting.measured()
+                model.mistakes.append(mistakes)
+                model.loss += cost
+                run.end_epoch(Passed(len(y), mistakes, int(joined is not None), cost))
+        finally:
+            self.boosting = None
+        if boosting.over:
+            return CONVERGED
+        return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
 
     def attributes(self, weights):
         """What the engine shows.
@@ -95,10 +99,12 @@ class BoostingTrainer(Trainer):
         return {"errors_": lambda: np.array(self.errors)}
 
     def state(self):
-        return {"errors": np.array(self.errors, dtype=float)}
+        under_way = {} if self.boosting is None else self.boosting.state()
+        return {"errors": np.array(self.errors, dtype=float)} | {f"boosting.{name}": array for name, array in under_way.items()}
 
     def restore(self, state):
         self.errors = taken(state, "errors", np.float64, (None,), low=0, high=0.5).tolist()
+        self.resumed = dict(within(state, "boosting."))
 
 
 def examples(run):

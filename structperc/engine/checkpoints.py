@@ -1,8 +1,8 @@
 """Checkpoints: a training goes on after its process was killed, with the same bits as if it had not been.
 
 A checkpoint is a model file with further members: `run.KEY` tell how far the training was, `observer.NUMBER.KEY` what its observers had
-seen. It is written between two examples of a recorded pass. A resumed training begins the epoch of its checkpoint again, and its passes
-count as made as far as they were.
+seen. It is written between two examples of a recorded pass, or behind an epoch without one. A resumed training begins the epoch of its
+checkpoint again, and its passes count as made as far as they were.
 
 What parts keep for speed, such as cached sums, is in no file. So whoever writes a checkpoint also restores the parts from it: a training
 that goes on and one that is resumed behind a kill hold the same.
@@ -172,6 +172,14 @@ class Checkpoints:
         if structures is not None:
             self.online.append((structures, np.asarray(examples)))
 
+    def end_epoch(self, visited) -> None:
+        """The epoch is over; one without a pass of the run has its checkpoint here."""
+        if not self.finished:
+            due = self.next_stop(0)
+            self.visits += visited
+            if visited >= due:
+                self.settle(self.write_file("between epochs", {}, self.online if self.run.online is not None else None))
+
     # ---- writing ----
 
     def write(self, passed, predictions) -> None:
@@ -182,9 +190,12 @@ class Checkpoints:
             arrays["order"] = self.order
         examples = np.arange(passed.visited) if self.order is None else self.order[:passed.visited]
         online = None if predictions is None else [*self.online, (coded(predictions, run.model.parts.outputs), examples)]
-        arrays = self.write_file({"ended": False, "seconds": run.seconds}, arrays, online)
+        self.settle(self.write_file("in a pass", arrays, online))
+
+    def settle(self, arrays) -> None:
+        """Restores the parts from what has been written of them."""
         states, interrupts = model_file.states_of(arrays), []
-        for name, part in run.model.parts.items():
+        for name, part in self.run.model.parts.items():
             if name not in ("reader", "trainer"):
                 completed(interrupts, part.restore, states[name])
         if interrupts:
@@ -192,13 +203,14 @@ class Checkpoints:
 
     def end(self) -> None:
         """Writes the checkpoint of a training that is over."""
-        self.write_file({"ended": True, "seconds": 0.0}, {}, self.online if self.run.online is not None else None)
+        self.write_file("at the end", {}, self.online if self.run.online is not None else None)
 
-    def write_file(self, told, arrays, online) -> dict:
-        """Writes a checkpoint with these arrays of the run; returns all arrays."""
+    def write_file(self, place, arrays, online) -> dict:
+        """Writes a checkpoint with these arrays of the run; returns those of the model."""
         arrays = {f"run.{name}": array for name, array in (arrays | online_arrays(online)).items()}
         header, model_arrays = model_file.collect(self.engine)
-        header["run"] = told | {"facts": self.facts, "epoch": self.run.epoch, "visits": self.visits}
+        header["run"] = {"place": place, "epoch": self.run.epoch, "visits": self.visits, "seconds": self.run.seconds,
+                         "stop_requested": self.run.stop_requested, "facts": self.facts}
         for number, plugin in enumerate(self.observers):
             arrays |= {f"observer.{number}.{name}": np.asarray(value) for name, value in plugin.plugin.state().items()}
 
@@ -278,10 +290,13 @@ class Checkpoints:
         own = states["run"]
         self.visits, online = int(told["visits"]), passes_of(own, model.parts.outputs)
         run.resumed = True
-        if told["ended"]:
+        if told["place"] != "in a pass":
             run.epoch = int(told["epoch"])
             self.take_online(online)
-            return model.status if model.status != MAX_EPOCHS or run.epoch >= run.context.epochs else None
+            if told["place"] == "at the end":
+                return model.status if model.status != MAX_EPOCHS or run.epoch >= run.context.epochs else None
+            run.stop_requested = bool(told["stop_requested"])
+            return None
         run.epoch = max(int(told["epoch"]) - 1, 0)
         self.take_online(online[:-1])
         *finished, counts = taken(own, "counts", np.float64, (None, 4), low=0).tolist()

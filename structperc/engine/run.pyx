@@ -93,6 +93,8 @@ cdef class TrainingRun:
         """Tells all observers of the epoch, whose pass this was."""
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
                                    self.seconds))
+        if self.checkpoints is not None:
+            self.checkpoints.end_epoch(passed.visited)
 
     def run(self, order=None, rule=None, double loss_weight=0.0):
         """One pass; its mistakes and losses are recorded, also when it is cut short.
@@ -188,6 +190,13 @@ cdef class TrainingRun:
         if self.checkpoints is not None:
             self.checkpoints.end_pass(passed, structures, examples)
         return 0
+
+    def keep(self, codes, examples=None):
+        """Adds predictions to the online ones, for a trainer that makes no passes: codes of labels, of these examples or of all."""
+        structures, examples = Structures(codes), np.arange(len(codes)) if examples is None else examples
+        self.online.append(self.decoded(structures, examples))
+        if self.checkpoints is not None:
+            self.checkpoints.online.append((structures, examples))
 
     def decoded(self, structures, examples):
         """Predictions as users see them."""
