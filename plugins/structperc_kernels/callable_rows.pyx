@@ -28,17 +28,17 @@ cdef class CallableKernelRows(ComparedKernelRows):
         self.kernel, self.expensive = kernel, True
 
     def taken(self, Rows rows, Py_ssize_t row, number):
-        return rows.X[row:row + 1].copy()
+        return self.matrix(rows, slice(row, row + 1)).copy()
 
     def key(self, Rows rows, Py_ssize_t row):
-        X = rows.X[row:row + 1]
+        X = self.matrix(rows, slice(row, row + 1))
         if isinstance(X, np.ndarray):
             return (X + 0.0).astype(float).tobytes()            # -0.0 + 0.0 = 0.0
         there = X.data != 0
         return X.indices[there].astype(np.int64).tobytes() + X.data[there].astype(float).tobytes()
 
     def compared(self, Rows rows, which, entries):
-        found = self.kernel(rows.X[which], stacked(entries))
+        found = self.kernel(self.matrix(rows, which), stacked(entries))
         found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)     # of sparse rows it may be sparse
         if found.shape != (len(which), len(entries)) or found.dtype.kind not in "fiub":
             raise PluginError(f"the kernel {self.kernel!r} answered an array of shape {found.shape} and type {found.dtype} for "

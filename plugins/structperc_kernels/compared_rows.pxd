@@ -11,3 +11,4 @@ cdef class RowsQueries(Queries):
 
 cdef class ComparedKernelRows(ListedKernelRows):
     cdef readonly Py_ssize_t n_features
+    cdef bint sparse                        # whether the rows of the training are

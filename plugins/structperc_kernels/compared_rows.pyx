@@ -18,11 +18,11 @@ cdef class ComparedKernelRows(ListedKernelRows):
     """Rows that are compared in Python: rows of X with stored entries, many at once. A subclass gives `taken`, `compared` and the rest."""
 
     def start(self, context):
-        self.held, self.n, self.n_features = [], 0, context.n_features
+        self.held, self.n, self.n_features, self.sparse = [], 0, context.n_features, context.sparse
 
     def empty(self):
         cdef ComparedKernelRows other = self.fresh()
-        other.held, other.n, other.expensive, other.n_features = [], 0, self.expensive, self.n_features
+        other.held, other.n, other.expensive, other.n_features, other.sparse = [], 0, self.expensive, self.n_features, self.sparse
         return other
 
     def select(self, slots):
@@ -35,6 +35,12 @@ cdef class ComparedKernelRows(ListedKernelRows):
 
     def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
         (<RowsQueries> q).rows, (<RowsQueries> q).which, q.n = rows, np.array(which), which.shape[0]
+
+    def matrix(self, Rows rows, which):
+        """Rows of X, sparse where those of the training are."""
+        from scipy.sparse import csr_array, issparse
+        X = rows.X[which]
+        return X if issparse(X) == self.sparse else csr_array(X) if self.sparse else X.toarray()
 
     def compared(self, Rows rows, which, entries):
         """The kernel between rows of X and entries held, (rows, entries)."""

@@ -16,8 +16,7 @@ cdef class PrecomputedKernelRows(ComparedKernelRows):
     def start(self, context):
         if context.sparse or context.objects:
             raise DataError(f"X is {'sparse' if context.sparse else 'a list of objects'}, but kernel='precomputed' takes an array of "
-                            f"kernel "
-                            f"values, a row for each example and a column for each training example.")
+                            f"kernel values, a row for each example and a column for each training example.")
         ComparedKernelRows.start(self, context)
 
     def settle_parameters(self, Rows rows):
@@ -32,7 +31,7 @@ cdef class PrecomputedKernelRows(ComparedKernelRows):
         return number
 
     def compared(self, Rows rows, which, entries):
-        return rows.X[which[:, None], entries].astype(float)
+        return self.matrix(rows, which)[:, entries].astype(float)
 
     def support(self):
         return np.array(self.held, dtype=np.int64)

@@ -4,7 +4,10 @@ Typical sizes: 10^2..10^6 symbols. Cost: 0.1 us to hold a symbol or to let it go
 """
 import numpy as np
 
+cimport cython
 
+
+@cython.no_gc_clear             # objects that are collected together with the table let go of their symbols
 cdef class SymbolTable:
     """Symbols that are held, with their numbers from 0 on. The number of a symbol that nothing holds any more is used again."""
 

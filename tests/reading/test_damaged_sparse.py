@@ -1,0 +1,85 @@
+"""Sparse matrices of any format whose parts do not fit together are refused in a sentence, before scipy converts what it does not check."""
+
+import gc
+
+import numpy as np
+import pytest
+from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
+
+from structperc import Engine
+from structperc.errors import DataError
+
+X, y = np.round(np.random.default_rng(0).normal(size=(12, 4)) * 16) / 16 + 0.03125, np.arange(12) % 3 + 1
+ENGINE = Engine("cusum").fit(csr_array(X), y)
+
+
+def changed(matrix, **parts):
+    for name, value in parts.items():
+        setattr(matrix, name, value)
+    return matrix
+
+
+def replaced(array, at, value):
+    array = array.astype(np.int64)
+    array[at] = value
+    return array
+
+
+CSC, COO, BSR = csc_array(X), coo_array(X), bsr_array(X, blocksize=(2, 2))
+
+
+@pytest.mark.parametrize(("damaged", "why"), [
+    (lambda: changed(csc_array(X), indptr=np.array([0, 12, 24, 2**40, 48])), "X.indptr is damaged: for 4 columns it must have 5 entries"),
+    (lambda: changed(csc_array(X), indptr=replaced(CSC.indptr, 1, 2**62)), "X.indptr is damaged"),
+    (lambda: changed(csc_array(X), indices=replaced(CSC.indices, 3, 2**40)), r"X.indices\[3\] \(column 0\) is 1099511627776, outside"),
+    (lambda: changed(csc_array(X), indices=replaced(CSC.indices, 3, -1)), "outside the 12 rows"),
+    (lambda: changed(csc_array(X), data=CSC.data[:5]), "X.indptr is damaged"),
+    (lambda: changed(coo_array(X), row=COO.row[:5]), "X.row is damaged: it has 5 entries for the 48 values"),
+    (lambda: changed(coo_array(X), row=replaced(COO.row, 7, 12)), r"X.row\[7\] is 12, outside the 12 rows"),
+    (lambda: changed(coo_array(X), col=replaced(COO.col, 0, -5)), r"X.col\[0\] is -5, outside the 4 columns"),
+    (lambda: changed(coo_array(X), data=COO.data[None]), "X.data has 2 dimensions"),
+    (lambda: changed(bsr_array(X), indices=replaced(BSR.indices, 2, 9)), "outside the"),
+    (lambda: changed(BSR.copy(), indptr=replaced(BSR.indptr, 2, 2**40)), "X.indptr is damaged: for 6 rows"),
+    (lambda: changed(BSR.copy(), data=BSR.data.reshape(-1)), "that of a BSR matrix has blocks"),
+    (lambda: changed(csr_array(X), indices=np.array("a")), "X.indices has 0 dimensions"),
+    (lambda: changed(csr_array(X), indices=np.full(48, 1.5)), "X.indices is of type float64; expected whole numbers"),
+    (lambda: changed(csr_array(X), indptr=np.array(12)), "X.indptr has 0 dimensions"),
+    (lambda: changed(csr_array(X), data=np.zeros(48, "m8[s]")), "X.data is of type timedelta64.s.; expected numbers"),
+    (lambda: changed(csr_array(X), data=np.zeros(48, "S2")), "X.data is of type .S2; expected numbers"),
+    (lambda: changed(csc_array(X), data=np.zeros(48, "U1")), "X.data is of type <U1; expected numbers"),
+])  # fmt: skip
+def test_parts_that_do_not_fit_together_are_named(damaged, why):
+    for call in (ENGINE.predict, ENGINE.atom_scores, lambda X: ENGINE.partial_fit(X, y), lambda X: Engine("cusum").fit(X, y)):
+        with pytest.raises(DataError, match=why):
+            call(damaged())
+    with pytest.raises(DataError, match=why):
+        Engine("sequence").fit([damaged(), X], [["a"] * 12] * 2)
+
+
+@pytest.mark.parametrize("form", [csc_array, coo_array, bsr_array, lambda X: csr_array(X.astype("f4").astype("g"))])
+def test_whole_matrices_of_other_formats_are_read(form):
+    assert ENGINE.predict(form(X)).tolist() == ENGINE.predict(csr_array(X)).tolist()
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", lambda A, B: np.asarray(A @ B.T)])
+def test_kernels_on_dense_rows_take_sparse_ones(kernel):
+    rows = X @ X.T if kernel == "precomputed" else X
+    engine = Engine("cusum", plugins=["dual-kernel"], kernel=kernel).fit(rows, y)
+
+    assert engine.predict(csr_array(rows)).tolist() == engine.predict(rows).tolist()
+
+
+def test_a_kernel_function_on_sparse_rows_takes_dense_ones():
+    engine = Engine("cusum", plugins=["dual-kernel"], kernel=lambda A, B: (A @ B.T).toarray()).fit(csr_array(X), y)
+
+    assert engine.predict(X).tolist() == engine.predict(csr_array(X)).tolist()
+
+
+def test_engines_in_cycles_are_collected_without_a_word(capfd):
+    trees = ["(S (A a) (B b))", "(S (A b) (B b))", "(S x)"] * 4
+    engine = Engine("cusum", plugins=["dual-kernel"], kernel="subset-tree", budget=3).fit(trees, y)
+    engine.itself = engine
+    del engine
+    gc.collect()
+
+    assert capfd.readouterr().err == ""
