@@ -6,7 +6,7 @@ import numpy as np
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, OptionError, PluginError, shortened
 from structperc.components import Structures
-from structperc.plugin_tools import is_nested, overrides, read_grades
+from structperc.plugin_tools import is_listed, is_nested, overrides, read_grades
 from structperc.core.rows cimport Example
 from structperc_latent_ranking.selection cimport sp_first
 
@@ -71,6 +71,8 @@ cdef class RankingOutputs(Outputs):
 
     def encode_answers(self, answers, rows):
         """Lists of documents, counted from the query's first."""
+        if not is_listed(answers):
+            raise DataError(f"{answers!r:.60} is no list of documents for each query.")
         if len(answers) != rows.n_examples:
             raise DataError(f"there are {len(answers)} lists of documents but {rows.n_examples} queries; give one for each.")
         gold = Structures.ragged(answers)
@@ -150,8 +152,9 @@ cdef class RankingOutputs(Outputs):
 
 def read_gains(gains):
     try:
-        values = np.array(gains, dtype=float)
-    except (TypeError, ValueError):
+        given = np.asarray(gains)
+        values = np.zeros(0) if given.dtype.kind == "c" else given.astype(float)
+    except (TypeError, ValueError, OverflowError):
         values = np.zeros(0)
     if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
         raise OptionError(f"gains={shortened(gains, 80)}; expected what documents of relevance 0, 1, 2, ... are worth, finite "
@@ -169,7 +172,7 @@ def need_queries(rows):
 
 def flat(y, rows):
     """The relevances of all rows of X, from a list per query where y is that."""
-    if y is None or isinstance(y, (str, bytes, dict)) or not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
+    if not is_listed(y):
         raise DataError(f"y is {shortened(y)}; expected the relevance of each row of X.")
     if not is_nested(y):
         return y

@@ -6,7 +6,7 @@ import numpy as np
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.components import Structures
-from structperc.plugin_tools import encode_nested, find_labels, is_missing, is_nested, overrides, LabelCodes
+from structperc.plugin_tools import encode_nested, find_labels, is_listed, is_missing, is_nested, overrides, LabelCodes
 from structperc.core.rows cimport Example, Rows
 from structperc.metrics import token_measures
 from structperc_sequence.constraints import read_constraints
@@ -61,7 +61,7 @@ cdef class ChainOutputs(Outputs):
             raise DataError(f"y has the labels of {len(y)} sentence{'s' * (len(y) != 1)} but X has {rows.n_examples}; give one list "
                             f"per sentence.")
         for i, labels in enumerate(y):
-            if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
+            if not is_listed(labels):
                 raise DataError(f"y[{i}] is {shortened(labels)}; expected a list of labels, one for each token of sentence {i}.")
             if len(labels) != sizes[i]:
                 raise DataError(f"y[{i}] has {len(labels)} label{'s' * (len(labels) != 1)} but sentence {i} of X has {sizes[i]} token"
@@ -128,15 +128,14 @@ cdef class ChainOutputs(Outputs):
             if allowed.shape != table.shape:
                 raise DataError(f"allowed has shape {allowed.shape}; expected {table.shape}, rows of X by labels.")
             table[:] = allowed
-        elif isinstance(allowed, str) or not hasattr(allowed, "__len__") or len(allowed) != rows.n_examples:
-            raise DataError(f"allowed is {shortened(allowed)}; expected an entry for each of {rows.n_examples} sentences: None, or for "
-                            f"each token None or the labels it may have.")
+        elif not is_listed(allowed) or len(allowed) != rows.n_examples:
+            raise DataError(f"allowed is {shortened(allowed)}; expected an entry for each of {rows.n_examples} sentences: None, or for each "
+                            f"token None or the labels it may have.")
         else:
             row = 0
             for i, tokens in enumerate(allowed):
-                if tokens is not None and (isinstance(tokens, str) or not hasattr(tokens, "__len__") or len(tokens) != sizes[i]):
-                    raise DataError(f"allowed[{i}] is {shortened(tokens)}; expected None or a list of {sizes[i]} entries, one for "
-                                    f"each token.")
+                if tokens is not None and (not is_listed(tokens) or len(tokens := list(tokens)) != sizes[i]):
+                    raise DataError(f"allowed[{i}] is {shortened(tokens)}; expected None or a list of {sizes[i]} entries, one for each token.")
                 for j, labels in enumerate(() if tokens is None else tokens):
                     if labels is not None:
                         table[row + j] = self.marked(labels, f"allowed[{i}][{j}]")
@@ -214,7 +213,7 @@ def all_labels(y):
 
 
 def refuse_no_list(y):
-    if y is None or isinstance(y, (str, bytes, dict, set, frozenset)) or not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
+    if not is_listed(y):
         raise DataError(f"y is {shortened(y)}; expected a list of labels for each sentence, or one label for each row of X.")
 
 

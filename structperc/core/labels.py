@@ -76,6 +76,16 @@ def refuse_missing(values, name="y"):
         raise DataError(f"{name}[{position}] is {plain(values[position])!r}, which is no label; drop or fill that row.")
 
 
+def is_listed(y) -> bool:
+    """Whether y has entries in an order, as a list, an array or a Series has."""
+    if y is None or isinstance(y, (str, bytes, dict, set, frozenset)) or getattr(y, "ndim", 1) == 0:
+        return False
+    try:
+        return len(y) >= 0 and iter(y) is not None
+    except (TypeError, ValueError):
+        return False
+
+
 def is_nested(y) -> bool:
     """Whether y has a list of labels per example, rather than one label per row of X."""
     first = next((labels for labels in y if labels is not None), "")

@@ -232,7 +232,10 @@ def refuse_matrix(costs, n_labels):
 def check_costs(costs, name):
     """Costs as a C-ordered float64 matrix without NaN, Inf or negative entries."""
     try:
-        costs = np.require(costs, float, ["C", "ALIGNED"])
+        given = np.asarray(costs)
+        if given.dtype.kind == "c":
+            raise TypeError
+        costs = np.require(given, float, ["C", "ALIGNED"])
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} is not a matrix of numbers: {shortened(costs, 80)}.") from None
     if costs.ndim != 2:

@@ -11,7 +11,7 @@ from structperc.core.component cimport Component
 from structperc.core.component import bound, noted, overrides
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
-from structperc.core.labels import LabelCodes, find_labels
+from structperc.core.labels import LabelCodes, find_labels, is_listed
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport structure
 from structperc.core.structures import Structures, encode_few
@@ -64,15 +64,15 @@ cdef class Outputs(Component):
 
     def encode(self, y, rows):
         """Checks what the user passed and encodes it as a `structperc.core.structures.Structures`."""
-        if not hasattr(y, "__len__") or getattr(y, "ndim", 1) == 0:
-            raise DataError(f"y is {shortened(y)}; expected one output per example.")
+        if not is_listed(y):
+            raise DataError(f"y is {shortened(y)}; expected one output per example, such as a list.")
         if len(y) != rows.n_examples:
             raise DataError(f"y has {len(y)} outputs but X has {rows.n_examples} examples; give one output per example.")
         structures = []
         for i, atoms in enumerate(y):
             try:
                 structures.append([int(a) for a in atoms])
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise DataError(f"y[{i}] is {shortened(atoms)}; expected a collection of atom numbers.") from None
         return Structures.ragged(structures)
 
@@ -337,8 +337,8 @@ cdef class LabelOutputs(Outputs):
     def encode(self, y, rows):
         cdef Py_ssize_t n = rows.n_examples
         codes = None
-        if n <= FEW and (isinstance(y, list) or isinstance(y, np.ndarray)) and len(y) == n:
-            codes = encode_few(self._code_of, y if isinstance(y, list) else y.tolist())
+        if n <= FEW and (type(y) is list or isinstance(y, np.ndarray) and y.ndim) and len(y) == n:
+            codes = encode_few(self._code_of, y if type(y) is list else y.tolist())
         return Structures(self._codes.encode(y, n) if codes is None else codes)   # slower, and says what is wrong
 
     def encode_answers(self, answers, rows):

@@ -79,7 +79,7 @@ class Option:
         return value
 
     def is_choice(self, value) -> bool:
-        return any(same(value, choice) or not isinstance(value, np.ndarray) and value == choice for choice in self.choices)
+        return any(same(value, choice) or isinstance(value, (str, numbers.Number, np.bool_)) and value == choice for choice in self.choices)
 
     def fits(self, value) -> bool:
         """Whether a value has one of the types, and a number is in range."""
@@ -92,15 +92,15 @@ class Option:
             return False
         if not numeric or isinstance(value, (bool, np.bool_)):
             return True
-        return bool(is_finite(value) and (self.low is None or value >= self.low) and (self.above is None or value > self.above)
-                    and (self.below is None or value < self.below))
+        return bool(is_held(value, int in allowed and float not in allowed) and (self.low is None or value >= self.low)
+                    and (self.above is None or value > self.above) and (self.below is None or value < self.below))
 
 
-def is_finite(value) -> bool:
-    """Whether a number is one that a float64 holds; numpy counts durations among the whole numbers."""
+def is_held(number, whole) -> bool:
+    """Whether compiled parts can hold a number: a whole one in 64 bits, another as a finite float64; durations are none."""
     try:
-        return math.isfinite(value)
-    except (TypeError, ValueError, OverflowError):
+        return math.isfinite(number) and (not whole or -2**63 <= number < 2**63)
+    except (OverflowError, TypeError, ValueError):
         return False
 
 
@@ -140,7 +140,10 @@ def read_loss(name, value):
     if value is None or isinstance(value, str):
         return value
     try:
-        return np.array(value, dtype=float)
+        given = np.asarray(value)
+        if given.dtype.kind == "c":
+            raise TypeError
+        return np.array(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"loss={shortened(value, 80)}; expected a name or an (r, r) matrix of costs. "
                           f"A loss of your own goes into plugins=[...].") from None

@@ -2,6 +2,8 @@
 
 import copy
 from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -815,3 +817,68 @@ def test_attributes_that_a_problem_lacks_are_missing():
     assert not hasattr(Engine("prank").fit(X, y), "intercept_")
     with pytest.raises(AttributeError, match=r"keep_online=True"):
         _ = Engine("cusum").fit(X, y).online_predictions_
+
+
+# ---- arguments of any kind ----
+
+
+class WithoutLength:
+    def __len__(self):
+        return -1
+
+
+ODD = [None, 5, 10**400, 2**64, float("nan"), Fraction(1, 2), Decimal("0.5"), "a", "", b"a", [], {}, {1, 2}, range(12), iter([1]),
+       np.array(5), np.zeros(0), np.zeros((2, 2, 2)), np.array(["a"] * 12), [10**400] * 12, [[1], [2, 3]] * 6, [(1, 2), "a"] * 6, [{}] * 12,
+       [None] * 12, [object()] * 12, np.zeros(12, dtype="M8[s]"), np.zeros(12, dtype=complex), np.zeros(12, dtype=[("a", int)]),
+       ["\ud800"] * 12, pd.Series([pd.NA] * 12), pd.DataFrame({"a": [1] * 12}), memoryview(b"abcdefghijkl"), WithoutLength(),
+       csr_array(np.eye(12)), object(), np.ma.masked_array([1] * 12, [0] * 11 + [1]), np.void(b"abc"), slice(3), [np.array([1, 2]), 1] * 6]
+ARGUMENTS = ("X", "y", "sample_weight", "lengths", "offsets", "groups", "allowed", "costs", "classes", "k", "kind", "against", "update",
+             "loss", "margin", "loss_weight", "C", "step_size", "average", "decay", "shuffle", "random_state", "trainer", "plugins",
+             "budget", "n_hashed", "start", "gains", "relevant")
+
+
+@pytest.mark.parametrize("problem", ["cusum", "interval-pa", "sequence", "latent-ranking"])
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{odd!r:.20}".split("\n")[0])
+def test_any_argument_is_taken_or_refused_in_a_sentence(problem, odd):
+    """No bare exception of Python or numpy, whatever stands in whatever place."""
+    X, y = data(12)
+    where = {"lengths": [6, 6]} if problem in ("sequence", "latent-ranking") else {}
+    rule = {"update": "exact-pa1"} if problem == "interval-pa" else {}
+    trained = Engine(problem, **rule).fit(X, y, **where)
+    answers = {"k": lambda: trained.predict(X, k=odd, **where), "kind": lambda: trained.predict_marginals(X, kind=odd, **where),
+               "against": lambda: trained.explain(X[:6] if where else X[:1], against=odd)}
+
+    def train(name):
+        given = {"X": X, "y": y, **where}
+        if name in ("X", "y", "sample_weight", "lengths", "offsets", "groups", "allowed", "costs"):
+            given.update({name: odd})
+            if name in ("offsets", "groups"):
+                given.pop("lengths", None)
+            trained_too = copy.deepcopy(trained)
+            for call in (Engine(problem, **rule).fit, trained_too.partial_fit):
+                try:
+                    call(**given)
+                except StructPercError:
+                    continue
+        else:
+            Engine(problem, **{**rule, name: odd}).fit(**given)
+
+    for name in ARGUMENTS:
+        try:
+            answers[name]() if name in answers else train(name)
+        except StructPercError as error:
+            assert len(str(error)) > 20
+        except MemoryError:
+            assert isinstance(odd, int)
+
+
+def test_numbers_of_any_kind_are_options_where_a_float_holds_them():
+    X, y = data()
+    expected = Engine("cusum", update="pa1", C=0.5, margin=3.0).fit(X, y).coef_
+    assert np.array_equal(Engine("cusum", update="pa1", C=Fraction(1, 2), margin=3).fit(X, y).coef_, expected)
+    assert Engine("cusum", update="pa1", C=10**20).fit(X, y).coef_.any()
+    for value in (10**400, -(10**400), Fraction(10**400), float("inf")):
+        with pytest.raises(OptionError, match="expected a number greater than 0"):
+            Engine("cusum", update="pa1", C=value)
+    with pytest.raises(OptionError, match="expected a whole number"):
+        Engine("latent-ranking", k=2**63)
