@@ -258,7 +258,7 @@ cdef class DualWeights(Weights):
             self.support.v[slot, block] += c[block]
             self.support.u[slot, block] += c[block] * self.averaging.scale_sum
         if self.ahead.change_c(slot, c) < 0:
-            self.failed(self.support.kernel_rows)       # the next visit reports it
+            self.failed(self.support.kernel_rows)       # `update_c` reports it once the step is whole
         return 0
 
     cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1:

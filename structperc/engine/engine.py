@@ -150,7 +150,13 @@ class Engine:
         Returns
         -------
         Engine
-            Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
+            Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again. Until the fit
+            ends, other threads see the former model.
+
+        Raises
+        ------
+        BusyError
+            An observer or another thread is training this engine.
         """
         fit(self, X, y, offsets, lengths, groups, allowed, sample_weight, costs, keep_online, resume)
         return self
@@ -158,7 +164,8 @@ class Engine:
     def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
         """One pass over a chunk of a stream, continuing from what was learned; parameters as in `fit`.
 
-        The first call fixes the features and, unless `classes` names them, the labels.
+        The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
+        threads that read it wait for the end of the chunk.
         """
         partial_fit(self, X, y, offsets, lengths, groups, allowed, sample_weight, costs)
         return self
