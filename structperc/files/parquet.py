@@ -56,7 +56,9 @@ def opened_parquet(path):
     try:
         with open(path, "rb") as file:
             yield ParquetFile(path, parquet.ParquetFile(file))
-    except (arrow.ArrowException, arrow.ArrowInvalid) as error:
+    except (arrow.ArrowException, OSError) as error:
+        if getattr(error, "errno", None) is not None:       # not there, a folder, not readable
+            raise
         raise DataError(f"{path} is damaged or no Parquet file ({' '.join(str(error).split()):.200}); write it again, or name another "
                         f"--format.") from None
 

@@ -145,7 +145,10 @@ def parsed(name, source, n_features, first):
     datasets = require("sklearn.datasets", "reading svmlight files", "cli")
     try:
         X, y, queries = datasets.load_svmlight_file(source, zero_based=True, query_id=True)
-    except (ValueError, OverflowError) as error:
+    except OverflowError:
+        raise DataError(f"{name} has a feature or query beyond {LARGEST_INDEX}, the largest number that libsvm has; number them from 1 "
+                        f"on.") from None
+    except ValueError as error:
         where = f" after example {first}" if first else ""
         raise DataError(f"{name} is no svmlight file{where} ({error}); {EXPECTED}") from None
     for values, what in ((y, "the target"), (X.data, "a value")):

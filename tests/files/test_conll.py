@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structperc.errors import DataError
-from structperc.files.conll import guess_format, read_columns, read_file, write_columns
+from structperc.files.conll import guess_format, read_columns, read_file, stream_file, write_columns
 
 CHUNKS = """\
 He PRP B-NP
@@ -171,3 +171,25 @@ def test_cells_that_do_not_match_the_tokens_are_refused(added):
     with pytest.raises(DataError, match="2 sentences with 4 tokens were given, but .* give one cell for each token"):
         write_columns(file, SENTENCES, added)
     assert file.getvalue() == ""
+
+
+# ---- part by part ----
+
+
+@pytest.mark.parametrize("sentences", [1, 2, 100])
+@pytest.mark.parametrize("conllu", [False, True])
+def test_parts_are_the_file(saved, sentences, conllu):
+    path = saved((CONLLU if conllu else CHUNKS) * 3)
+    parts = list(stream_file(path, conllu, sentences))
+    assert [sentence for part in parts for sentence in part.sentences] == read_columns(path, conllu=conllu)
+    firsts = [0]
+    for part in parts[:-1]:
+        firsts.append(firsts[-1] + len(part.sentences))
+    assert [part.first for part in parts] == firsts and all(len(part.sentences) <= sentences for part in parts)
+
+
+def test_an_error_in_a_later_part_names_the_line_of_the_file(saved):
+    parts = stream_file(saved(CHUNKS + "\nodd\n"), sentences=1)
+    assert next(parts).n_tokens == 2 and next(parts).n_tokens == 2
+    with pytest.raises(DataError, match=r"data.txt, line 7 has 1 cell \('odd'\), but line 1 has 3"):
+        next(parts)

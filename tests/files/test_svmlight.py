@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from structperc.errors import DataError, MissingExtra
-from structperc.files.svmlight import read_svmlight
+from structperc.files.svmlight import read_svmlight, stream_svmlight, survey
 
 
 class TestSvmlight:
@@ -50,3 +50,29 @@ class TestSvmlight:
         monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
         with pytest.raises(MissingExtra, match=r"needs scikit-learn; install structperc\[cli\]"):
             read_svmlight(write("1 1:1\n", "data.svm"))
+
+    @pytest.mark.parametrize("index", [2**31, 2**40, 2**62])
+    def test_an_index_beyond_all_memory_is_refused(self, write, index):
+        path = write(f"1 1:1\n2 {index}:1\n", "data.svm")
+        with pytest.raises(DataError, match="data.svm has a feature or query beyond 2147483647"):
+            read_svmlight(path)
+        with pytest.raises(DataError, match=f"has the feature {index}; expected at most 2147483647"):
+            survey(path)
+
+    @pytest.mark.parametrize("line", [
+        "1 -1:1", "1 99999999999999999999:1", "1 1:1 1:2", "1 0x1:1", "1 1:", "1 :1", "x", "1 1:1:1", "1,2 1:1",
+        "1 qid:99999999999999999999",
+    ])  # fmt: skip
+    def test_hostile_lines(self, write, line):
+        path = write(f"1 1:1\n{line}\n", "data.svm")
+        with pytest.raises(DataError, match="data.svm"):
+            read_svmlight(path)
+
+    @pytest.mark.parametrize("rows", [1, 2, 3, 100])
+    def test_parts_are_the_file(self, write, rows):
+        path = write("3 1:0.5 4:2 # note\n\n1 2:-1\n2 0:1\n# nothing\n", "data.svm")
+        parts = list(stream_svmlight(path, n_features=5, rows=rows))
+        assert np.array_equal(np.vstack([part.X.toarray() for part in parts]), read_svmlight(path).X.toarray())
+        assert [label for part in parts for label in part.y] == [3, 1, 2] and parts[-1].first + len(parts[-1].y) == 3
+        labels, n_features = survey(path)
+        assert labels.tolist() == [1, 2, 3] and labels.dtype == np.int64 and n_features == 5

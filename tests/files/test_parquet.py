@@ -1,0 +1,73 @@
+"""Reading Parquet: what comes out, whole and part by part, and which row and column an error names."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from structperc.errors import DataError, MissingExtra
+from structperc.files.parquet import read_parquet, stream_parquet
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingExtra, match=r"reading Parquet files needs pyarrow; install structperc\[parquet\]"):
+        read_parquet(tmp_path / "data.parquet")
+
+
+class TestParquet:
+    @pytest.fixture(autouse=True)
+    def arrow(self):
+        pytest.importorskip("pyarrow")
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        frame = pd.DataFrame({"a": [1.5, 2, 3, 4], "b": [True, False, True, True], "day": ["m", "m", "t", "w"], "w": [1, 2, 0, 1],
+                              "y": ["low", "high", "low", "high"]})
+        frame.to_parquet(tmp_path / "data.parquet", index=False, row_group_size=3)
+        return tmp_path / "data.parquet"
+
+    @pytest.mark.parametrize("rows", [1, 2, 3, 100])
+    def test_parts_are_the_file(self, path, rows):
+        whole = read_parquet(path, target="y", weight="w", features=["b", "a"])
+        assert whole.X.to_numpy().tolist() == [[1, 1.5], [0, 2], [1, 3], [1, 4]] and whole.y.tolist() == ["low", "high", "low", "high"]
+        assert whole.weights.tolist() == [1, 2, 0, 1] and whole.offsets is None
+        parts = list(stream_parquet(path, target="y", weight="w", features=["b", "a"], rows=rows))
+        assert np.array_equal(np.concatenate([part.X for part in parts]), whole.X) and parts[-1].first + len(parts[-1].y) == 4
+        assert [label for part in parts for label in part.y] == whole.y.tolist()
+        groups = list(stream_parquet(path, target="y", features=["a"], group="day", rows=rows))
+        assert [size for part in groups for size in np.diff(part.offsets)] == [2, 1, 1]
+
+    @pytest.mark.parametrize(("change", "message"), [
+        ({"a": [1.0, None, 3, 4]}, "data.parquet, row 2: column 'a' is nan, which is not finite"),
+        ({"a": ["1", "2", "x", "4"]}, "row 3: column 'a' is 'x', not a number"),
+        ({"a": pd.to_datetime(["2020-01-01"] * 4)}, "row 1: column 'a' is '2020-01-01 00:00:00', not a number"),
+        ({"y": ["low", None, "low", "high"]}, "row 2: column 'y' is empty"),
+        ({"z": [1, 2, 3, 4]}, None),
+    ])  # fmt: skip
+    def test_what_is_wrong_is_named(self, path, change, message):
+        pd.read_parquet(path).assign(**change).to_parquet(path, index=False)
+        if message is None:
+            with pytest.raises(DataError, match="no column 'zz'; its columns are 'a', 'b', 'day', 'w', 'y', 'z'"):
+                read_parquet(path, target="zz")
+            return
+        for rows in (1, 100):
+            with pytest.raises(DataError) as error:
+                list(stream_parquet(path, target="y", features=["a"], rows=rows))
+            assert message in str(error.value)
+
+    def test_damaged_files(self, path):
+        content = path.read_bytes()
+        for broken in (b"", b"PAR1", content[:-9], content[:40] + b"\0" * 40 + content[80:], b"a,y\n1,2\n"):
+            path.write_bytes(broken)
+            with pytest.raises(DataError, match="data.parquet"):
+                read_parquet(path, target="y", features=["a"])
+
+    def test_numbers_of_other_kinds(self, tmp_path):
+        from decimal import Decimal
+
+        path = tmp_path / "data.parquet"
+        pd.DataFrame({"a": [Decimal("1.5"), Decimal("2")], "b": np.array([1, 2], dtype="uint8"), "y": [1, 2]}).to_parquet(path, index=False)
+        assert read_parquet(path, target="y").X.to_numpy().tolist() == [[1.5, 1], [2, 2]]
