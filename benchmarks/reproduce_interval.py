@@ -14,8 +14,8 @@ from scipy import sparse
 
 from structperc import Engine
 from structperc.errors import MissingData, MissingExtra
-from structperc.files.svmlight import read_svmlight
 from structperc.files.datasets import load_numbers, locate
+from structperc.files.svmlight import read_svmlight
 
 VARIANTS = {"PA": "exact-pa", "PA-I": "exact-pa1", "PA-II": "exact-pa2"}
 RIVALS = {"PRank": functools.partial(Engine, "prank", variant="original"), "multiclass": functools.partial(Engine, "multiclass")}

@@ -144,13 +144,13 @@ cdef class StumpFeatures(Features):
         return {name: show[f"stump_{name}_"]() for name in ("features", "directions", "thresholds")}
 
     def restore(self, state):
-        columns = taken(state, "features", np.intc, (None,), low=0, high=self.n_features - 1)
+        columns = taken(state, "features", np.int32, (None,), low=0, high=self.n_features - 1)
         n = len(columns)
-        if n > self.n_weights:
-            raise DataError(f"{n} stumps are saved; expected at most {self.n_weights}.")
-        directions = taken(state, "directions", np.int64, (n,))
+        directions = taken(state, "directions", np.int64, (n,), low=-1, high=1)
         thresholds = taken(state, "thresholds", np.float64, (n, self.n_ranks - 1), finite=False)
-        if not np.isin(directions, (-1, 1)).all() or np.isnan(thresholds).any() or (thresholds[:, 1:] < thresholds[:, :-1]).any():
+        if n > self.n_weights:
+            raise DataError(f"{n} stumps are saved, but these options allow {self.n_weights}.")
+        if not directions.all() or np.isnan(thresholds).any() or (thresholds[:, 1:] < thresholds[:, :-1]).any():
             raise DataError("the saved stumps have thresholds out of order, or directions other than 1 and -1.")
         for mine, saved in ((self.columns, columns), (self.directions, directions), (self.thresholds, thresholds)):
             np.asarray(mine)[:n] = saved

@@ -54,7 +54,9 @@ class Boosting:
     Attributes
     ----------
     costs : float64 array of shape (n, K)
-        Those of the next round; their ends add up to 1.
+        Those of the next round.
+    ends : float
+        What they add up to at both ends of the scale: 1 up to rounding.
     answers : int32 array of shape (n,)
         Those of the ensemble so far to the training examples.
     rounds : int
@@ -67,7 +69,7 @@ class Boosting:
     def __init__(self, y, costs):
         self.y, self.given = np.ascontiguousarray(y, dtype=np.intc), costs
         self.total = float(costs[:, 0].sum() + costs[:, -1].sum())
-        self.rounds, self.over, self.costs = 0, False, costs / (self.total or 1)
+        self.rounds, self.over, self.costs, self.ends = 0, False, costs / (self.total or 1), 1.0
         self.votes, self.answers = np.zeros(costs.shape), np.full(len(y), costs.shape[1], dtype=np.intc)
 
     def round(self, base):
@@ -85,13 +87,12 @@ class Boosting:
         if self.total == 0:
             return self.end(base)
         ranker, ranks = base.fit(self.costs)
-        error = float(self.costs[np.arange(len(ranks)), ranks - 1].sum())
+        error = float(self.costs[np.arange(len(ranks)), ranks - 1].sum() / self.ends)
         if error >= NEARLY_HALF:
             return self.end(base)
         if error == 0:
             return self.alone(ranker, ranks, 0.0)
-        total = reweigh(self.costs, self.y, ranks, (1 - 2 * error) / error, 0.5 / (1 - error))
-        self.costs /= total                     # 1 up to rounding, which would add up
+        self.ends = reweigh(self.costs, self.y, ranks, (1 - 2 * error) / error, 0.5 / (1 - error) / self.ends)
         return self.join(ranker, ranks, error, 0.5 * np.log((1 - error) / error), False)
 
     def end(self, base):
@@ -119,12 +120,13 @@ class Boosting:
         return len(wrong), float(self.given[wrong, self.answers[wrong] - 1].sum())
 
     def state(self):
-        return {"costs": np.array(self.costs), "votes": np.array(self.votes), "answers": np.array(self.answers),
-                "progress": np.array([self.rounds, self.over], dtype=np.int64)}
+        return {"costs": np.array(self.costs), "ends": np.array(self.ends), "votes": np.array(self.votes),
+                "answers": np.array(self.answers), "progress": np.array([self.rounds, self.over], dtype=np.int64)}
 
     def restore(self, state):
         shape = self.costs.shape
         self.costs, self.votes = (taken(state, name, np.float64, shape) for name in ("costs", "votes"))
+        self.ends = taken(state, "ends", np.float64, low=0)
         self.answers = taken(state, "answers", np.intc, shape[:1], low=1, high=shape[1])
         rounds, over = taken(state, "progress", np.int64, (2,), low=0).tolist()
         self.rounds, self.over = rounds, bool(over)

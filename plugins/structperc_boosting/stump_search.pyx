@@ -9,7 +9,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from cpython.exc cimport PyErr_CheckSignals
-from structperc_boosting.sweep cimport SP_DOWNWARD_ENDS, SP_UPWARD_ENDS, sp_sweep
+from structperc_boosting.sweep cimport SP_DOWNWARD_ENDS, SP_UPWARD_ENDS, sp_lowest_ranks, sp_sweep
 from structperc.errors import DataError
 
 MOST_RANKS = 2**16 - 1
@@ -116,47 +116,25 @@ cdef class SortedColumns:
 
     cdef ranks_of(self, const double[:, ::1] costs, Py_ssize_t feature, int direction):
         """The lowest ranks of a stump of least cost with this feature and direction, by row."""
-        cdef Py_ssize_t n = self.n_rows, n_ranks = costs.shape[1], t, i, k, at
-        cdef double[::1] sums = np.zeros(n_ranks)
-        cdef const int32_t *order = &self.order[feature, 0]
-        cdef const uint8_t *ends = &self.ends[feature, 0]
-        cdef uint8_t end = SP_UPWARD_ENDS if direction == 1 else SP_DOWNWARD_ENDS
-        cdef int[::1] ranks = np.empty(n, dtype=np.intc)
-        cdef uint16_t lowest
+        cdef Py_ssize_t n_ranks = costs.shape[1]
+        cdef double[::1] sums = np.empty(n_ranks)
+        cdef int[::1] ranks = np.empty(self.n_rows, dtype=np.intc)
         if self.best is None or self.best.shape[1] != n_ranks:
-            self.best = np.empty((n, n_ranks), dtype=np.uint16)
+            self.best = np.empty((self.n_rows, n_ranks), dtype=np.uint16)
         with nogil:
-            for t in range(n):
-                i = order[t if direction == 1 else n - 1 - t]
-                for k in range(n_ranks):
-                    sums[k] += costs[i, k]
-                if ends[t] & end:               # best[t, k]: the lowest of the ranks up to k at which the sum is least
-                    lowest = 0
-                    self.best[t, 0] = 0
-                    for k in range(1, n_ranks):
-                        if sums[k] < sums[k - 1]:
-                            lowest = <uint16_t> k
-                        else:
-                            sums[k] = sums[k - 1]
-                        self.best[t, k] = lowest
-            at = n_ranks - 1
-            for t in range(n - 1, -1, -1):
-                if ends[t] & end:
-                    at = self.best[t, at]
-                ranks[order[t if direction == 1 else n - 1 - t]] = <int> at + 1
+            sp_lowest_ranks(&self.order[feature, 0], &self.ends[feature, 0], SP_UPWARD_ENDS if direction == 1 else SP_DOWNWARD_ENDS,
+                            &costs[0, 0], self.n_rows, <int> n_ranks, &sums[0], &self.best[0, 0], &ranks[0])
         return np.asarray(ranks)
 
     def thresholds_of(self, ranks, Py_ssize_t feature, int direction, Py_ssize_t n_ranks):
         """Between the last value of rank <= k and the next: the midpoint where that lies above the lower, else the upper value."""
-        order = np.asarray(self.order[feature])
-        values = direction * self.X[order, feature].astype(float)
-        if direction == -1:
-            values, order = values[::-1], order[::-1]
-        places = np.searchsorted(ranks[order], np.arange(1, n_ranks), side="right")
-        values = np.concatenate([[-np.inf], values, [np.inf]])
-        low, high = values[places], values[places + 1]
+        order = np.asarray(self.order[feature])[::direction]
+        below = np.bincount(ranks, minlength=n_ranks + 1)[1:n_ranks].cumsum()      # rows of rank <= k
+        low, high = (direction * self.X[order[where], feature].astype(float)
+                     for where in (np.maximum(below - 1, 0), np.minimum(below, self.n_rows - 1)))
+        low[below == 0], high[below == self.n_rows] = -INFINITY, INFINITY
         middle = low / 2 + high / 2
-        return np.where((low < middle) & (middle <= high) | (places == 0), middle, high)
+        return np.where((low < middle) & (middle <= high) | (below == 0), middle, high)
 
 
 def reweigh(double[:, ::1] costs, const int[::1] y, const int[::1] ranks, double growth, double scale):

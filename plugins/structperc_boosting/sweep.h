@@ -105,4 +105,39 @@ static void sp_sweep(const int32_t *order, const uint8_t *ends, const double *co
     least[1] = room[2 * K - 1];
 }
 
+/* The lowest ranks, from 1, of a stump of least cost in one direction: those of the same recursion, found backwards.
+ * end: the direction; sums: K doubles; best: (n, K), of each value's last position and each k the rank at which the cost is least. */
+static void sp_lowest_ranks(const int32_t *order, const uint8_t *ends, int end, const double *costs, ptrdiff_t n, int K, double *sums,
+                            uint16_t *best, int *ranks)
+{
+    const ptrdiff_t step = end == SP_UPWARD_ENDS ? 1 : -1;
+    const int32_t *row = end == SP_UPWARD_ENDS ? order : order + n - 1;
+    ptrdiff_t p;
+    int k, rank = K - 1;
+    for (k = 0; k < K; k++)
+        sums[k] = 0;
+    for (p = 0; p < n; p++, row += step) {
+        const double *c = costs + (ptrdiff_t)*row * K;
+        for (k = 0; k < K; k++)
+            sums[k] += c[k];
+        if (ends[p] & end) {
+            uint16_t *found = best + p * K;
+            double least = sums[0];
+            int lowest = 0;
+            found[0] = 0;
+            for (k = 1; k < K; k++) {               /* no branch to mispredict */
+                lowest = sums[k] < least ? k : lowest;
+                least = sums[k] < least ? sums[k] : least;
+                sums[k] = least;
+                found[k] = (uint16_t)lowest;
+            }
+        }
+    }
+    for (p = n - 1, row -= step; p >= 0; p--, row -= step) {
+        if (ends[p] & end)
+            rank = best[p * K + rank];
+        ranks[*row] = rank + 1;
+    }
+}
+
 #endif

@@ -2,7 +2,9 @@
 
 import io
 import math
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from structperc_boosting.stump_search import SortedColumns, constant_stump, rewe
 from structperc_boosting.training import StumpBase
 
 from structperc import Engine, hookimpl
-from structperc.callbacks import EarlyStopping, History
+from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import BlockFeatures
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.testing import check_problem
@@ -326,8 +328,9 @@ def test_a_damaged_model_is_refused(data):
 
     for name, value, said in [
         ("thresholds", state["thresholds"][:, ::-1], "out of order"), ("thresholds", np.full((3, 4), np.nan), "out of order"),
-        ("directions", [1, 2, 1], "other than 1 and -1"), ("features", np.array([0]), "the shapes"),
-        ("features", np.array([0, 99, 0]), "not among 0..9"),
+        ("directions", np.array([1, 0, 1]), "other than 1 and -1"), ("directions", np.array([1, 2, 1]), "goes from 1 to 2"),
+        ("features", np.array([0, 99, 0], dtype=np.intc), "goes from 0 to 99; expected at least 0 and at most 9"),
+        ("features", np.zeros(4, dtype=np.intc), r"of shape \(3,\); expected int64 of shape \(4,\)"),
     ]:
         with pytest.raises(DataError, match=said):
             features.restore(state | {name: np.asarray(value)})
@@ -380,6 +383,22 @@ def test_ctrl_c_keeps_the_stumps_found_so_far(data):
     assert engine.predict(data[0]).tolist() == Engine("adaboost-or", epochs=4).fit(*data).predict(data[0]).tolist()
 
 
+def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(data, tmp_path):
+    class Interrupt:
+        @hookimpl
+        def structperc_epoch_end(self, engine, record):
+            if record.epoch == 4:
+                raise KeyboardInterrupt
+
+    X, y = data
+    checkpoint, plain = Checkpoint(tmp_path / "checkpoint"), Engine("adaboost-or", epochs=8).fit(X, y)
+    with pytest.raises(KeyboardInterrupt):
+        Engine("adaboost-or", epochs=8, plugins=[checkpoint, Interrupt()]).fit(X, y)
+    for _ in range(2):                  # begun anew, and then over
+        engine = Engine("adaboost-or", epochs=8, plugins=[checkpoint]).fit(X, y, resume=True)
+        assert engine.votes_.tolist() == plain.votes_.tolist() and engine.predict(X).tolist() == plain.predict(X).tolist()
+
+
 def test_what_boosting_cannot_use_is_refused(data):
     from scipy.sparse import csr_matrix
 
@@ -408,3 +427,23 @@ def test_the_command_line_trains_and_predicts(run, tmp_path, data):
     assert code == 0, err
     assert "epochs    40 of at most 40, max_epochs" in out
     assert run("evaluate", model, path, "--target", "y")[0] == 0
+
+
+@pytest.mark.parametrize(("name", "n_train", "stump", "boosted"), [("machinecpu", 150, 1.29, 0.84), ("bostonhousing", 300, 1.17, 0.89)])
+def test_published_costs_are_reached(name, n_train, stump, boosted):
+    """Lin and Li's table: 10 ranks of equal frequency, mean absolute test cost of one stump and of 1000 (here 300) of them."""
+    if not os.environ.get("STRUCTPERC_DATA"):
+        pytest.skip("STRUCTPERC_DATA names no folder with data sets")
+    path = Path(os.environ["STRUCTPERC_DATA"]).expanduser() / f"chu_ghahramani/{name}.csv"
+    if not path.exists():
+        pytest.skip(f"there is no {path}")
+    table = np.genfromtxt(path, delimiter=",", skip_header=1)
+    X, target, found = table[:, :-1], table[:, -1], []
+    y = np.digitize(target, np.quantile(target, np.arange(1, 10) / 10), right=True) + 1
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(y))
+        train, test = order[:n_train], order[n_train:]
+        engines = (Engine("adaboost-or", epochs=epochs, classes=range(1, 11)).fit(X[train], y[train]) for epochs in (1, 300))
+        found.append([abs(engine.predict(X[test]) - y[test]).mean() for engine in engines])
+
+    assert np.allclose(np.mean(found, axis=0), [stump, boosted], atol=0.12)
