@@ -54,15 +54,14 @@ def load(cls, path, plugins=(), options=None):
     """
     if hasattr(path, "read"):
         return read(cls, path, "the file", plugins, options)
-    shown = repr(os.fsdecode(path))
+    path = os.fsdecode(path)
+    if "\0" in path:
+        raise OptionError(f"the path {path!r} holds a zero character, which no file name can; choose another path.")
     try:
         with open(path, "rb") as file:
-            return read(cls, file, shown, plugins, options)
-    except (OSError, ValueError) as error:          # a ValueError: a path with a zero character
-        if isinstance(error, ModelFormatError):
-            raise
-        kind = type(error) if isinstance(error, OSError) else OSError
-        raise kind(f"the model {shown} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+            return read(cls, file, repr(path), plugins, options)
+    except OSError as error:
+        raise type(error)(f"the model {path!r} cannot be read: {error.strerror or error}.") from None
 
 
 def loads(cls, content, plugins=(), shown="the model", options=None):

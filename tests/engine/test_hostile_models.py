@@ -526,6 +526,19 @@ def test_files_that_cannot_seek_are_read_whole(cusum):
     assert Engine.load(Pipe(cusum)).predict(classes()[0]).tolist() == loaded(cusum).predict(classes()[0]).tolist()
 
 
+def test_what_is_refused_at_a_path_is_refused_in_the_same_words(tmp_path, cusum):
+    (tmp_path / "model").write_bytes(cusum)
+    with pytest.raises(OptionError, match="holds all its options, so gamma cannot be passed again"):
+        Engine.load(tmp_path / "model", gamma=1.0)
+    with pytest.raises(PluginError, match="trained without the plugin"):
+        Engine.load(tmp_path / "model", plugins=[PrimalWeights()])
+    with pytest.raises(OptionError, match="zero character"):
+        Engine.load("a\0b")
+    (tmp_path / "model").write_bytes(edited(cusum, lambda h: h["context"].update(sparse=1)))
+    with pytest.raises(ModelFormatError, match="'sparse' of the header is 1"):
+        Engine.load(tmp_path / "model")
+
+
 def test_observers_may_be_added_while_a_file_is_checked(cusum):
     history = History()
     assert loaded(cusum, plugins=[history]).plugins == (history,)
