@@ -102,7 +102,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         cap = self.C * trial.weight if self.variant == 1 else INFINITY
         per = 1 / d
         origin.score = origin.sign = origin.at = 0
-        if shared > 0:
+        if d / shared < INFINITY:               # else w moves no score
             root = self.root(trial.s, c, n, d / shared, cap * d, &origin)
         for a in range(n):
             c[a] *= clip(c[a] * (position(c[a], trial.s[a], self.margin, &origin) - root) * per, cap)

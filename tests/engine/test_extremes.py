@@ -1,0 +1,47 @@
+"""Extremes of scale and options: each combination learns or is refused in a sentence; none has converged with mistakes left."""
+
+import numpy as np
+import pytest
+
+from structperc import Engine
+from structperc.errors import DataError
+
+X = np.random.default_rng(0).normal(size=(60, 4))
+Y = np.digitize(X @ [2, -1, 0, 1], [-1, 1]) + 1
+RULES = {"cusum": ["perceptron", "pa", "pa1", "pa2", "exact-pa", "exact-pa1", "exact-pa2"],
+         "prank": ["perceptron", "exact-pa1", "exact-pa2"], "interval-pa": ["exact-pa", "exact-pa1", "exact-pa2"],
+         "multiclass": ["perceptron", "pa", "pa1", "pa2", "exact-pa1", "exact-pa2"]}
+PAIRS = [(problem, rule) for problem, rules in RULES.items() for rule in rules]
+EXTREMES = {
+    "X * 1e-300": (1e-300, {}), "X * 1e-160": (1e-160, {}), "X * 1e-100": (1e-100, {}), "X * 1e4": (1e4, {}), "X * 1e8": (1e8, {}),
+    "X * 1e10": (1e10, {}), "X * 1e100": (1e100, {}), "X * 1e150": (1e150, {}), "X * 1e160": (1e160, {}), "X * 1e300": (1e300, {}),
+    "C = 5e-324": (1, {"C": 5e-324}), "C = 1e308": (1, {"C": 1e308}), "margin = 1e-300": (1, {"margin": 1e-300}),
+    "margin = 1e300": (1, {"margin": 1e300}), "decay = 1 - 2^-53": (1, {"decay": 1 - 2.0**-53}), "no intercept, X * 1e-200":
+    (1e-200, {"fit_intercept": False}), "degree = 1000": (1, {"kernel": "polynomial", "degree": 1000}),
+    "gamma = 1e300": (1, {"kernel": "rbf", "gamma": 1e300}), "loss_weight = 1e308": (1, {"loss_weight": 1e308}),
+}
+
+
+def outcome(problem, rule, extreme):
+    """What came of it: mistakes left and the status, "refused", or None where the options have no meaning together."""
+    scale, options = EXTREMES[extreme]
+    plugins = {"plugins": ["dual-kernel"]} if "kernel" in options else {}
+    try:
+        engine = Engine(problem, update=rule, epochs=20, **options, **plugins).fit(X * scale, Y)
+    except DataError as error:
+        assert any(word in str(error) for word in ("scale", "smaller", "overflow", "too large")), error
+        return "refused"
+    except (TypeError, ValueError) as error:
+        assert type(error).__module__ == "structperc.core.errors", error
+        return None
+    wrong = int((engine.predict(X * scale) != Y).sum())
+    assert engine.status_ != "converged" or wrong == 0, (problem, rule, extreme, wrong)
+    return f"{wrong} wrong, {engine.status_}"
+
+
+@pytest.mark.parametrize("extreme", EXTREMES)
+def test_extremes_are_learned_or_refused(extreme):
+    pairs = [("cusum", "perceptron"), ("cusum", "pa1")] if "kernel" in EXTREMES[extreme][1] else PAIRS
+    found = {pair: outcome(*pair, extreme) for pair in pairs}
+    print("\n" + extreme, *(f"{problem} {rule}: {found}" for (problem, rule), found in found.items() if found), sep="\n    ", end="")
+    assert any(found.values())
