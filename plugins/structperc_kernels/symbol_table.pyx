@@ -43,8 +43,8 @@ cdef class SymbolTable:
     cdef int let_go(self, int number) except -1:
         """Holds a symbol once less."""
         self.n_holders[number] -= 1
-        if self.n_holders[number] == 0:
+        if self.n_holders[number] == 0 and number < len(self.symbols):      # the garbage collector may have emptied the list before
             symbol, self.symbols[number] = self.symbols[number], None
-            del self.numbers[symbol]
+            self.numbers.pop(symbol, None)
             self.unused.append(number)
         return 0
