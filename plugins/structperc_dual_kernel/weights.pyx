@@ -20,6 +20,7 @@ from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc.plugin_tools import refuse_not_finite, take_interruption, taken
+from structperc_kernels.kernel_objects import KernelObjects
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
 from structperc_dual_kernel.look_ahead cimport LookAhead
@@ -481,6 +482,8 @@ cdef class DualWeights(Weights):
                 "row_numbers": np.array([self.first_number, self.next_number], dtype=np.int64), **self.support.state()}
 
     def restore(self, state):
+        cdef ScoreCache known = self.ahead.cache
+        rows, keys = self.fit_rows, list(self.support.keys)
         explicit = taken(state, "explicit", np.float64, self.explicit.vector.shape)
         scale, scale_sum = taken(state, "scales", np.float64, (2,), low=0)
         if scale == 0:
@@ -491,7 +494,9 @@ cdef class DualWeights(Weights):
         self.averaging.scale, self.averaging.scale_sum = scale, scale_sum
         self.first_number, self.next_number = numbers
         self.support.kernel_rows.fitted = True
-        self.forget(self.fit_rows)
+        self.forget(rows)
+        if known is not None and known.rows is rows and keys == self.support.keys and isinstance(self.support.kernel_rows, KernelObjects):
+            self.ahead.cache.values = known.values      # compared two by two, so that they have the same bits whenever they are found
         self._final = None
 
     def snapshot(self, rows):

@@ -53,9 +53,9 @@ class Checkpoint:
 
     Notes
     -----
-    A checkpoint costs the time to save the model, and memory for another copy of it. Kernel weights also lose the sums and
-    kernel values that they keep from one epoch to the next, so their bits depend on `every`; all other weights have the bits of a training
-    without checkpoints. An epoch that was cut at its end is told to observers once more.
+    A checkpoint costs the time to save the model, and memory for another copy of it. Kernel weights also lose the sums that they keep
+    from one epoch to the next (and the values of a kernel that is a function), so their bits depend on `every`; all other weights have
+    the bits of a training without checkpoints. An epoch that was cut at its end is told to observers once more.
 
     Examples
     --------
