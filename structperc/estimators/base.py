@@ -161,6 +161,7 @@ class EngineEstimator(Parameters):
         """Keeps the engine once it has learned something, also when it was interrupted; leaves out options without effect."""
         try:
             getattr(engine, method)(X, y, **data)
+            self._check_trained(engine)
         except UnusedOption as error:
             options = {**{name: getattr(engine, name) for name in ENGINE_OPTIONS}, **engine.plugin_options}
             if error.option not in options:
@@ -172,7 +173,6 @@ class EngineEstimator(Parameters):
             if hasattr(engine, "status_"):
                 self._keep(engine)
             raise
-        self._check_trained(engine)
         return self._keep(engine)
 
     def _check_trained(self, engine) -> None:
@@ -180,7 +180,8 @@ class EngineEstimator(Parameters):
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
-            self.engine_, self._trained_with, self.unused_parameters_ = engine, self.get_params(deep=False), self._unused
+            kept = {"engine_": engine, "_trained_with": self.get_params(deep=False), "unused_parameters_": self._unused}
+            vars(self).update(kept)         # all of them at once, whenever Ctrl-C comes
         return self
 
     def _trained(self) -> Engine:
