@@ -7,13 +7,14 @@ from operator import itemgetter
 import attrs
 
 from structperc.core.errors import DataError
-from structperc.files.opening import PART_BYTES, name_of, opened, uncompressed_suffix
+from structperc.files.opening import name_of, opened, uncompressed_suffix
 
 __all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_file", "write_columns"]
 
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SKIPPED = ("_", "-")
 FORMATS = ("conll", "conllu")
+PART_CHARACTERS = 1 << 22   # of a part, at most about
 SHOWN = 60                  # characters of a line that an error has room for
 
 
@@ -172,7 +173,7 @@ def stream_file(path, conllu=False, sentences=None):
     path, conllu
         As in `read_columns`, whose errors are raised at the part with what is wrong.
     sentences : int, optional
-        The most sentences of a part, of about 16 MiB of text at most. None: all.
+        The most sentences of a part, of about 4 MiB of text at most, which take 30 times that as tokens. None: all.
 
     Yields
     ------
@@ -213,7 +214,7 @@ def stream_file(path, conllu=False, sentences=None):
                 tokens.append(cells)
             if tokens:
                 found.append(tokens)
-            if sentences is not None and (len(found) >= sentences or size >= PART_BYTES and found):
+            if sentences is not None and (len(found) >= sentences or size >= PART_CHARACTERS and found):
                 yield ColumnFile(name, found, separator, conllu, first)
                 first += len(found)
                 found, size = [], 0
