@@ -72,16 +72,15 @@ cdef class ThresholdFeatures(Features):
 
     def check_step_sizes(self, sample_weight, trained):
         """Steps keep the order when all have one size: then every gap is a multiple of it."""
-        if self.step_size == 0 and trained:
-            self.step_size = 1
-        size = self.step_size or sample_weight.max()
+        size = self.step_size or (1.0 if trained else sample_weight.max())
         other = ~np.isin(sample_weight, (0, size)) | (sample_weight != np.round(sample_weight))
         if other.any():
             i = int(np.argmax(other))
             raise DataError(f"{self.problem} with sample_weight[{i}] = {sample_weight[i]}: fractional steps or steps of different sizes "
                             f"would disorder its thresholds, so all weights must be one whole number, here {size:g}, or 0; repeat a row to "
                             f"count it again. {INSTEAD}")
-        self.step_size = size
+        if not trained:                     # of a model that goes where the call fails
+            self.step_size = size
 
     def state(self):
         return {"step_size": np.array(self.step_size, dtype=np.float64)}

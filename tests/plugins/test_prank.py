@@ -1,5 +1,7 @@
 """PRank: Crammer and Singer's original beside the structured one, ordered thresholds, and what would disorder them."""
 
+import io
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -135,3 +137,18 @@ def test_refused_steps_really_would_disorder_thresholds():
     w, b = np.array([1.0]), np.array([0.0, 0.5, 0.75])
     _, moved, _ = pranking.step(w, b, np.array([0.25]), 3)
     assert moved.tolist() == [0.0, -0.5, 0.75]
+
+
+def test_refused_weights_leave_a_stream_without_weights_as_it_was():
+    X, y = np.array([[1.0], [2.0], [0.5]]), [1, 3, 2]
+    engine = Engine("prank", classes=[1, 2, 3]).partial_fit(X, y)
+    before = saved(engine)
+    with pytest.raises(DataError, match="here 1, or 0"):
+        engine.partial_fit(X, y, sample_weight=[3, 3, 3])
+    assert saved(engine) == before
+
+
+def saved(engine):
+    file = io.BytesIO()
+    engine.save(file)
+    return file.getvalue()
