@@ -108,7 +108,7 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : ranker, optional
-        With `fit(X, y, costs=...)`, whose y are the ranks 1..K, and `predict(X)`: `ORStump()` (the default), `PocketPRank()`,
+        With `fit(X, y, costs=...)`, whose y are the ranks 1..K, and `predict(X)`: `ORStump()` (the default),
         `BinaryReduction(classifier)`, or one of your own. Its parameters `random_state` and `classes` are set where they are None.
     n_estimators : int, default 100
         The most rounds.
@@ -186,20 +186,23 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if len(rows) == 0:
                 raise OptionError(f"validation_fraction={share} of {len(X)} rows leaves none to learn from; hold out fewer.")
             held_out = HeldOut(X[held], costs[held], patience)
-        vars(self).pop("engine_", None)
+        engine = None
         if self.estimator is None or type(self.estimator) is ORStump:
             engine = Engine("adaboost-or", epochs=n_rounds, loss=self.cost if own_costs is None else "costs", classes=labels,
                             plugins=[] if held_out is None else [held_out])
             chosen = {"costs": None if own_costs is None else np.asarray(own_costs)[rows],
                       "sample_weight": None if weights is None else weights[rows]}
             engine.fit(_safe_indexing(given, rows) if hasattr(given, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
-            self.engine_, self.status_ = engine, engine.status_
-            self.estimators_ = [stump_of(engine, t) for t in range(len(engine.votes_))]
-            self.estimator_weights_, self.errors_ = engine.votes_, engine.errors_
+            stumps = [stump_of(engine, t) for t in range(len(engine.votes_))]
+            trained = stumps, engine.votes_, engine.errors_, engine.status_
         else:
-            self._boost(X[rows], ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
+            trained = self._boosted(X[rows], ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
         if held_out is not None:
             held_out.forget()
+        vars(self).pop("engine_", None)
+        if engine is not None:
+            self.engine_ = engine
+        self.estimators_, self.estimator_weights_, self.errors_, self.status_ = trained
         self.classes_ = labels
         return self
 
@@ -246,27 +249,20 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return validate_data(self, X, reset=False, dtype=FLOATS, order="C")
 
-    def _boost(self, X, ranks, costs, n_rounds, held_out, random):
-        """Trains rankers that are no stumps."""
+    def _boosted(self, X, ranks, costs, n_rounds, held_out, random):
+        """Rankers that are no stumps, their votes and errors, and why training ended."""
         require_parameter(self.estimator, "costs", "boosting")
         boosting = Boosting(ranks, costs)
-        base = RankerBase(self.estimator, X, ranks, costs.shape[1], boosting.total, random)
-        self.estimators_, weights, errors, self.status_ = [], [], [], MAX_EPOCHS
-        while boosting.rounds < n_rounds:
-            joined = boosting.round(base)
-            if joined is not None:
-                if joined.alone:
-                    self.estimators_, weights, errors = [], [], []
-                self.estimators_.append(joined.ranker)
-                weights.append(joined.vote)
-                errors.append(joined.error)
+        base, joined, status = RankerBase(self.estimator, X, ranks, costs.shape[1], boosting.total, random), [], MAX_EPOCHS
+        while boosting.rounds < n_rounds and status == MAX_EPOCHS:
+            found = boosting.round(base)
+            if found is not None:
+                joined = [found] if found.alone else [*joined, found]
             if boosting.over:
-                self.status_ = CONVERGED
-                break
-            if held_out is not None and held_out.stalls(joined.ranker, joined.vote):
-                self.status_ = EARLY_STOPPED
-                break
-        self.estimator_weights_, self.errors_ = np.array(weights), np.array(errors)
+                status = CONVERGED
+            elif held_out is not None and held_out.stalls(found.ranker, found.vote):
+                status = EARLY_STOPPED
+        return [one.ranker for one in joined], np.array([one.vote for one in joined]), np.array([one.error for one in joined]), status
 
     def _stages(self, X, every=1):
         """The ranks by the first rankers, after each `every` of them."""

@@ -92,9 +92,9 @@ class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstima
         kept = np.flatnonzero(weights)
         if len(kept) == 0:
             raise DataError("all costs are 0, so there is nothing to learn from.")
-        self.classes_ = labels
-        self.estimator_ = clone(self.estimator)
-        self.estimator_.fit(self._extended(X)[kept], z[kept], sample_weight=weights[kept])
+        estimator = clone(self.estimator)
+        estimator.fit(self._extended(X, len(labels))[kept], z[kept], sample_weight=weights[kept])
+        self.classes_, self.estimator_ = labels, estimator
         return self
 
     def threshold_scores(self, X):
@@ -102,7 +102,7 @@ class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstima
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
         answer = getattr(self.estimator_, "decision_function", self.estimator_.predict)
-        return np.asarray(answer(self._extended(X)), dtype=float).reshape(len(self.classes_) - 1, -1).T
+        return np.asarray(answer(self._extended(X, len(self.classes_))), dtype=float).reshape(len(self.classes_) - 1, -1).T
 
     def predict(self, X):
         """The labels of rows, shape (n,)."""
@@ -115,16 +115,18 @@ class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstima
         tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
         return tags
 
-    def _extended(self, X):
+    def _extended(self, X, n_ranks):
         """All (x, k), those of one k together."""
-        n, thresholds = X.shape[0], np.repeat(np.arange(1, len(self.classes_)), X.shape[0])
-        k = thresholds[:, None].astype(X.dtype) if self.thresholds == "number" else None
-        if not sparse.issparse(X):
-            k = (thresholds[:, None] == np.arange(1, len(self.classes_))).astype(X.dtype) if k is None else k
-            return np.concatenate([np.tile(X, (len(self.classes_) - 1, 1)), k], axis=1)
-        if k is None:
+        thresholds = np.repeat(np.arange(1, n_ranks), X.shape[0])
+        if self.thresholds == "number":
+            k = thresholds[:, None].astype(X.dtype)
+        elif sparse.issparse(X):
             k = sparse.csr_matrix((np.ones(len(thresholds), X.dtype), (np.arange(len(thresholds)), thresholds - 1)))
-        return sparse.hstack([sparse.vstack([X] * (len(thresholds) // n)), k], format="csr")
+        else:
+            k = (thresholds[:, None] == np.arange(1, n_ranks)).astype(X.dtype)
+        if sparse.issparse(X):
+            return sparse.hstack([sparse.vstack([X] * (n_ranks - 1)), k], format="csr")
+        return np.concatenate([np.tile(X, (n_ranks - 1, 1)), k], axis=1)
 
 
 class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -190,9 +192,9 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         n_ranks = int(k.max()) + 1
         right = np.where(above, n_ranks, 1)
         wrong = (np.arange(1, n_ranks + 1) > k[:, None]) != above.astype(bool)[:, None]
-        self.classes_, self.n_ranks_ = classes, n_ranks
-        self.estimator_ = made_ranker(self.estimator, n_ranks)
-        self.estimator_.fit(X, right, costs=wrong * weights[:, None] / (n_ranks - 1))
+        estimator = made_ranker(self.estimator, n_ranks)
+        estimator.fit(X, right, costs=wrong * weights[:, None] / (n_ranks - 1))
+        self.classes_, self.n_ranks_, self.estimator_ = classes, n_ranks, estimator
         return self
 
     def predict(self, X, thresholds=None):

@@ -178,6 +178,20 @@ def test_bases_that_take_no_costs_and_impossible_parameters_are_refused(data):
         ORStump(cost="mae").fit(X, y)
 
 
+@pytest.mark.parametrize("model", [AdaBoostOR(n_estimators=5), AdaBoostOR(CountedStump(), n_estimators=5), ORStump(),
+                                   BinaryReduction(LogisticRegression())])
+def test_a_failed_fit_leaves_what_was_trained(data, model):
+    X, y = data
+    model = clone(model).fit(X, y)
+    before = model.predict(X).tolist()
+
+    with pytest.raises(DataError, match="the cost of the right rank"):
+        model.fit(X, y, costs=np.ones((len(y), 5)))
+    with pytest.raises(DataError):
+        model.fit(X[:3], ["a", "b", "c"])
+    assert model.predict(X).tolist() == before
+
+
 def test_grids_reach_the_base(data):
     X, y = data
     grid = GridSearchCV(AdaBoostOR(BinaryReduction(DecisionTreeClassifier(), thresholds="number"), n_estimators=2, random_state=0),
