@@ -20,7 +20,7 @@ from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc.plugin_tools import refuse_not_finite, take_interruption, taken
-from structperc_kernels.kernel_objects import KernelObjects
+from structperc_kernels import KernelObjects
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
 from structperc_dual_kernel.look_ahead cimport LookAhead

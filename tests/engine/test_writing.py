@@ -144,7 +144,7 @@ def test_files_of_other_threads_keep_their_umask(tmp_path):
     thread = threading.Thread(target=create)
     thread.start()
     try:
-        for _ in range(300):
+        for _ in range(100):
             replace_file(tmp_path / "new", write)
     finally:
         ended.set()
