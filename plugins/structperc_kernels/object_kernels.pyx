@@ -220,7 +220,8 @@ cdef class ObjectKernel(Component):
         cdef double[::1] work = self.scratch(encoded.size, encoded.size)
         text = repr(encoded.key()).encode("utf-8", "surrogatepass")
         at.order = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
-        at.square = self.plain_c(at, at, &work[0])
+        with nogil:
+            at.square = self.plain_c(at, at, &work[0])
         encoded.at = at
         if self.error is not None or at.square != at.square:
             self.raised()
