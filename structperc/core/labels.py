@@ -245,8 +245,8 @@ class LabelCodes:
         """Raises for a label that is not known; `place` is where it stands, such as "y[3]"."""
         names = [str(v) for v in self.labels.tolist()]
         shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
-        near = difflib.get_close_matches(str(label), names, 1)
-        hint = f" Did you mean {near[0]!r}?" if near and near[0] != str(label) else ""
+        near = difflib.get_close_matches(label, names, 1) if isinstance(label, str) else ()
+        hint = f" Did you mean {near[0]!r}?" if near and near[0] != label else ""
         label = plain(label)
         raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} "
                         f"Labels are fixed at the first fit or partial_fit; name all of them with classes=[...].")

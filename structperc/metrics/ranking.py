@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, shortened
 from structperc.reading.groups import gather
 
 
@@ -191,7 +191,7 @@ def read_grades(values, n, name="y") -> np.ndarray:
             raise TypeError
         grades = grades.astype(np.float64) if grades.dtype.kind in "biuf" else np.array([float(v) for v in values])
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{name} is {values!r:.60}; expected a number for each document.") from None
+        raise DataError(f"{name} is {shortened(values)}; expected a number for each document.") from None
     if grades.ndim != 1 or n is not None and len(grades) != n:
         expected = "one number per document" if n is None else f"({n},), one number for each of them"
         raise DataError(f"{name} has shape {grades.shape}; expected {expected}.")

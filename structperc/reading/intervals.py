@@ -175,7 +175,7 @@ def by_row(values) -> Ends:
     low, high = np.empty(n, dtype=object), np.empty(n, dtype=object)
     real, without_low, without_high = (np.zeros(n, dtype=bool) for _ in range(3))
     for i, entry in enumerate(values):
-        if isinstance(entry, (tuple, list, np.ndarray)):
+        if isinstance(entry, (tuple, list)) or isinstance(entry, np.ndarray) and entry.ndim:
             if len(entry) != 2:
                 raise DataError(f"y[{i}] is {shortened(entry)}, which has {len(entry)} labels; {EXPECTED}.")
             low[i], high[i] = entry

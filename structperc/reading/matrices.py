@@ -114,7 +114,8 @@ def explain_dense(X) -> DataError:
     except TypeError:
         kind = type(X).__name__
         return DataTypeError(f"X is {shortened(X)} of type {kind}; expected a matrix of numbers, such as an array (n_rows, n_features).")
-    lengths = [len(row) if hasattr(row, "__len__") and not isinstance(row, str) else -1 for row in rows]
+    lengths = [len(row) if hasattr(row, "__len__") and not (isinstance(row, str) or isinstance(row, np.ndarray) and not row.ndim) else -1
+               for row in rows]
     for i, length in enumerate(lengths):
         if length != lengths[0]:
             return DataError(f"X is ragged: row {i} has {max(length, 0)} columns but row 0 has {max(lengths[0], 0)}; "
@@ -192,6 +193,8 @@ def refuse_damaged(X) -> None:
         if not whole or X.indptr[-1] > min(len(X.indices), len(flat)):
             raise DataError(f"X.indptr is damaged: for {lines} {'columns' if X.format == 'csc' else 'rows'} it must have {lines + 1} "
                             f"entries, begin at 0, never fall and end within X.indices and X.data.")
+        if len(X.indices) != len(flat):
+            raise DataError(f"X.indices is damaged: it has {len(X.indices)} entries for the {len(flat)} values of X.data.")
         check_within("indices", X.indices, across, X.indptr, "row" if X.format == "csc" else "column")
 
 
