@@ -28,7 +28,8 @@ from structperc.errors import PluginError
 from structperc.reading.readers import Reader
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])
+PAGES = sorted([*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *(ROOT / "docs").glob("*.md"),
+                *(ROOT / "examples").glob("*/README.md")])
 BUNDLED = [plugin for plugin in registry.installed() if plugin.distribution == "structperc"]
 
 
@@ -245,6 +246,17 @@ def test_files_that_are_named_exist(page):
     named = [code for code in quoted(prose(page)) if re.fullmatch(r"[\w./-]+/[\w.-]+|[\w-]+\.(py|pyx|toml|md)", code)]
 
     assert [name for name in named if not any((folder / name).exists() for folder in (ROOT, page.parent))] == []
+
+
+def test_each_promise_names_a_test_that_exists():
+    page = (ROOT / "docs" / "reliability.md").read_text()
+    rows = re.findall(r"^\| [A-Z`].* \| (.*) \|$", page.partition("## What was tried")[0], re.MULTILINE)
+    for cell in rows:
+        assert quoted(cell)
+        for name in quoted(cell):
+            path, _, function = name.partition("::")
+            assert path.startswith("make ") or f"def {function}" in (ROOT / path).read_text(), name
+    assert len(rows) > 30
 
 
 def understood(arguments):

@@ -129,13 +129,14 @@ cdef class ChainOutputs(Outputs):
                 raise DataError(f"allowed has shape {allowed.shape}; expected {table.shape}, rows of X by labels.")
             table[:] = allowed
         elif not is_listed(allowed) or len(allowed) != rows.n_examples:
-            raise DataError(f"allowed is {shortened(allowed)}; expected an entry for each of {rows.n_examples} sentences: None, or for each "
-                            f"token None or the labels it may have.")
+            raise DataError(f"allowed is {shortened(allowed)}; expected an entry for each of {rows.n_examples} sentences: None, or for "
+                            f"each token None or the labels it may have.")
         else:
             row = 0
             for i, tokens in enumerate(allowed):
                 if tokens is not None and (not is_listed(tokens) or len(tokens := list(tokens)) != sizes[i]):
-                    raise DataError(f"allowed[{i}] is {shortened(tokens)}; expected None or a list of {sizes[i]} entries, one for each token.")
+                    raise DataError(f"allowed[{i}] is {shortened(tokens)}; expected None or a list of {sizes[i]} entries, one for each "
+                                    f"token.")
                 for j, labels in enumerate(() if tokens is None else tokens):
                     if labels is not None:
                         table[row + j] = self.marked(labels, f"allowed[{i}][{j}]")

@@ -188,8 +188,8 @@ cdef inline double position(double t, double s, double margin, const Origin *ori
 cdef double walk(const Side *falling, const Side *growing, double margin, double q, double limit, Origin *origin) noexcept nogil:
     """The g >= 0 with q g = sum of the falling side's clipped deficits - sum of the growing side's; deficits are largest at the middle.
 
-    As g grows, the falling deficits l - g leave the limit, then the sum; the growing m + g enter the sum, then reach the limit. The origin is
-    an atom in the sum, or the last one that left it.
+    As g grows, the falling deficits l - g leave the limit, then the sum; the growing m + g enter the sum, then reach the limit. The origin
+    is an atom in the sum, or the last one that left it.
     """
     cdef Py_ssize_t capped = 0, within = 0, full = 0, entered = 0       # falling: at the limit, of use at all; growing: likewise
     cdef double sums = 0, g, leaves, enters, uncaps, fills, following

@@ -92,8 +92,8 @@ cdef class Features(Component):
             raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
                               f"both must be positive and the rows equally long.")
         if n_weights > MOST_WEIGHTS:
-            raise DataError(f"these data need {n_weights} weights, more than the {MOST_WEIGHTS} that can be addressed; give X fewer columns, "
-                            f"for instance by hashing their numbers.")
+            raise DataError(f"these data need {n_weights} weights, more than the {MOST_WEIGHTS} that can be addressed; give X fewer "
+                            f"columns, for instance by hashing their numbers.")
         self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
         self.fixed_atoms, self.n_blocks = -1 if atoms_per_example is None else atoms_per_example, max(n_blocks, self.n_blocks)
 
