@@ -28,7 +28,7 @@ SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 def write(file, header: bytes, arrays: dict) -> None:
     """Writes a header and arrays to a file opened for bytes, front to back; the arrays are not copied. Equal content makes equal files."""
     sums = []
-    with zipfile.ZipFile(Stream(file), "w", zipfile.ZIP_STORED) as archive:
+    with ZipWriter(Stream(file), "w", zipfile.ZIP_STORED) as archive:
         for name, array in {"header": np.frombuffer(header, dtype=np.uint8), **arrays}.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                 hashed, array = Hashed(member), portable(array)
@@ -43,6 +43,20 @@ def write(file, header: bytes, arrays: dict) -> None:
 def portable(array):
     """The array in the order of C and with the low bytes first; itself where it is."""
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+class ZipWriter(zipfile.ZipFile):
+    """A zip that stays unfinished where writing it fails.
+
+    `zipfile` would write its directory all the same, and raise an error of its own in place of Ctrl-C.
+    """
+
+    def __exit__(self, kind, error, traceback):
+        if kind is None:
+            self.close()
+
+    def __del__(self):
+        pass
 
 
 class Stream:

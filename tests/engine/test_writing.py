@@ -350,3 +350,29 @@ def test_many_writers_of_one_file_end_with_one_of_their_contents(target):
     for thread in threads:
         thread.join()
     assert target.read_bytes() in contents and os.listdir(target.parent) == ["target"]
+
+
+def test_ctrl_c_in_save_is_raised_as_such_wherever_it_comes(target):
+    engine = Engine("cusum", classes=[1, 2]).partial_fit([[1.0]], [1])
+    engine.save(target)
+    content, came, event = target.read_bytes(), True, 0
+
+    def ctrl_c(frame, kind, argument):
+        nonlocal countdown
+        countdown -= 1
+        if countdown == 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return ctrl_c
+
+    while came:
+        event, countdown, came = event + 7, event + 7, False
+        try:
+            sys.settrace(ctrl_c)
+            engine.save(target)
+        except KeyboardInterrupt:
+            came = True
+        finally:
+            sys.settrace(None)
+        assert target.read_bytes() == content and os.listdir(target.parent) == [target.name]
+    assert event > 700
