@@ -30,8 +30,8 @@ def most_rows(budget) -> int:
     """The budget as a number; 0: none."""
     if budget is None:
         return 0
-    if not isinstance(budget, numbers.Integral) or isinstance(budget, bool) or budget < 1:
-        raise OptionError(f"budget={shortened(budget)}; expected a whole number, at least 1, or None.")
+    if not isinstance(budget, numbers.Integral) or isinstance(budget, bool) or not 1 <= budget < 2**31:
+        raise OptionError(f"budget={shortened(budget)}; expected a whole number, at least 1 and below 2**31, or None.")
     return int(budget)
 
 

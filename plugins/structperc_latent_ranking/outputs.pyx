@@ -179,6 +179,6 @@ def flat(y, rows):
     if len(y) != rows.n_examples:
         raise DataError(f"y has the relevances of {len(y)} queries but X has {rows.n_examples}; give one list per query.")
     for i, (grades, size) in enumerate(zip(y, rows.sizes().tolist(), strict=True)):
-        if not hasattr(grades, "__len__") or len(grades) != size:
+        if not hasattr(grades, "__len__") or getattr(grades, "ndim", 1) == 0 or len(grades) != size:
             raise DataError(f"y[{i}] is {shortened(grades)}; expected a list of {size} relevances, one for each document of query {i}.")
     return list(itertools.chain.from_iterable(y))

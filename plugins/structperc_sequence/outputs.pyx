@@ -151,7 +151,8 @@ cdef class ChainOutputs(Outputs):
     def marked(self, labels, place):
         """A row with 1 for each of these labels."""
         row = np.zeros(self.n_tags, dtype=np.uint8)
-        for label in [labels] if isinstance(labels, str) or not hasattr(labels, "__iter__") else labels:
+        alone = isinstance(labels, str) or not hasattr(labels, "__iter__") or getattr(labels, "ndim", 1) == 0
+        for label in [labels] if alone else labels:
             if not hashable([label]) or label not in self.codes.code_of:
                 self.codes.refuse(place, label)
             row[self.codes.code_of[label] - 1] = 1

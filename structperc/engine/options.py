@@ -157,7 +157,7 @@ def read_schedule(name, value):
 def read_random_state(name, value):
     if value is None or isinstance(value, (np.random.Generator, np.random.RandomState)):
         return value
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.timedelta64)) and value >= 0:
         return value
     raise OptionError(f"random_state={shortened(value)}; expected None, a whole number from 0, a numpy Generator or a RandomState.")
 

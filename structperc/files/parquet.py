@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 
 import numpy as np
@@ -56,7 +57,7 @@ def opened_parquet(path):
     try:
         with open(path, "rb") as file:
             yield ParquetFile(path, parquet.ParquetFile(file))
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         if getattr(error, "errno", None) is not None:       # not there, a folder, not readable
             raise
         raise DataError(f"{path} is damaged or no Parquet file ({' '.join(str(error).split()):.200}); write it again, or name another "

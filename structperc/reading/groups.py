@@ -53,7 +53,7 @@ class Groups:
 
     def by_rows(self, values):
         """What belongs to the rows of X in the order of `self.X`; what belongs to whole examples stays as it is."""
-        if self.order is None or values is None or not hasattr(values, "__len__") or len(values) != len(self.order):
+        if self.order is None or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0 or len(values) != len(self.order):
             return values
         return in_order(values, self.order)
 
@@ -80,6 +80,8 @@ def gathered(X, offsets, lengths, groups):
     given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
     if len(given) > 1:
         raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
+    if not isinstance(X, (list, tuple)) and not hasattr(X, "shape") and hasattr(X, "__array__"):
+        X = np.asarray(X)
     if getattr(X, "shape", ()):
         n_rows = X.shape[0]
     elif isinstance(X, (list, tuple)) and len(X) and is_row(X[0]):
@@ -152,6 +154,8 @@ def in_order(values, order):
     if hasattr(values, "iloc"):
         return values.iloc[order]
     if isinstance(values, (list, tuple)):
+        if len(values) != len(order):
+            raise DataError(f"a list has {len(values)} entries for {len(order)} rows: it was changed while it was read.")
         return [values[i] for i in order.tolist()]
     if is_sparse(values):
         return values.tocsr()[order]

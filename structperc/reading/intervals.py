@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import NamedTuple
 
 import numpy as np
@@ -221,7 +222,8 @@ def is_open(values, side):
     if values.dtype.kind == "f":
         return missing(values) | (values == side * np.inf)
     if values.dtype == object:
-        return np.fromiter((is_missing(v) or v == side * np.inf for v in values), dtype=bool, count=len(values))
+        ends = (is_missing(v) or isinstance(v, numbers.Number) and v == side * np.inf for v in values)
+        return np.fromiter(ends, dtype=bool, count=len(values))
     return missing(values)
 
 

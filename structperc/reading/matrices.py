@@ -73,7 +73,10 @@ def as_objects(X):
     """An array or series of strings or other objects as the list that it stands for; anything else as it is."""
     if getattr(X, "ndim", 0) != 1 or getattr(getattr(X, "dtype", None), "kind", None) not in ("U", "O") or not len(X):
         return X
-    objects = X.tolist()
+    try:
+        objects = X.tolist()
+    except SystemError:
+        raise DataError("X holds text with code points that no character has; read it again from where it came.") from None
     return X if objects[0] is None or isinstance(objects[0], numbers.Number) or is_row(objects[0]) else objects
 
 
@@ -312,7 +315,11 @@ def stack(blocks) -> Rows:
         for block in blocks:
             if is_sparse(block):
                 refuse_damaged(block)
-        return Rows(as_csr(vstack([block if is_sparse(block) else as_dense(block) for block in blocks], format="csr")), offsets)
+        try:
+            X = vstack([block if is_sparse(block) else as_dense(block) for block in blocks], format="csr")
+        except (TypeError, ValueError) as error:
+            raise DataError(f"the examples of X cannot be stacked: {error}.") from None
+        return Rows(as_csr(X), offsets)
     return Rows(check_size(as_dense(np.concatenate([np.asarray(b) for b in blocks]))), offsets, column_names(blocks[0]))
 
 

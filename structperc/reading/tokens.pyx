@@ -175,7 +175,7 @@ cdef inline size_t begin(Text scratch, size_t prefix, size_t n_prefix) except? 0
 
 cdef inline object string_of(object item):
     if not isinstance(item, str):
-        raise DataError(f"a feature is named {item!r:.60} of type {type(item).__name__}; expected a string")
+        raise DataError(f"a feature is named {shortened(item)} of type {type(item).__name__}; expected a string")
     return item
 
 

@@ -7,7 +7,7 @@ import io
 
 import attrs
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from structperc_dual_kernel.nystroem import NystroemReader
 
 from fuzz.promises import expect
@@ -19,7 +19,8 @@ N, D = 12, 3
 
 def minimum(A, B):
     """A kernel that is a function."""
-    return np.minimum(np.asarray(A)[:, None, :], np.asarray(B)[None, :, :]).clip(0).sum(-1)
+    A, B = (rows.toarray() if issparse(rows) else np.atleast_2d(rows) for rows in (A, B))
+    return np.minimum(A[:, None, :], B[None, :, :]).clip(0).sum(-1)
 
 
 @attrs.frozen
@@ -184,6 +185,12 @@ def prepare():
     """Trains all kinds, before children are forked."""
     for one in trained():
         expect(len(one.answers) > 0, f"{one.name} does not predict")
+
+
+def reset():
+    """Has all engines loaded anew at their next use."""
+    for one in trained():
+        one.reset()
 
 
 def pick(random, chosen=lambda kind: True) -> Trained:

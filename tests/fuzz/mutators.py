@@ -100,7 +100,7 @@ def with_values(random, array):
             with np.errstate(all="ignore"):
                 try:
                     flat[place] = random.choice(hostile.NUMBERS) if found.dtype.kind in "fiub" else hostile.value(random)
-                except (TypeError, ValueError, OverflowError, hostile.Hostility):
+                except (TypeError, ValueError, OverflowError, SystemError, hostile.Hostility):
                     flat[place] = flat[random.randrange(flat.size)]
     return found
 
@@ -113,8 +113,8 @@ def with_dtype(random, array):
                 raw = array.tobytes()
                 return np.frombuffer(raw[:len(raw) // max(dtype.itemsize, 1) * dtype.itemsize], dtype=dtype)
             return array.astype(dtype)
-        except (TypeError, ValueError, OverflowError):
-            return array.astype(object)
+        except (TypeError, ValueError, OverflowError, SystemError):
+            return array
 
 
 def with_shape(random, array):

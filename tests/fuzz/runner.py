@@ -16,6 +16,7 @@ import traceback
 from collections import defaultdict
 from pathlib import Path
 
+from fuzz import kinds
 from fuzz.promises import BrokenPromise
 
 SLOT = 4                                # numbers that a child shares: index under way, accepted, refused, when the index began
@@ -63,6 +64,7 @@ def child(name, target, seed, indices, slot, failures, memory):
                 refused += 1
         except BaseException as error:
             refused += 1
+            kinds.reset()           # the next execution finds the engines as they were
             with open(failures, "a") as file:
                 line = {"target": name, "index": index, "signature": signature(error), "message": f"{type(error).__name__}: {error!s:.300}"}
                 file.write(json.dumps(line) + "\n")

@@ -15,6 +15,8 @@ from torture.report import Report
 from torture.sender import sending
 from torture.streams import dumped, folder_in_memory, learned, streams
 
+LOST = 5.0          # seconds after which an interrupt has come or will never
+
 
 def one_row_calls(n, seed=0) -> Report:
     """Interrupts in streams of one example per call: each leaves the bits of k whole calls, and a stream that goes on."""
@@ -35,10 +37,12 @@ def interrupted_stream(stream, n, sender, report):
     for _ in range(n):
         try:
             sender.ask(4e-4)
-            while True:
+            end = time.monotonic() + LOST
+            while time.monotonic() < end:
                 X, y = examples[done % len(examples)]
                 engine.partial_fit(X, y)
                 done += 1
+            report.expect(False, f"{stream.name}: a Ctrl-C is lost")
         except KeyboardInterrupt:
             report.count("interrupts")
         except Exception as error:
@@ -124,11 +128,13 @@ def saves(n, seed=0) -> Report:
         for i in range(n):
             try:
                 sender.ask(3e-3)
-                while True:
+                end = time.monotonic() + LOST
+                while time.monotonic() < end:
                     if i % 10 == 9:
                         Engine.load(path)
                     else:
                         models[i % 2].save(path)
+                report.expect(False, "a Ctrl-C is lost")
             except KeyboardInterrupt:
                 report.count("interrupts in save" if i % 10 < 9 else "interrupts in load")
             except Exception as error:

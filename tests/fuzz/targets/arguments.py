@@ -13,25 +13,25 @@ def listed(value):
     return value if isinstance(value, list) else (value.toarray() if sp.issparse(value) else np.asarray(value)).tolist()
 
 
-def called(random, one, X, **told):
-    """A call by chance with such an X; whether it was accepted. A refused one leaves the engine as it was."""
+def called(random, one, X, acts=False, **told):
+    """A call by chance with such an X; whether it was accepted. A refused one leaves the engine as it was, unless X acts."""
     kind, engine = one.kind, one.engine
     if random.random() < 0.85:
         name = random.choice(list(READING))
         accepted, _ = attempt(READING[name], engine, X, **told)
-        if not accepted and random.random() < 0.05:
+        if not accepted and not acts and random.random() < 0.05:
             expect(kinds.dumped(engine) == one.content, f"a refused call of {name} changed the engine")
         return accepted
-    return trained(random, one, X, kind.y, **told, **kind.fitting)
+    return trained(random, one, X, kind.y, acts, **told, **kind.fitting)
 
 
-def trained(random, one, X, y, **told):
-    """fit or partial_fit, whether it was accepted."""
+def trained(random, one, X, y, acts=False, **told):
+    """fit or partial_fit, whether it was accepted; as `called`."""
     call = random.choice(("fit", "partial_fit") if one.kind.online else ("fit",))
     accepted, _ = attempt(getattr(one.engine, call), X, y, **told)
     if accepted:
         one.reset()
-    elif random.random() < 0.3:
+    elif not acts and random.random() < 0.3:
         expect(kinds.dumped(one.engine) == one.content, f"a refused {call} changed the engine")
     return accepted
 
@@ -56,7 +56,7 @@ def hostile_rows(random):
         X = hostile.value(random)
     else:
         X = kinds.pick(random).kind.X
-    accepted = called(random, one, X, **one.kind.told)
+    accepted = called(random, one, X, acts=act in (8, 9), **one.kind.told)
     if act in (8, 9):
         one.reset()             # the object may have trained the engine
     return accepted

@@ -33,9 +33,9 @@ def hostile_sentences(random):
     if act == 6:
         accepted = attempt(READING["predict"], one.engine, X)[0]
     elif random.random() < 0.1:
-        accepted = trained(random, one, X, kind.y[:len(X)] if isinstance(X, list) else kind.y)
+        accepted = trained(random, one, X, kind.y[:len(X)] if isinstance(X, list) else kind.y, act == 5)
     else:
-        accepted = called(random, one, X)
+        accepted = called(random, one, X, acts=act == 5)
     if 5 <= act < 7:
         one.reset()
     return accepted
