@@ -10,6 +10,7 @@ import hashlib
 import io
 import math
 import re
+import struct
 import zipfile
 import zlib
 
@@ -19,6 +20,10 @@ from structperc.core.errors import ModelFormatError
 
 SUMS = "SHA256SUMS"
 MAGIC = b"\x93NUMPY"
+NEEDED, UTF8, NO_DATE, READABLE = 45, 0x800, (0, 33), 0o600 << 16       # version 4.5 has sizes of 64 bits; 1980-01-01
+LOCAL, ENTRY = struct.Struct("<4s5H3L2H"), struct.Struct("<4s6H3L5H2L")
+SIZES, PLACE = struct.Struct("<2H2Q"), struct.Struct("<2H3Q")
+END64, LOCATOR, END = struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL"), struct.Struct("<4s4H2LH")
 PIECE = 1 << 18                         # bytes that are read together
 LONGEST = 1 << 12                       # bytes before the values of an array
 DESCRIBED = re.compile(rb"\{'descr': '([<|][biufUSMm]\d{1,9}(?:\[\w+\])?)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \}\s*")
@@ -26,58 +31,54 @@ SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def write(file, header: bytes, arrays: dict) -> None:
-    """Writes a header and arrays to a file opened for bytes, front to back; the arrays are not copied. Equal content makes equal files."""
-    sums = []
-    with ZipWriter(Stream(file), "w", zipfile.ZIP_STORED) as archive:
-        for name, array in {"header": np.frombuffer(header, dtype=np.uint8), **arrays}.items():
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                hashed, array = Hashed(member), portable(array)
-                np.lib.format.write_array_header_1_0(hashed, np.lib.format.header_data_from_array_1_0(array))
-                values = memoryview(array.reshape(-1).view(np.uint8))
-                for start in range(0, len(values), PIECE):
-                    hashed.write(values[start:start + PIECE])
-                sums.append(f"{hashed.digest.hexdigest()}  {name}.npy\n")
-        archive.writestr(zipfile.ZipInfo(SUMS), "".join(sums))
+    """Writes a header and arrays to a file opened for bytes, front to back; the arrays are not copied. Equal content makes equal files.
+
+    Without `zipfile.ZipFile`: a Ctrl-C that falls into its `__del__` is lost, and its `close` raises an error in place of one.
+    """
+    sums, listed, at = [], [], 0
+    for name, array in {"header": np.frombuffer(header, dtype=np.uint8), **arrays}.items():
+        head, array = io.BytesIO(), portable(array)
+        np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(array))
+        content = [head.getvalue(), memoryview(array.reshape(-1).view(np.uint8))]
+        sums.append(f"{sha256(content)}  {name}.npy\n")
+        at += write_member(file, f"{name}.npy", content, at, listed)
+    at += write_member(file, SUMS, ["".join(sums).encode()], at, listed)
+    table = b"".join(listed)
+    file.write(table)
+    file.write(END64.pack(b"PK\6\6", END64.size - 12, NEEDED, NEEDED, 0, 0, len(listed), len(listed), len(table), at))
+    file.write(LOCATOR.pack(b"PK\6\7", 0, at + len(table), 1))
+    file.write(END.pack(b"PK\5\6", 0, 0, *[0xFFFF] * 2, *[0xFFFFFFFF] * 2, 0))
+
+
+def write_member(file, name, content, at, listed) -> int:
+    """Writes a member that begins at a place of the file, and adds its entry to the final list; returns its length."""
+    name, size, crc = name.encode(), sum(map(len, content)), 0
+    for piece in pieces(content):
+        crc = zlib.crc32(piece, crc)
+    common = NEEDED, UTF8, 0, *NO_DATE, crc, 0xFFFFFFFF, 0xFFFFFFFF, len(name)          # the sizes follow in the extra field
+    sizes, place = SIZES.pack(1, SIZES.size - 4, size, size), PLACE.pack(1, PLACE.size - 4, size, size, at)
+    file.write(LOCAL.pack(b"PK\3\4", *common, len(sizes)) + name + sizes)
+    for piece in pieces(content):
+        file.write(piece)
+    listed.append(ENTRY.pack(b"PK\1\2", NEEDED, *common, len(place), 0, 0, 0, READABLE, 0xFFFFFFFF) + name + place)
+    return LOCAL.size + len(name) + len(sizes) + size
+
+
+def pieces(content):
+    """Bytes and views of bytes, a moderate number at a time."""
+    return (part[start:start + PIECE] for part in content for start in range(0, len(part), PIECE))
+
+
+def sha256(content) -> str:
+    digest = hashlib.sha256()
+    for piece in pieces(content):
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def portable(array):
     """The array in the order of C and with the low bytes first; itself where it is."""
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
-
-
-class ZipWriter(zipfile.ZipFile):
-    """A zip that stays unfinished where writing it fails.
-
-    `zipfile` would write its directory all the same, and raise an error of its own in place of Ctrl-C.
-    """
-
-    def __exit__(self, kind, error, traceback):
-        if kind is None:
-            self.close()
-
-    def __del__(self):
-        pass
-
-
-class Stream:
-    """A file that can only be written to; devices, such as /dev/null, only seem to seek."""
-
-    def __init__(self, file):
-        self.write = file.write
-
-    def flush(self):
-        pass
-
-
-class Hashed:
-    """A file that finds the SHA-256 of what is written to it."""
-
-    def __init__(self, file):
-        self.file, self.digest = file, hashlib.sha256()
-
-    def write(self, data):
-        self.digest.update(data)
-        return self.file.write(data)
 
 
 class Member:
