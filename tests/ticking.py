@@ -5,24 +5,28 @@ import signal
 
 
 class Ticks:
-    """Handler that raises KeyboardInterrupt once one call of compiled code has looked for signals three times."""
+    """Handler that raises KeyboardInterrupt once one call of compiled code has looked for signals three times.
 
-    def __init__(self):
-        self.place, self.count = None, 0
+    Unless `once`, it raises another one, with the next number, each time that this call looks again.
+    """
+
+    def __init__(self, once):
+        self.once, self.place, self.count = once, None, 0
 
     def __call__(self, number, frame):
         place = id(frame), frame.f_lasti
         self.count = self.count + 1 if place == self.place else 1
         self.place = place
-        if self.count == 3:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            raise KeyboardInterrupt
+        if self.count >= 3:
+            if self.once:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            raise KeyboardInterrupt(self.count - 2)
 
 
 @contextlib.contextmanager
-def ticking(period=0.003):
-    """Interrupts a long call of compiled code that looks for signals; one that does not look ends as usual. period: in seconds."""
-    before = signal.signal(signal.SIGALRM, Ticks())
+def ticking(period=0.003, once=True):
+    """Interrupts a long call of compiled code that looks for signals; one that does not look ends as usual. period: in seconds; once: see `Ticks`."""
+    before = signal.signal(signal.SIGALRM, Ticks(once))
     signal.setitimer(signal.ITIMER_REAL, period, period)
     try:
         yield

@@ -292,7 +292,7 @@ cdef class Features(Component):
     def answer(self, int status):
         """Raises what a compiled or Python method left behind."""
         if status < 0:
-            self.reraise()
+            self.raised()
 
     def reraise(self):
         if self.error is not None:

@@ -10,6 +10,11 @@ from structperc.core.features cimport Features, Parameter, taken
 from structperc.core.inner_products cimport (best_inner, sp_blocks, sp_index, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
                                              sp_start)
 from structperc.core.rows cimport Example
+from structperc.core.stopping cimport interrupted
+
+cdef enum:
+    OFTEN = 32                  # rows between two questions whether to stop
+    AT_ONCE = 2                 # products of a weight and a value in the time of an operation
 
 
 cdef inline bint moves(const double *c, Py_ssize_t n) noexcept nogil:
@@ -53,15 +58,22 @@ cdef class RowPart(Features):
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef sp_blocks b = blocks_of(self, p), ahead = b
         cdef sp_rows following
-        cdef Py_ssize_t t, n = x.block.n_rows
-        cdef bint sparse = self.feature_major and not sp_is_dense(&x.block)
+        cdef Py_ssize_t t, first = 0, last, n = x.block.n_rows
+        cdef bint dense = sp_is_dense(&x.block), sparse = self.feature_major and not dense
         ahead.average = 0                                   # scores do not look at the averages
-        for t in range(n):
-            if sparse and t + 1 < n:
-                following = sp_row_of(&x.block, t + 1)
-                sp_prefetch_blocks(&following, &ahead)
-            self.kernels.dots[x.block.layout](&x.block, t, &b, s + t * self.n_blocks)   # may write into the next row, which comes later
-        return 0
+        while True:
+            last = min(first + OFTEN, n)
+            for t in range(first, last):
+                if sparse and t + 1 < n:
+                    following = sp_row_of(&x.block, t + 1)
+                    sp_prefetch_blocks(&following, &ahead)
+                self.kernels.dots[x.block.layout](&x.block, t, &b, s + t * self.n_blocks)   # may write into the next row, which comes later
+            if last == n:
+                return 0
+            if interrupted((last - first) * self.n_features * self.n_blocks // AT_ONCE if dense else
+                           (sp_start(&x.block, last) - sp_start(&x.block, first)) * self.n_blocks // AT_ONCE):
+                return -1
+            first = last
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
         cdef sp_blocks b = blocks_of(self, p)

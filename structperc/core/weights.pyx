@@ -8,7 +8,7 @@ import numpy as np
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
 from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
-from structperc.core.component import bound
+from structperc.core.component import bound, raise_stored
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
 from structperc.core.features cimport PADDING, Features, room_for, written_out
@@ -117,7 +117,7 @@ cdef class Weights(Component):
         cdef double[::1] s = np.zeros(n + PADDING)
         x.n_atoms = n
         if self.scores_c(x, &s[0]) < 0:
-            self.reraise()
+            raise_stored(self, self.features)
         return np.asarray(s)[:n]
 
     def update(self, Example x, c):

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from structperc.solvers.pairs import short_pairs
 from structperc_kernels.strings import SubsequenceKernel
 from structperc_kernels.trees import SubsetTreeKernel
+from structperc_sequence.chain_features import ChainFeatures
 from structperc_sequence.constraints import read_constraints
 from structperc_sequence.solver import Viterbi
 from ticking import ticking
@@ -83,6 +85,26 @@ def test_ctrl_c_within_a_sentence_keeps_the_sentences_before():
     with pytest.raises(KeyboardInterrupt), ticking():
         engine.predict(X, lengths=[*lengths, LONG])
     assert all(map(np.array_equal, engine.predict(X[:8], lengths=[4, 4]), expected.predict(X[:8], lengths=[4, 4])))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_ctrl_c_ends_the_scoring_of_a_long_sentence(sparse):
+    T, d = 20_000, 400
+    features = ChainFeatures(LABELS, d, feature_major=sparse)
+    w, rows = np.zeros(features.n_weights), scipy.sparse.csr_array(np.ones((1, d))) if sparse else np.ones((1, d))
+    X = scipy.sparse.vstack([rows] * T, format="csr") if sparse else np.ones((T, d))
+    x = Rows(X, np.array([0, T])).example(0)
+    with pytest.raises(KeyboardInterrupt), ticking():
+        features.scores(w, x)
+    assert not features.scores(w, Rows(X[:3], np.array([0, 3])).example(0)).any()
+
+
+def test_the_first_ctrl_c_ends_the_comparison_with_strings():
+    held, asked = ["abcdefgh" * 50 + "ab" * n for n in range(60)], ["abcdefgh" * 50] * 32      # two groups of sixteen
+    engine = Engine("multiclass", classes=[1, 2], plugins=["dual-kernel"], kernel="subsequence").partial_fit(held, [1, 2] * 30)
+    with pytest.raises(KeyboardInterrupt) as caught, ticking(0.05, once=False):         # reading takes less
+        engine.predict(asked)
+    assert caught.value.args == (1,)
 
 
 def test_ctrl_c_ends_sums_over_pairs():
