@@ -193,7 +193,9 @@ cdef class Expansion(Weights):
                 while status == 0 and first < self.kernel_rows.n:
                     last = min(first + self.kernel_rows.rows_per_tile, self.kernel_rows.n)
                     for group in range(r.shape[0]):
-                        status |= add_slots(self.kernel_rows, q, group, first, last, &c[0, 0], n_blocks, &r[group, 0, 0])
+                        status = add_slots(self.kernel_rows, q, group, first, last, &c[0, 0], n_blocks, &r[group, 0, 0])
+                        if status < 0:
+                            break
                     first = last
             if status < 0:
                 self.kernel_rows.reraise()
