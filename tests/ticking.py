@@ -25,7 +25,10 @@ class Ticks:
 
 @contextlib.contextmanager
 def ticking(period=0.003, once=True):
-    """Interrupts a long call of compiled code that looks for signals; one that does not look ends as usual. period: in seconds; once: see `Ticks`."""
+    """Interrupts a long call of compiled code that looks for signals; one that does not look ends as usual.
+
+    period: in seconds; once: see `Ticks`.
+    """
     before = signal.signal(signal.SIGALRM, Ticks(once))
     signal.setitimer(signal.ITIMER_REAL, period, period)
     try:
