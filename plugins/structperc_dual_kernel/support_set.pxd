@@ -14,6 +14,7 @@ cdef class SupportSet:
     cdef dict slot_of                           # of each row's key
     cdef list keys
     cdef Py_ssize_t n_joined
+    cdef Py_ssize_t vacant                      # the slot that was chosen for the row that joins next; -1: none
     # since the snapshot
     cdef dict journal                           # what slots had before they changed; None: nobody will ask
     cdef dict evicted                              # the evicted rows, by slot
@@ -24,5 +25,6 @@ cdef class SupportSet:
     cdef int measure(self, Py_ssize_t slot, Example x, Py_ssize_t row) except -1
     cdef Py_ssize_t find(self, key) except -2
     cdef Py_ssize_t choose_eviction(self, random) except -1
+    cdef Py_ssize_t chosen(self, random) except -1
     cdef int evict(self, Py_ssize_t slot) except -1
     cdef Py_ssize_t join(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number, key) except -1

@@ -48,7 +48,7 @@ cdef class SupportSet:
 
     def __init__(self, KernelRows kernel_rows, Py_ssize_t n_blocks, Py_ssize_t budget=0, removal="oldest"):
         self.kernel_rows, self.n_blocks, self.budget, self.removal = kernel_rows, n_blocks, budget, removal
-        self.slot_of, self.keys, self.journal, self.evicted = {}, [], None, None
+        self.slot_of, self.keys, self.journal, self.evicted, self.vacant = {}, [], None, None, -1
         self.v, self.u = np.zeros((0, n_blocks)), np.zeros((0, n_blocks))
         self.number, self.joined = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self.square = np.zeros(0)
@@ -69,7 +69,12 @@ cdef class SupportSet:
         return self.slot_of.get(key, -1)
 
     cdef Py_ssize_t choose_eviction(self, random) except -1:
-        """The slot whose row makes room for another; of several that are least, the first."""
+        """The slot whose row makes room for another; of several that are least, the first. The same until a row has joined there."""
+        if self.vacant < 0:
+            self.vacant = self.chosen(random)
+        return self.vacant
+
+    cdef Py_ssize_t chosen(self, random) except -1:
         cdef Py_ssize_t n = self.kernel_rows.n, slot, block, found = 0
         cdef double least = INFINITY, size
         cdef bint oldest = self.removal == "oldest"
@@ -130,6 +135,7 @@ cdef class SupportSet:
             self.keys.append(key)
         self.keys[slot] = key
         self.slot_of[key] = slot
+        self.vacant = -1
         return slot
 
     cdef int measure(self, Py_ssize_t slot, Example x, Py_ssize_t row) except -1:
@@ -148,7 +154,7 @@ cdef class SupportSet:
     def clear(self):
         """Removes all rows; this cannot be taken back."""
         self.kernel_rows.truncate(0)
-        self.keys, self.slot_of, self.journal, self.evicted = [], {}, None, None
+        self.keys, self.slot_of, self.journal, self.evicted, self.vacant = [], {}, None, None, -1
 
     # ---- taking back ----
 
@@ -170,7 +176,7 @@ cdef class SupportSet:
             self.number[slot], self.joined[slot], self.square[slot], self.keys[slot] = number, joined, square, key
             if key is not None:
                 self.slot_of[key] = slot
-        self.journal, self.evicted, self.n_joined = None, None, n_joined
+        self.journal, self.evicted, self.n_joined, self.vacant = None, None, n_joined, -1
 
     # ---- as arrays ----
 
@@ -202,7 +208,7 @@ cdef class SupportSet:
         self.number = taken(state, "numbers", np.int64, (n,), low=0, high=MOST)
         self.joined = taken(state, "joined", np.int64, (n,), low=0, high=self.n_joined)
         self.square = taken(state, "squares", np.float64, (n,), finite=False)
-        self.keys, self.slot_of, self.journal, self.evicted = keys, slot_of, None, None
+        self.keys, self.slot_of, self.journal, self.evicted, self.vacant = keys, slot_of, None, None, -1
 
 
 def short(key):

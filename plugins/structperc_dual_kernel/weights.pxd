@@ -38,4 +38,3 @@ cdef class DualWeights(Weights):
     cdef double row_norm(self, Example x) noexcept nogil
     cdef int shrink_c(self) noexcept nogil
     cdef int failed(self, Component part) noexcept nogil
-    cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1

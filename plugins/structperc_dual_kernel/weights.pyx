@@ -19,7 +19,7 @@ from structperc.core.weights cimport Weights
 from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc.plugin_tools import refuse_not_finite, take_interruption, taken
+from structperc.plugin_tools import completed, refuse_not_finite, take_interruption, taken
 from structperc_kernels import KernelObjects
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
@@ -249,7 +249,7 @@ cdef class DualWeights(Weights):
                 try:
                     if full:
                         self.ahead.cache.make_room(self.ahead.cache.changed_slot.shape[0] + 1)
-                    slot = self.slot_for(x, row) if slot < 0 else slot
+                    slot = self.whole(self.slot_for, x, row) if slot < 0 else slot
                 except BaseException as error:
                     self.error = error
                     return -1
@@ -262,8 +262,19 @@ cdef class DualWeights(Weights):
             self.failed(self.support.kernel_rows)       # `update_c` reports it once the step is whole
         return 0
 
-    cdef Py_ssize_t slot_for(self, Example x, Py_ssize_t row) except -1:
-        """Where row `row` of x is held; it joins if it is not yet, and another one gives way if it must."""
+    def whole(self, function, *arguments):
+        """The answer of a part of a step, which goes on after Ctrl-C: `update_c` reports that once the step is made."""
+        interrupts = []
+        answer = completed(interrupts, function, *arguments)
+        if interrupts:
+            self.error = interrupts[0]
+        return answer
+
+    def slot_for(self, Example x, Py_ssize_t row):
+        """Where row `row` of x is held; it joins if it is not yet, and another one gives way if it must.
+
+        After Ctrl-C it may be called again: the slot that was chosen stays so until a row has joined there.
+        """
         cdef SupportSet held = self.support
         cdef int64_t number = self.first_number + x.first_row + row
         cdef double[::1] leaving
@@ -293,22 +304,24 @@ cdef class DualWeights(Weights):
                 if status < 0:
                     self.error = self.schedule.taken_error()
                 else:
-                    self.multiply_out()
+                    self.whole(self.multiply_out)
             except BaseException as error:
                 self.error = error
                 return -1
         return status
 
     def multiply_out(self):
-        """Multiplies the scale into the coefficients, and into all that is in their units."""
+        """Multiplies the scale into the coefficients, and into all that is in their units. May be called again after Ctrl-C."""
+        cdef double scale = self.averaging.scale, scale_sum = self.averaging.scale_sum
         self.support.remember_all()
         v, u, _ = self.support.arrays()
         own = self.explicit.vector
         with np.errstate(all="ignore"):                     # what overflows is found in the scores
-            for values, accumulated in ((v, u), (own[0], own[1])):
-                accumulated -= self.averaging.scale_sum * values      # the running sum moves into -u
-                values *= self.averaging.scale
-        self.ahead.multiply(self.averaging.scale)
+            found = [(accumulated - scale_sum * values, scale * values) for values, accumulated in ((v, u), (own[0], own[1]))]
+        # from here on nothing is called in which Ctrl-C comes
+        for (values, accumulated), (further, scaled) in zip(((v, u), (own[0], own[1])), found, strict=True):
+            accumulated[:], values[:] = further, scaled     # the running sum moves into -u
+        self.ahead.multiply(scale)
         scale_multiplied_out(&self.averaging)
 
     # ---- geometry ----

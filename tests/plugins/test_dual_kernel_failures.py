@@ -196,6 +196,38 @@ def test_ctrl_c_at_any_call_of_a_kernel_leaves_a_finished_step(variant):
         one.partial_fit(X, y).fit(X, y)
 
 
+@pytest.mark.parametrize("removal", ["oldest", "random", "least"])
+def test_ctrl_c_while_a_row_joins_leaves_a_finished_step(removal):
+    def interrupts_once(A, B):
+        kernel.at = None
+        raise KeyboardInterrupt
+
+    def learned(one):
+        found = one.parts_.weights.state()
+        return tuple(found[name].tobytes() for name in ("coefficients", "explicit", "numbers", "squares", "n_joined"))
+
+    X, y = data()
+    X, kernel = csr_array(X), Failing()
+    options = {"update": "pa1", "decay": 0.99, "budget": 7, "removal": removal, "kernel": kernel, "gamma": "scale"}
+    one, steps = engine(**options).partial_fit(X[:20], y[:20]), []
+    for i in range(20, 30):
+        steps.append(learned(one))
+        one.partial_fit(X[i:i + 1], y[i:i + 1])
+    steps.append(learned(one))
+    kernel.arm(None, None)
+    engine(**options).partial_fit(X[:20], y[:20]).partial_fit(X[20:30], y[20:30])
+    for at in range(1, kernel.calls):
+        kernel.arm(at, interrupts_once)
+        one = engine(**options)
+        try:
+            one.partial_fit(X[:20], y[:20])
+            one.partial_fit(X[20:30], y[20:30])
+        except KeyboardInterrupt:
+            if one.model is None or one.parts_.weights.n_visited <= 20:
+                continue
+        assert learned(one) in steps
+
+
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("options, objects", [({}, False), ({"budget": 20, "removal": "random"}, False), ({"update": "pa"}, False),
                                               ({"kernel": "subsequence", "gamma": "scale"}, True),
