@@ -120,16 +120,23 @@ cdef class KernelObjects(ListedKernelRows):
 
     def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
         cdef ObjectQueries queries = <ObjectQueries> q
-        cdef Py_ssize_t largest
+        cdef Py_ssize_t largest, held
         queries.encoded = [self.encode(rows, which[i]) for i in range(which.shape[0])]
         queries.n = which.shape[0]
         if self.learns and self.compiled is not None:
             self.block_rows, self.of_block = rows, dict(zip(which, queries.encoded, strict=True))
         if self.compiled is not None:
             largest = max([self.size(one) for one in queries.encoded], default=0)
-            largest = self.compiled.room_c(largest, max(self.largest, largest))     # rows may join while these queries are in use
-            if queries.work is None or queries.work.shape[0] < largest:
-                queries.work = np.empty(max(largest, 1))
+            held = max(self.largest, largest)                   # rows may join while these queries are in use
+            if queries.work is None or queries.work.shape[0] <= self.compiled.room_c(largest, held):
+                queries.work = self.scratch(largest, held)
+
+    def scratch(self, Py_ssize_t size, Py_ssize_t held):
+        """Space to compare objects of up to this size with objects held."""
+        try:
+            return self.compiled.scratch(size, held)
+        except DataError as error:
+            raise DataError(f"the largest object of X cannot be compared: {error}") from None
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
         if interrupted(n * LANES * OFTEN):

@@ -193,8 +193,13 @@ cdef class ObjectKernel(Component):
         return [[symbols[code] for code in codes[start:end]] for start, end in zip(bounds, ends, strict=False)]
 
     def scratch(self, Py_ssize_t size_a, Py_ssize_t size_b):
-        """Space for an evaluation between objects of these sizes."""
-        return np.empty(self.room_c(size_a, size_b) + 1)
+        """Space for an evaluation between objects of at most these sizes."""
+        cdef Py_ssize_t n = self.room_c(size_a, size_b) + 1
+        try:
+            return np.empty(n)
+        except MemoryError:
+            raise DataError(f"its kernel takes {8 * n / 2**30:.1f} GiB of scratch space, more than there is; leave it out or divide "
+                            f"it.") from None
 
     cdef Py_ssize_t room_c(self, Py_ssize_t size_a, Py_ssize_t size_b) noexcept nogil:
         """Doubles of scratch space for an evaluation between objects of at most these sizes."""

@@ -20,7 +20,8 @@ cdef enum:
     WORD = -1                   # in place of a number of children: a leaf that is a word, not a category
     NO_PRODUCTION = -1          # in place of a child's number: a category without children
     MOST_PAIRS = 0x7FFFFFFF
-    PAIR = 10                   # operations for a pair of nodes
+    PAIR = 10                   # operations for a pair of nodes, and
+    CHILD = 2                   # for each of their children
 
 TOKENS = re.compile(r"[()]|[^\s()]+")
 
@@ -214,7 +215,7 @@ cdef double common(const Tree *a, const Tree *b, double decay, Match *match, dou
     cdef const Group *g_end = g + a.n_groups
     cdef const Group *h = b.groups
     cdef const Group *h_end = h + b.n_groups
-    cdef const double *begin
+    cdef Py_ssize_t operations
     cdef const Match *below
     cdef const int *mine
     cdef const int *its
@@ -234,13 +235,14 @@ cdef double common(const Tree *a, const Tree *b, double decay, Match *match, dou
         for i in range(g[0].first, g[1].first):
             match[i].first, match[i].n = h[0].first, h[1].first - h[0].first
     for start in range(0, a.n_nodes, 64):           # a call among the loops below would slow small trees by a tenth
-        begin = memo
+        operations = 0
         for m in range(start, min(start + 64, a.n_nodes)):
             i = a.upwards[m]
             if match[i].n == 0:
                 continue
             match[i].row, row_sum = memo, 0
             mine, n_children = a.children + a.first[i], a.first[i + 1] - a.first[i]
+            operations += match[i].n * (PAIR + CHILD * <Py_ssize_t> n_children)
             for j in range(match[i].first, match[i].first + match[i].n):
                 its, value = b.children + b.first[j], decay
                 for k in range(n_children):
@@ -252,7 +254,7 @@ cdef double common(const Tree *a, const Tree *b, double decay, Match *match, dou
                 memo += 1
                 row_sum += value
             total += row_sum
-        if interrupted(PAIR * (memo - begin)):
+        if interrupted(operations):
             return NAN
     return total
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from reference import fragments
 from structperc_kernels.trees import SubsetTreeKernel
 
+from structperc import Engine
 from structperc.errors import DataError, OptionError
 
 LABELS, WORDS = st.sampled_from(["S", "A", "B"]), st.sampled_from(["a", "b", "A"])
@@ -277,3 +278,22 @@ def test_values_do_not_depend_on_what_was_encoded_before(trees, data):
     two = {i: other.encode(trees[i]) for i in order}
     two = [two[i] for i in range(len(trees))]
     assert kernel.values(one, one).tobytes() == other.values(two, two).tobytes()
+
+
+def test_a_tree_whose_scratch_space_is_not_there_is_refused_in_a_sentence(monkeypatch):
+    empty, large = np.empty, ("A", "a")
+    for _ in range(300):
+        large = ("S", large, ("B", "b"))
+
+    def scarce(shape, *args, **kwargs):
+        if np.prod(shape) > 10**5:
+            raise MemoryError
+        return empty(shape, *args, **kwargs)
+
+    engine = Engine("multiclass", classes=[1, 2], plugins=["dual-kernel"], kernel="subset-tree")
+    engine.partial_fit(["(S (A a))", "(S (B b))"], [1, 2])
+    answers = engine.predict(["(S (A a))"]).tolist()
+    monkeypatch.setattr(np, "empty", scarce)
+    with pytest.raises(DataError, match=r"X\[1\]: its kernel takes .* GiB of scratch space, more than there is"):
+        engine.predict(["(S (A a))", large])
+    assert engine.predict(["(S (A a))"]).tolist() == answers
