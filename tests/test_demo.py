@@ -1,5 +1,6 @@
 """`make demo` keeps its promises, and everything that it and the README tell to type next works on what it has written."""
 
+import gzip
 import os
 import re
 import shlex
@@ -66,10 +67,12 @@ def test_what_to_try_next_works(printed, folder):
 def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder):
     for name in ("train.txt", "test.txt"):
         (folder / name).write_text("the DT B-NP\ndog NN I-NP\nsleeps VB B-VP\n. . O\n\nit PRP B-NP\nbarks VB B-VP\n\n")
+    with gzip.open(folder / "large.csv.gz", "wb") as file:
+        file.write((folder / "demo-output/train.csv").read_bytes())
     commands = re.findall(r"^    (structperc .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     answers = [run(shlex.split(command, comments=True), folder) for command in commands]
 
-    assert len(commands) == 8
+    assert len(commands) == 9
     assert re.search(r"phrase F1 +1\.0000", answers[7])
     assert "of which the weights are a sum" in answers[5]
     assert "cusum  (problem" in answers[0]

@@ -10,4 +10,5 @@ cdef class AlignedBuffer:
 
 cdef object copied(const void *at, shape, dtype)
 cdef object viewed(void *at, shape, dtype)
+cdef object room_for(AlignedBuffer buffer, shape, dtype)
 cdef int out_of_memory() except -1

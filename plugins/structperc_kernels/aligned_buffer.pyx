@@ -56,5 +56,12 @@ cdef object viewed(void *at, shape, dtype):
     return np.frombuffer(PyMemoryView_FromMemory(<char *> at, size, PyBUF_WRITE), dtype=dtype).reshape(shape)
 
 
+cdef object room_for(AlignedBuffer buffer, shape, dtype):
+    """An array on memory of the buffer, grown where that is needed."""
+    if buffer.provide(math.prod(shape) * np.dtype(dtype).itemsize) < 0:
+        out_of_memory()
+    return viewed(buffer.at, shape, dtype)
+
+
 cdef int out_of_memory() except -1:
     raise MemoryError("the rows that the kernel is computed with do not fit into memory; set a budget.")

@@ -11,7 +11,7 @@ from structperc.core.stopping cimport interrupted
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
 from structperc.plugin_tools import taken
-from structperc_kernels.aligned_buffer cimport copied, out_of_memory, viewed
+from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory, room_for
 from structperc_kernels.instruction_sets cimport (sp_is_distance, sp_keep_dense_f32, sp_keep_dense_f64, sp_norm_of_f32, sp_norm_of_f64,
                                                   sp_panel)
 from structperc_kernels.kernel_rows cimport LANES, Queries
@@ -128,16 +128,14 @@ cdef class DenseKernelRows(VectorKernelRows):
 
     def restore(self, state):
         cdef Py_ssize_t i, n
+        cdef AlignedBuffer stored = AlignedBuffer()
         gamma, offset = self.check_state(state)
-        rows = taken(state, "rows", self.dtype, (None, self.n_features), into=self._room)
+        rows = taken(state, "rows", self.dtype, (None, self.n_features), into=lambda shape: room_for(stored, shape, self.dtype))
         self.origin = taken(state, "origin", np.float64, (self.n_features,))
         n = len(rows)
+        self.stored = stored
+        self.reserve(n)
         self.function.gamma, self.function.offset, self.fitted = gamma, offset, True
         for i in range(n):
             self.measure(i, self.stored.at + i * self.n_features * self.value_size, self.n_features)
         self.n = n
-
-    def _room(self, shape):
-        """Where rows of this shape are stored."""
-        self.reserve(shape[0])
-        return viewed(self.stored.at, shape, self.dtype)

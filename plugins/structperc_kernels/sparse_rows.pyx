@@ -12,7 +12,7 @@ from structperc.errors import DataError
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
 from structperc.plugin_tools import check_starts, taken
-from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory, viewed
+from structperc_kernels.aligned_buffer cimport AlignedBuffer, copied, out_of_memory, room_for, viewed
 from structperc_kernels.instruction_sets cimport (sp_keep_sparse_f32, sp_keep_sparse_f64, sp_n_values, sp_norm_of_f32, sp_norm_of_f64,
                                                   sp_panel)
 from structperc_kernels.kernel_rows cimport LANES, Queries
@@ -242,17 +242,19 @@ cdef class SparseKernelRows(VectorKernelRows):
 
     def restore(self, state):
         cdef Py_ssize_t i, n
+        cdef AlignedBuffer columns = AlignedBuffer(), stored = AlignedBuffer()
         gamma, offset = self.check_state(state)
-        self.truncate(0)
-        values = taken(state, "values", self.dtype, (None,), into=self._room)
+        values = taken(state, "values", self.dtype, (None,), into=lambda shape: room_for(stored, shape, self.dtype))
         indices = taken(state, "indices", np.int32, (len(values),), low=0, high=self.n_features - 1,
-                        into=lambda shape: viewed(self.indices.at, shape, np.int32))
+                        into=lambda shape: room_for(columns, shape, np.int32))
         starts = taken(state, "starts", np.int64, (None,))
         check_starts("row starts", starts, len(values))
         falls = np.flatnonzero(np.diff(indices) <= 0) + 1
         if not np.isin(falls, starts).all():
             raise DataError("the saved features of a row are not in ascending order.")
         n = len(starts) - 1
+        self.truncate(0)
+        self.indices, self.stored = columns, stored
         self.reserve(n)
         lengths = np.diff(starts).astype(np.int32)
         viewed(self.begin.at, (n,), np.int64)[:], viewed(self.length.at, (n,), np.int32)[:] = starts[:n], lengths
@@ -261,9 +263,3 @@ cdef class SparseKernelRows(VectorKernelRows):
         self.n, self.used = n, len(values)
         for i in range(n):
             self.measure(i, self.stored.at + self.held.begin[i] * self.value_size, self.held.length[i])
-
-    def _room(self, shape):
-        """Where so many values are stored."""
-        if self.indices.provide(shape[0] * 4) < 0 or self.stored.provide(shape[0] * self.value_size) < 0:
-            out_of_memory()
-        return viewed(self.stored.at, shape, self.dtype)

@@ -25,8 +25,8 @@ def name_of(path) -> str:
 
 
 def can_be_read_again(path) -> bool:
-    """Whether a second reading finds the same; not so standard input and pipes."""
-    return path != STANDARD_INPUT and os.path.isfile(path)
+    """Whether a second reading finds the same, if the first finds anything; not so standard input and pipes."""
+    return path != STANDARD_INPUT and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def uncompressed_suffix(path) -> str:

@@ -196,6 +196,12 @@ def test_what_needs_a_second_reading_is_refused_before_the_first(run, monkeypatc
 # ---- what may go wrong ----
 
 
+def test_a_file_that_is_not_there_is_named_as_such(run, tmp_path):
+    code, _, err = run("fit", "cusum", tmp_path / "none.csv", "--stream", "--target", "y", "--model", tmp_path / "made")
+    assert code == 2 and "none.csv" in err and "No such file" in err
+
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--stream", "--set", "shuffle=true"], "--stream learns from the examples in the order of the file; leave shuffle out"),
     (["--stream", "--rows", "0"], "'0' is no whole number from 1 on"),

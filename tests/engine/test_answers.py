@@ -491,7 +491,7 @@ def test_the_ways_are_one(ways, layout):
     ({"lengths": [6], "groups": [0] * 6}, "lengths and groups were given"),
     ({"offsets": [0, 6], "groups": [0] * 6}, "offsets and groups were given"),
     ({"offsets": [0, 6], "lengths": [6], "groups": [0] * 6}, "offsets and lengths and groups were given"),
-    ({"groups": [[0, 1]] * 6}, r"groups has shape \(6, 2\); expected one entry for each row of X"),
+    ({"groups": [[0, 1]] * 6}, r"groups has shape \(6, 2\); expected an entry for each row of X"),
     ({"groups": []}, "groups has 0 entries, but X has 6 rows"),
     ({"groups": [0] * 5}, "groups has 5 entries, but X has 6 rows"),
     ({"lengths": [2, 2]}, "lengths add up to 4, but X has 6 rows"),

@@ -356,7 +356,7 @@ def test_labels_that_no_file_holds_are_refused_before_training(labels, why, name
 
 def test_column_names_that_no_file_holds_are_refused_before_training():
     with pytest.raises(DataError, match=r"X has a column 'b\\ud800' with half of a surrogate pair in its name.*rename it"):
-        Engine("cusum").fit(pd.DataFrame(data()[0], columns=["a", "b\ud800", "c", "d"]), data()[1])
+        Engine("cusum").fit(pd.DataFrame(data()[0], columns=pd.Index(["a", "b\ud800", "c", "d"], dtype=object)), data()[1])
 
 
 def test_numbers_of_numpy_among_other_labels_are_labels_like_any():

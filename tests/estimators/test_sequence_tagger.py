@@ -540,7 +540,7 @@ def test_top_transitions_are_the_largest_scores(noisy):
 # ---- labels ----
 
 
-@pytest.mark.parametrize("labels", [("B", "I", "O"), (("N", 1), ("N", 2), ("V", 1)), (b"B", b"I", b"O"), (2, 5, 9), (0.5, 1.0, 2.0)])
+@pytest.mark.parametrize("labels", [("B", "I", "O"), (b"B", b"I", b"O"), (2, 5, 9), (0.5, 1.0, 2.0)])
 def test_any_labels_that_can_be_compared(labels, noisy):
     X, y = noisy
     chosen = [[labels[LABELS.index(label)] for label in one] for one in y]
@@ -557,7 +557,8 @@ def test_labels_without_an_order_are_named(noisy):
     tags = [[list(Tag)[LABELS.index(label)] for label in one] for one in y]
     with pytest.raises(DataError, match=r"y holds labels of the type Tag, which have no order; name them in order with classes="):
         made().fit(X, tags)
-    assert made(classes=list(Tag)).fit(X, tags).predict(X[:1])[0][0] in Tag
+    with pytest.raises(DataError, match="classes holds the label <Tag.BEGIN: 0> of type Tag, which a model file cannot hold"):
+        made(classes=list(Tag)).fit(X, tags)
     with pytest.raises(DataError, match="classes is 'BIO'; expected the labels in order, such as a list"):
         made(classes="BIO").fit(X, y)
 

@@ -427,10 +427,13 @@ def test_predicting_needs_queries_too():
         engine.explain(X4[:2], against=(5,))
 
 
-def test_functions_do_not_go_into_model_files(tmp_path):
+def test_functions_do_not_go_into_model_files_and_are_passed_again(tmp_path):
     engine = Engine("latent-ranking", k=1, update="latent", step_schedule=fade).fit(X4, Y4, groups=[1, 1, 2, 2])
-    with pytest.raises(PluginError, match="step_schedule=.*cannot be written to a model file"):
-        engine.save(tmp_path / "model")
+    engine.save(tmp_path / "model")
+    with pytest.raises(PluginError, match="step_schedule=fade, which a model file cannot hold; pass the same again"):
+        Engine.load(tmp_path / "model")
+    again = Engine.load(tmp_path / "model", step_schedule=fade)
+    assert np.array_equal(again.coef_, engine.coef_)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
