@@ -81,6 +81,12 @@ def portable(array):
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
+class Directory(zipfile.ZipFile):
+    """The list of a zip's members. Its file stays open, and nothing runs in Python when it goes: there a Ctrl-C would be lost."""
+
+    __del__ = object.__hash__
+
+
 class Member:
     """An array of a model file, read when it is asked for.
 
@@ -167,7 +173,7 @@ class Archive:
     def __init__(self, file, shown):
         self.shown, self.file = shown, file
         self.length = file.seek(0, io.SEEK_END)
-        listed = zipfile.ZipFile(file).infolist()
+        listed = Directory(file).infolist()
         infos = {info.filename: info for info in listed}
         if len(infos) < len(listed):
             raise ModelFormatError(f"{shown} holds members of one name twice; expected a file written by Engine.save.")
