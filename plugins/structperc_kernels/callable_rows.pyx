@@ -4,7 +4,7 @@ Typical sizes: 10^2..10^4 rows. Cost: the function is called for 64 stored rows 
 """
 import numpy as np
 
-from structperc.errors import PluginError
+from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Rows
 from structperc.plugin_tools import check_starts, taken
 from structperc_kernels.compared_rows cimport ComparedKernelRows
@@ -56,7 +56,9 @@ cdef class CallableKernelRows(ComparedKernelRows):
         return self.few_values()
 
     def restore(self, state):
-        rows = taken(state, "rows", FLOATS, (None, self.n_features)) if "rows" in state else self.saved_csr(state)
+        if self.sparse == ("rows" in state):
+            raise DataError(f"the saved rows are {'dense' if self.sparse else 'sparse'}, but the rows of the training are not.")
+        rows = self.saved_csr(state) if self.sparse else taken(state, "rows", FLOATS, (None, self.n_features))
         self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
 
     def saved_csr(self, state):

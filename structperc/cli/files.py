@@ -78,6 +78,8 @@ def parts_for(engine, arguments, needs_target=True, rows=None):
     if of_columns:
         yield from column_files.parts_for(engine, source, needs_target)
         return
+    if source.group is not None and engine.parts_.features.atoms_per_example is not None:
+        raise OptionError(f"--group makes examples of many rows, but the model of {engine.problem} predicts single rows; leave it out.")
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
     with closing(parts(source, needs_target=needs_target, features=None if names is None else list(names),
                        n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()))) as found:

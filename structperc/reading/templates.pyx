@@ -273,7 +273,7 @@ cdef class Template:
 cdef inline int point_at(Cell *cell, PyObject *string, Text text) except -1:
     """Makes a cell of a string: ASCII is read in place, other text is written down in UTF-8."""
     if not PyUnicode_Check(string):
-        raise DataError(f"the token holds {<object> string!r:.60}; expected strings only")
+        raise DataError(f"the token holds {shortened(<object> string)}; expected strings only")
     if PyUnicode_IS_COMPACT_ASCII(string):
         cell.borrowed, cell.at, cell.n = <const char *> PyUnicode_DATA(string), 0, PyUnicode_GET_LENGTH(string)
     else:

@@ -197,4 +197,4 @@ cdef double number(object value, Text scratch, size_t at) except? 0:
     except (TypeError, ValueError, OverflowError):
         expected = WEIGHTS
     name = PyUnicode_DecodeUTF8(scratch.data + at, scratch.used - at, NULL)
-    raise DataError(f"the feature {name!r} is {value!r:.60}; expected {expected}")
+    raise DataError(f"the feature {name!r} is {shortened(value)}; expected {expected}")

@@ -164,6 +164,13 @@ def test_a_template_is_an_input_too(run):
     assert code == 2 and "it is an input of this command" in err and Path("windows.txt").read_text() == "U1:%x[0,0]\n"
 
 
+def test_rows_of_their_own_are_not_grouped(run, tmp_path):
+    (tmp_path / "rows.svmlight").write_text("1 qid:1 1:1\n2 qid:2 1:2\n3 qid:3 1:3\n")
+    assert run("fit", "multiclass", tmp_path / "rows.svmlight", "--model", tmp_path / "model")[0] == 0
+    code, _, err = run("predict", tmp_path / "model", tmp_path / "rows.svmlight", "--group", "qid")
+    assert code == 2 and "--group makes examples of many rows, but the model of multiclass predicts single rows; leave it out" in err
+
+
 def test_predictions_go_to_pipes_and_devices():
     expected = "\n".join(["prediction", *map(str, Engine.load("my.model").predict(pd.read_csv("train.csv")[["age", "bmi"]])), ""])
     command = [sys.executable, "-m", "structperc.cli", "predict", "my.model", "train.csv", "--output"]

@@ -381,7 +381,7 @@ def test_kill_9_again_and_again_ends_with_the_bits_of_the_undisturbed_training(t
     with start("undisturbed") as process:
         assert process.wait() == 0
     kills = 0
-    for delay in itertools.count(0.1, 0.1):
+    for delay in itertools.count(0.005, 0.02):
         process = start("killed")
         with process.stdout:
             process.stdout.readline()

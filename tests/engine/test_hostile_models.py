@@ -273,7 +273,8 @@ def test_members_that_overlap_are_refused(cusum):
     listed = cusum.rindex(b"PK\x01\x02", 0, cusum.rindex(name))
     content = bytearray(cusum)
     far = content.rindex(b"PK\x01\x02", 0, content.rindex(b"weights.weights.npy"))
-    content[listed + 42:listed + 46] = content[far + 42:far + 46]
+    place, other = (entry + 46 + len(of) + 20 for entry, of in ((listed, name), (far, b"weights.weights.npy")))
+    content[place:place + 8] = content[other:other + 8]
     with pytest.raises(ModelFormatError, match="does not stand where the list of members says"):
         loaded(bytes(content))
 

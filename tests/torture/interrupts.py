@@ -221,8 +221,8 @@ def run_forked(main, arguments, folder, delay):
         code = 3
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            os.write(ready[1], b"x")
             try:
+                os.write(ready[1], b"x")
                 code = main(arguments)
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             except KeyboardInterrupt as error:
