@@ -14,7 +14,9 @@ def prepare():
         raise SystemExit("make fuzz: --coverage needs atheris; pip install atheris, or leave --coverage out.") from None
     with atheris.instrument_imports(include=["structperc", "structperc_batch", "structperc_dual_kernel", "structperc_kernels",
                                              "structperc_latent_ranking", "structperc_sequence"]):
-        import structperc.files.csv_svmlight  # noqa: F401
+        import structperc.files.csv_tables
+        import structperc.files.parquet
+        import structperc.files.svmlight  # noqa: F401
 
 
 
