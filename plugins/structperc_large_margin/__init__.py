@@ -1,0 +1,1 @@
+"""Ordinal regression with large margins: one direction, and thresholds that solve one quadratic program over all examples."""
