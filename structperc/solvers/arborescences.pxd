@@ -1,0 +1,43 @@
+# The maximum arborescence of n words: heads among the root 0 and the words 1..n.
+
+cdef enum:
+    # What a tree solver of this package answers.
+    FOUND = 0
+    INTERRUPTED = -1        # Ctrl-C; `structperc.core.stopping.raise_interruption` raises it
+    NO_SCORE = -2           # a score is NaN or +inf
+    INFEASIBLE = -3
+
+
+ctypedef struct Contraction:
+    # One run over the nodes: the root 0, the words 1..n, and from n + 1 on the supernodes, a parent after its children.
+    Py_ssize_t n_words, pitch, n_nodes
+    const double *scores    # score of head h and dependent m at [h * pitch + m]
+    double *word_best       # (n + 1,), of each word, the best score from another word
+    double *word_head       # and its lowest head
+    double *y               # of each node, the reduced score of the arc that enters it: the dual variable
+    double *columns         # (n - 1, n + 1), of each supernode: reduced scores of the arcs from all words, -inf from inside
+    int *head               # of each node, where the arc that enters it comes from
+    int *child              # of each node, the first child, or 0
+    int *sibling            # of each node, the next child of the same parent, or 0
+    int *state              # of each node: unvisited, on the path, done
+    int *top                # of each word, its outermost node
+    int *first              # of each node, the first of its words
+    int *last               # and the last
+    int *following          # of each word, the next word of the same outermost node, or 0
+    int *path
+    int rooted              # with the root last: the node that took the root's arc, or 0
+
+
+cdef Py_ssize_t arborescence_work(Py_ssize_t n_words) noexcept nogil
+# How many float64 numbers `max_arborescence_c` works in.
+
+cdef Contraction contraction_in(double *work, Py_ssize_t n_words) noexcept nogil
+# The run whose arrays stand in these float64 numbers.
+
+cdef int max_arborescence_c(const double *scores, Py_ssize_t pitch, Py_ssize_t n_words, bint one_root, int *heads,
+                            double *work) noexcept nogil
+# The heads of words 1..n in heads[0..n - 1]. Scores as above; neither the arcs into word 0 nor those from a word to itself are used.
+# INFEASIBLE: heads are -1 for the words of a set that no tree enters, and with one_root, -2 for those of another.
+
+cdef refusal(int status, const double *scores, Py_ssize_t pitch, Py_ssize_t n_words, const int *heads, str name)
+# The exception for a status below 0; `name` begins the message.

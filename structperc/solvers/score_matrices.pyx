@@ -1,0 +1,109 @@
+"""Square matrices of arc scores, given as an array or as a list of arrays, without copies where they are float64.
+
+Typical sizes: 1 to 10^5 matrices of 10 to 200 rows. A matrix of a list costs 0.1 us, one of a stack nothing.
+"""
+import numpy as np
+
+from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from structperc.core.errors import DataError
+
+
+cdef class ScoreMatrices:
+    """The scores of all arcs of one sentence or of many.
+
+    Parameters
+    ----------
+    scores : array of shape (n + 1, n + 1), or of shape (n_sentences, n + 1, n + 1), or list of arrays
+    name : str
+        Of the argument, for messages.
+    """
+
+    def __init__(self, scores, str name="scores"):
+        cdef Py_ssize_t i
+        self.name = name
+        self.single = not isinstance(scores, (list, tuple)) and np.ndim(scores) != 3
+        if self.single:
+            self.allocate(1, 1)
+            self.hold(scores, name)
+        elif isinstance(scores, (list, tuple)):
+            self.allocate(len(scores), len(scores))
+            for i in range(self.n_matrices):
+                self.hold(scores[i], f"{name}[{i}]")
+        else:
+            self.allocate(len(scores), 1)
+            self.hold_stack(scores)
+        for i in range(self.n_matrices):
+            self.offsets[i + 1] = self.offsets[i] + self.n_words[i]
+            self.most_words = max(self.most_words, self.n_words[i])
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.n_buffers):
+            PyBuffer_Release(&self.buffers[i])
+        PyMem_Free(self.buffers)
+        PyMem_Free(self.at)
+        PyMem_Free(self.n_words)
+        PyMem_Free(self.offsets)
+
+    cdef allocate(self, Py_ssize_t n_matrices, Py_ssize_t n_buffers):
+        self.n_matrices = n_matrices
+        self.at = <const double **> PyMem_Calloc(n_matrices + 1, sizeof(double *))
+        self.n_words = <Py_ssize_t *> PyMem_Calloc(n_matrices + 1, sizeof(Py_ssize_t))
+        self.offsets = <Py_ssize_t *> PyMem_Calloc(n_matrices + 1, sizeof(Py_ssize_t))
+        self.buffers = <Py_buffer *> PyMem_Calloc(n_buffers + 1, sizeof(Py_buffer))
+        if self.at == NULL or self.n_words == NULL or self.offsets == NULL or self.buffers == NULL:
+            raise MemoryError
+
+    cdef hold(self, matrix, str name):
+        """Reads one matrix more."""
+        cdef Py_ssize_t i = self.n_buffers
+        cdef Py_buffer *buffer = self.take(matrix, name)
+        if buffer.ndim != 2 or buffer.shape[0] != buffer.shape[1] or buffer.shape[0] == 0:
+            raise DataError(f"{name} has the shape {tuple(buffer.shape[d] for d in range(buffer.ndim))}; expected (n + 1, n + 1) for n "
+                            f"words and the root, rows for heads.{hint(matrix)}")
+        self.at[i], self.n_words[i] = <const double *> buffer.buf, buffer.shape[0] - 1
+
+    def hold_stack(self, stack):
+        """Reads matrices of one size."""
+        cdef Py_ssize_t i, size
+        cdef Py_buffer *buffer = self.take(stack, self.name)
+        if buffer.shape[1] != buffer.shape[2] or buffer.shape[1] == 0:
+            raise DataError(f"{self.name} has the shape {tuple(buffer.shape[d] for d in range(3))}; expected (n_sentences, n + 1, n + 1) "
+                            f"for n words and the root, rows for heads.")
+        size = buffer.shape[1]
+        for i in range(self.n_matrices):
+            self.at[i], self.n_words[i] = <const double *> buffer.buf + i * size * size, size - 1
+
+    cdef Py_buffer *take(self, values, str name) except NULL:
+        cdef Py_buffer *buffer = &self.buffers[self.n_buffers]
+        if type(values) is not np.ndarray or values.dtype != np.float64 or not values.flags.c_contiguous:
+            values = as_float64(values, name)
+        PyObject_GetBuffer(values, buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+        self.n_buffers += 1
+        return buffer
+
+    cdef split(self, answers):
+        """Of an array with a number for each word, a view for each sentence: rows of one array for sentences of one size."""
+        cdef Py_ssize_t i
+        if self.single:
+            return answers
+        return [answers[self.offsets[i]:self.offsets[i + 1]] for i in range(self.n_matrices)]
+
+    cdef str name_of(self, Py_ssize_t i):
+        return self.name if self.single else f"{self.name}[{i}]"
+
+
+def as_float64(values, name):
+    """A float64 array of real numbers, in C order."""
+    try:
+        values = np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"{name} is no array: {error}.") from error
+    if values.dtype.kind not in "fiub":
+        raise DataError(f"{name} has the dtype {values.dtype}; expected real numbers.")
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def hint(matrix):
+    return " A list stands for many sentences; pass numpy.array(scores) for one." if not isinstance(matrix, np.ndarray) else ""

@@ -1,0 +1,78 @@
+"""Slow twins of the tree solvers: all trees of a few words, and the algorithms as one reads them."""
+
+import functools
+import itertools
+
+import numpy as np
+
+
+@functools.cache
+def arborescences(n, one_root=False):
+    """The heads of all trees of n words, (n_trees, n): (n + 1)^(n - 1), or n^(n - 1) with one root."""
+    found = [heads for heads in itertools.product(range(n + 1), repeat=n) if is_tree(heads)]
+    trees = np.array(found, dtype=int).reshape(-1, n)
+    return trees[(trees == 0).sum(axis=1) == 1] if one_root else trees
+
+
+@functools.cache
+def projective_trees(n, one_root=False):
+    """Those of which every word between a head and its dependent descends from the head."""
+    trees = arborescences(n, one_root)
+    return trees[[is_projective(heads) for heads in trees]]
+
+
+def is_tree(heads):
+    return all(0 in ancestors(heads, m) for m in range(1, len(heads) + 1))
+
+
+def ancestors(heads, m):
+    """Of a word and itself, up to the root or around a circle."""
+    found = [m]
+    while found[-1] and heads[found[-1] - 1] not in found:
+        found.append(int(heads[found[-1] - 1]))
+    return found
+
+
+def is_projective(heads):
+    return all(h in ancestors(heads, between) for m, h in enumerate(heads, start=1) for between in range(min(h, m) + 1, max(h, m)))
+
+
+def tree_scores(scores, trees):
+    """The sum of the arcs' scores of each tree."""
+    return scores[trees, np.arange(1, scores.shape[0])].sum(axis=1)
+
+
+def tarjan(scores, root_last=False):
+    """The heads of the best tree, by the rule for ties of `max_arborescence`; None without a tree. Root last: one arc from the root.
+
+    Also the dual variables: pairs of a set of words and its y.
+    """
+    n = len(scores) - 1
+    reduced = {m: {h: scores[h, m] for h in range(n + 1) if h != m} for m in range(1, n + 1)}      # by node, then by head
+    members = {m: (m,) for m in range(1, n + 1)}
+    outermost = {m: m for m in range(n + 1)}
+    children, head, y, done, rooted = {}, {}, {}, {0}, False
+    for start in range(1, n + 1):
+        path, v = [], outermost[start]
+        while v not in done:
+            heads = [h for h in sorted(reduced[v]) if reduced[v][h] > -np.inf]
+            if root_last and heads != [0]:
+                heads = [h for h in heads if h]
+            if not heads or (root_last and heads == [0] and rooted):
+                return None
+            rooted = rooted or heads == [0]
+            head[v] = max(heads, key=lambda h: reduced[v][h])           # the first among equals
+            y[v] = reduced[v][head[v]]
+            path.append(v)
+            v = outermost[head[v]]
+            if v in path:
+                cycle, path, new = path[path.index(v):], path[:path.index(v)], max(members) + 1
+                children[new], members[new] = cycle, sum((members[child] for child in cycle), ())
+                outermost.update(dict.fromkeys(members[new], new))
+                reduced[new] = {h: max(reduced[child][h] - y[child] for child in cycle) for h in range(n + 1) if h not in members[new]}
+                v = new
+        done.update(path)
+    for new in sorted(children, reverse=True):
+        entered = max(children[new], key=lambda child: reduced[child][head[new]] - y[child])
+        head[entered] = head[new]
+    return np.array([head[m] for m in range(1, n + 1)], dtype=int), [(members[v], y[v]) for v in y]

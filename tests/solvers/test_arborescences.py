@@ -1,0 +1,147 @@
+"""Maximum arborescences against enumeration, a slow twin and dual certificates."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.trees import arborescences, is_tree, tarjan, tree_scores
+from structperc.solvers.arborescences import max_arborescence
+
+from structperc.errors import DataError
+
+INF = float("inf")
+
+
+def random_scores(random, n, kind):
+    """Real scores, integer ones with ties, and both with forbidden arcs."""
+    scores = random.normal(size=(n + 1, n + 1)) if kind % 2 else random.integers(-2, 3, size=(n + 1, n + 1)).astype(float)
+    scores[random.random(scores.shape) < (0.0, 0.0, 0.3, 0.6)[kind // 2]] = -INF
+    return scores
+
+
+@pytest.mark.parametrize("one_root", [False, True])
+def test_the_best_of_all_trees(one_root):
+    random = np.random.default_rng(0)
+    refused = 0
+    for i in range(4000):
+        scores = random_scores(random, int(random.integers(1, 6)), i % 8)
+        n = len(scores) - 1
+        best = tree_scores(scores, arborescences(n, one_root)).max()
+        if best == -INF:
+            refused += 1
+            with pytest.raises(DataError, match="leaves no tree"):
+                max_arborescence(scores, one_root)
+            continue
+        heads, total = max_arborescence(scores, one_root)
+        assert is_tree(heads) and (not one_root or (heads == 0).sum() == 1)
+        assert total == pytest.approx(best, abs=1e-12) and total == pytest.approx(scores[heads, np.arange(1, n + 1)].sum(), abs=1e-12)
+    assert refused > 100
+
+
+@pytest.mark.parametrize("one_root", [False, True])
+def test_the_slow_twin_gives_the_same_heads_among_equals_too(one_root):
+    random = np.random.default_rng(1)
+    for i in range(600):
+        n = int(random.integers(1, 30))
+        scores = random_scores(random, n, i % 6)
+        expected = tarjan(scores)
+        if expected is not None and one_root and (expected[0] == 0).sum() > 1:
+            expected = tarjan(scores, root_last=True)
+        if expected is None:
+            with pytest.raises(DataError, match="leaves no tree"):
+                max_arborescence(scores, one_root)
+        else:
+            assert max_arborescence(scores, one_root)[0].tolist() == expected[0].tolist()
+
+
+def test_roots_where_they_are_one_too_many():
+    """The example that has three different answers: several roots, one root, and the third best tree."""
+    scores = np.array([[0, 9, 8, 0], [0, 0, 4, 3], [0, 5, 0, 6], [0, 1, 2, 0]], dtype=float)
+    assert max_arborescence(scores)[0].tolist() == [0, 0, 2] and max_arborescence(scores)[1] == 23
+    assert max_arborescence(scores, one_root=True)[0].tolist() == [0, 1, 2] and max_arborescence(scores, one_root=True)[1] == 19
+    trees = arborescences(3, one_root=True)
+    assert sorted(tree_scores(scores, trees))[-3:] == [16, 19, 19]
+    assert sorted(map(tuple, trees[tree_scores(scores, trees) == 19])) == [(0, 1, 2), (2, 0, 2)]
+
+
+def test_a_root_penalty_would_round_the_scores_away():
+    scores = np.array([[0, 3, 0.5], [0, 0, 1], [0, 1, 0]])
+    assert max_arborescence(scores, one_root=True)[0].tolist() == [0, 1]
+    rounded = scores.copy()
+    rounded[0] -= 2.0**58
+    assert rounded[0, 1] == rounded[0, 2]
+
+
+def test_equal_scores():
+    for n in (1, 2, 5, 40):
+        scores = np.zeros((n + 1, n + 1))
+        assert max_arborescence(scores)[0].tolist() == [0] * n
+        assert max_arborescence(scores, one_root=True)[0].tolist() == [0] + [1] * (n - 1)
+
+
+def test_no_words():
+    heads, total = max_arborescence(np.zeros((1, 1)))
+    assert len(heads) == 0 and total == 0
+    with pytest.raises(DataError, match="no words"):
+        max_arborescence(np.zeros((1, 1)), one_root=True)
+
+
+@given(st.lists(st.integers(0, 12), max_size=6), st.booleans(), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_many_sentences_in_one_call(sizes, one_root, seed):
+    random = np.random.default_rng(seed)
+    sentences = [random.integers(-3, 4, size=(n + 1, n + 1)).astype(float) for n in sizes if n or not one_root]
+    heads, totals = max_arborescence(sentences, one_root)
+    assert len(heads) == len(totals) == len(sentences)
+    for scores, found, total in zip(sentences, heads, totals, strict=True):
+        alone, alone_total = max_arborescence(scores, one_root)
+        assert found.tolist() == alone.tolist() and total == alone_total
+
+
+def test_forms_of_scores():
+    random = np.random.default_rng(2)
+    stack = random.integers(-9, 9, size=(5, 8, 8))
+    expected = [max_arborescence(scores)[0].tolist() for scores in stack.astype(float)]
+    for given_scores in (stack, stack.astype(np.float32), list(stack), np.asfortranarray(stack), [scores.tolist() for scores in stack]):
+        assert [heads.tolist() for heads in max_arborescence(given_scores)[0]] == expected
+    assert max_arborescence([])[0] == []
+
+
+def test_column_0_and_the_diagonal_are_not_read():
+    scores = np.random.default_rng(3).normal(size=(7, 7))
+    expected = max_arborescence(scores)[0].tolist()
+    scores[:, 0] = np.nan
+    np.fill_diagonal(scores, INF)
+    assert max_arborescence(scores)[0].tolist() == expected
+
+
+@pytest.mark.parametrize("wrong", [np.nan, INF])
+def test_refused_scores(wrong):
+    scores = np.zeros((4, 4))
+    scores[2, 3] = wrong
+    with pytest.raises(DataError, match=r"scores\[2, 3\] is (nan|inf)"):
+        max_arborescence(scores)
+    with pytest.raises(DataError, match=r"scores\[1\]\[2, 3\]"):
+        max_arborescence([np.zeros((4, 4)), scores])
+
+
+@pytest.mark.parametrize(("scores", "message"), [
+    (np.zeros((3, 4)), r"shape \(3, 4\)"), (np.zeros((0, 0)), "shape"), (np.zeros(3), r"shape \(3,\)"),
+    (np.zeros((2, 3, 4)), r"shape \(2, 3, 4\)"),
+    ([[0.0, 1.0], [0.0, 0.0]], "A list stands for many sentences"), (np.zeros((2, 2), dtype=complex), "dtype complex128"),
+    (np.array([["a", "b"], ["c", "d"]]), "dtype"), ([[[0], [1, 2]]], "no array"),
+])
+def test_refused_shapes(scores, message):
+    with pytest.raises(DataError, match=message):
+        max_arborescence(scores)
+
+
+def test_words_that_no_tree_enters_are_named():
+    scores = np.zeros((5, 5))
+    scores[[0, 1, 4], 2] = scores[[0, 1, 4], 3] = -INF
+    with pytest.raises(DataError, match=r"enter the 2 words 2, 3 from outside have the score -inf"):
+        max_arborescence(scores)
+    scores[0, 2] = 0
+    scores[[2, 3, 4], 1] = -INF
+    with pytest.raises(DataError, match=r"word 1 .*the 2 words 2, 3|the 2 words 2, 3 .*word 1"):
+        max_arborescence(scores, one_root=True)
