@@ -76,3 +76,27 @@ def tarjan(scores, root_last=False):
         entered = max(children[new], key=lambda child: reduced[child][head[new]] - y[child])
         head[entered] = head[new]
     return np.array([head[m] for m in range(1, n + 1)], dtype=int), [(members[v], y[v]) for v in y]
+
+
+def next_sibling(heads, m):
+    """The dependent of the same head that is next to word m towards the head; the head itself if there is none."""
+    h = heads[m - 1]
+    inner = [s for s in range(min(h, m) + 1, max(h, m)) if heads[s - 1] == h]
+    return h if not inner else max(inner) if m > h else min(inner)
+
+
+def sibling_scores(siblings, trees):
+    """The sum of the siblings' scores of each tree."""
+    return np.array([sum(siblings[heads[m - 1], m, next_sibling(heads, m)] for m in range(1, len(heads) + 1)) for heads in trees])
+
+
+def marginals_of(scores, trees, n):
+    """log Z, and the probabilities of arcs and of siblings, where a tree's probability is proportional to exp(score)."""
+    best = scores.max()
+    weights = np.exp(scores - best)
+    arcs, siblings = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1, n + 1))
+    for heads, p in zip(trees, weights / weights.sum(), strict=True):
+        for m in range(1, n + 1):
+            arcs[heads[m - 1], m] += p
+            siblings[heads[m - 1], m, next_sibling(heads, m)] += p
+    return best + np.log(weights.sum()), arcs, siblings
