@@ -12,7 +12,7 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test fuzz torture sanitize sanitized bench reproduce-interval reproduce-kernel reproduce-ranking wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture sanitize sanitized bench reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make bench    measure speed, beside other libraries  make bench ARGS=--quick"
 	@echo "make reproduce-interval   repeat the published experiment with interval labels: tables, figures, which claims hold"
 	@echo "make reproduce-kernel     kernels on the nine sets of the published experiment: mean errors beside support vector machines"
+	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
 	@echo "make wheel    build a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
@@ -65,6 +66,9 @@ reproduce-interval: $(VENV)/with-bench
 
 reproduce-kernel: $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_kernel.py $(ARGS)
+
+reproduce-ordinal: $(VENV)/with-bench
+	$(BIN)/python benchmarks/reproduce_ordinal.py $(ARGS)
 
 reproduce-ranking: $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_ranking.py $(ARGS)

@@ -1,6 +1,7 @@
 """What every benchmark script does around its measurements: options, tables on the screen, and files."""
 
 import argparse
+import functools
 import json
 import time
 from pathlib import Path
@@ -48,12 +49,17 @@ def run(name, description, measure, report, goals, draw):
     """
     single_thread()
     chosen = options(argparse.ArgumentParser(description=description))
+    carry_out(chosen, name, description, functools.partial(measure, chosen.quick), report, goals, draw)
+
+
+def carry_out(chosen, name, description, measure, report, goals, draw):
+    """Measures, prints and writes, with options that were read before; `measure` needs no argument."""
     chosen.output.mkdir(parents=True, exist_ok=True)
     begin = time.perf_counter()
-    raw = {"measured": time.strftime("%Y-%m-%d"), "machine": machine(), "quick": chosen.quick, **measure(chosen.quick)}
+    raw = {"measured": time.strftime("%Y-%m-%d"), "machine": machine(), "quick": chosen.quick, **measure()}
     reached = goals(raw)
     raw |= {"seconds": time.perf_counter() - begin, "goals": [attrs.asdict(goal) for goal in reached]}
-    text = "\n\n".join([f"# {description}", *heading(raw), report(raw), goal_table(reached)]) + "\n"
+    text = "\n\n".join([f"# {description}", *heading(raw), report(raw), *([goal_table(reached)] if reached else [])]) + "\n"
     print(text, flush=True)
     chosen.output.joinpath(f"{name}.md").write_text(text)
     chosen.output.joinpath(f"{name}.json").write_text(json.dumps(raw, indent=1) + "\n")

@@ -1,0 +1,88 @@
+"""The published experiments with ordered labels: a slice of seconds, and what an interrupted run leaves behind."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from structperc.errors import MissingData
+
+pytest.importorskip("matplotlib", reason="the experiments draw figures")
+pytest.importorskip("sklearn", reason="the experiments fold rows by scikit-learn")
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+NEEDED = ("orca_pyrim10/pyrim10_partitions.tar.gz", "chu_ghahramani/machinecpu.csv", "chu_ghahramani/diabetes_partitions.tar.gz")
+
+
+@pytest.fixture
+def scripts(monkeypatch):
+    """The modules of the benchmarks can be imported."""
+    monkeypatch.syspath_prepend(FOLDER)
+
+
+def doubled(number, calls):
+    """What a test has fitted; leaves a trace of each call."""
+    with Path(calls).open("a") as file:
+        file.write(f"{number}\n")
+    return {"twice": 2 * number}
+
+
+def test_a_quick_run_writes_tables_and_figures(tmp_path):
+    home = os.environ.get("STRUCTPERC_DATA")
+    if not home or not all(Path(home, path).is_file() for path in NEEDED):
+        pytest.skip(f"STRUCTPERC_DATA names no folder with {' and '.join(NEEDED)}")
+    command = [sys.executable, FOLDER / "reproduce_ordinal.py", "--quick", "--jobs", "1", "--kept", tmp_path / "kept", "--output", tmp_path]
+    one_thread = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}    # or it starts itself again
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | one_thread)
+
+    assert done.returncode == 0, done.stderr
+    tables = [path.read_text() for path in sorted(tmp_path.glob("*.md"))]
+    assert len(tables) == 2
+    assert all("verdict" in text and " ± " in text and "nan" not in text for text in tables)
+    assert all((tmp_path / name).is_file() for text in tables for name in re.findall(r"\]\(([\w-]+\.png)\)", text))
+
+
+def test_a_missing_data_set_is_named(scripts, tmp_path, monkeypatch):
+    import ordinal_data
+
+    monkeypatch.setenv("STRUCTPERC_DATA", str(tmp_path))
+    with pytest.raises(MissingData, match="house_16h.csv.gz into .*regression, or set the environment variable STRUCTPERC_DATA"):
+        ordinal_data.require(["census"])
+
+
+def test_kept_fits_are_not_repeated(scripts, tmp_path):
+    from remembered import Fit, Remembered
+
+    path, calls = tmp_path / "kept.jsonl", tmp_path / "calls"
+    fits = [Fit(doubled, {"number": number, "calls": str(calls)}) for number in range(3)]
+
+    assert Remembered(path).results(fits[:2]) == [{"twice": 0}, {"twice": 2}]
+    with path.open("a") as file:
+        file.write('{"key": "doubled {\\"num')                  # killed while it wrote
+    assert Remembered(path).results(fits) == [{"twice": 0}, {"twice": 2}, {"twice": 4}]
+    assert Remembered(path).results(fits) == [{"twice": 0}, {"twice": 2}, {"twice": 4}]
+    assert calls.read_text().split() == ["0", "1", "2"]
+
+
+def test_without_time_left_no_fit_begins(scripts, tmp_path):
+    from remembered import Fit, Remembered
+
+    fits = [Fit(doubled, {"number": number, "calls": str(tmp_path / "calls")}) for number in range(2)]
+    Remembered(tmp_path / "kept.jsonl").results(fits[:1])
+
+    assert Remembered(tmp_path / "kept.jsonl", until=0.0).results(fits) == [{"twice": 0}, None]
+
+
+def test_ranks_are_equally_frequent_and_follow_the_target(scripts):
+    from ordinal_data import equal_frequency
+
+    target = np.array([5.0, 0, 0, 0, 0, 0, 0, 7, 1, 6])
+    ranks = equal_frequency(target, ranks=5)
+
+    assert np.bincount(ranks).tolist() == [0, 2, 2, 2, 2, 2]
+    assert (np.diff(ranks[np.argsort(target, kind="stable")[6:]]) >= 0).all()
+    assert ranks[target == 0].max() <= ranks[target > 0].min()
