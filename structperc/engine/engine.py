@@ -227,6 +227,14 @@ class Engine:
         model = self.model_
         return model.margins(read_for(model, X, offsets, lengths, groups, allowed))
 
+    def optimality_gaps(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+        """By how much the score of another structure may exceed that of each answer, at most, shape (n_examples,).
+
+        0: the answer is optimal; inf: the solver is approximate and knows no bound. Parameters as in `predict`.
+        """
+        model = self.model_
+        return model.optimality_gaps(read_for(model, X, offsets, lengths, groups, allowed))
+
     def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum"):
         """What all structures of an example together say of its atoms.
 

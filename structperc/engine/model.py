@@ -211,6 +211,15 @@ class Model:
         return np.array([ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf for _, ranked in self.k_best(rows, 2)])
 
     @reading
+    def optimality_gaps(self, rows):
+        """See `Engine.optimality_gaps`."""
+        gaps = np.zeros(rows.n_examples)
+        for x, scores in self.scores(rows):
+            answers.best(self.parts, scores, x)
+            gaps[x.index] = x.bound
+        return gaps
+
+    @reading
     def marginals(self, rows, kind):
         """See `Engine.predict_marginals`."""
         if not (isinstance(kind, str) and kind in ("sum", "max")):

@@ -152,6 +152,10 @@ class StructuredEstimator(EngineEstimator):
         """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other."""
         return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
+    def optimality_gaps(self, X, lengths=None, groups=None, allowed=None):
+        """By how much another structure may score more than each answer, at most, shape (n_examples,); 0: the answer is optimal."""
+        return self._trained_for(X).optimality_gaps(X, lengths=lengths, groups=groups, allowed=allowed)
+
     def explain(self, x, against=None):
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`."""
         return self._trained().explain(x, against=against)

@@ -428,10 +428,11 @@ def saving_keeps_everything(case):
     """A saved and loaded engine predicts the same and goes on learning the same."""
     engine, data = case.fit(epochs=2, average=case.parts.trainer.online), case.taught
     given = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
+    functions = {name: value for name, value in changed_options(engine).items() if callable(value)}     # which no file holds
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         engine.save(path)
-        loaded = type(engine).load(path, plugins=given)
+        loaded = type(engine).load(path, plugins=given, **functions)
     for _ in range(2):
         require(predictions(engine, data) == predictions(loaded, data), "a loaded model predicts differently from the saved one.")
         require(np.array_equal(atom_scores(engine, data), atom_scores(loaded, data)),

@@ -1,0 +1,389 @@
+"""Linear programs over 0/1 variables: the linear program first, branch and bound only where its vertex is fractional."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+
+import attrs
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.sparse import csc_array, csr_array, hstack, vstack
+
+from structperc.core.errors import DataError, OptionError, shortened
+from structperc.extras import require
+
+TOLERANCE = 1e-6                # of whole numbers, and of a row relative to 1 + |b|
+MOST_NAMED = 8                  # rows in a message
+EXACT_LP, EXACT_MILP, RELAXED = "exact-lp", "exact-milp", "relaxed"
+CHOOSE, PRIMAL_SIMPLEX = 0, 4   # HiGHS's numbers of strategies
+
+
+class Infeasible(DataError):
+    """No v satisfies the rows; names rows that contradict each other."""
+
+
+@attrs.frozen(eq=False)
+class Solution:
+    """What a solver of 0/1 programs found, and how far it is from the optimum at most.
+
+    Attributes
+    ----------
+    v : float64 array of shape (n,)
+        0 or 1 for each variable; between them where a linear program was not refined.
+    score : float
+        scores . v
+    bound : float
+        No feasible v scores more, up to the solver's tolerance, about 1e-7 of the largest score.
+    status : {"exact-lp", "exact-milp", "relaxed"}
+        What proved v optimal: the linear program, branch and bound, or neither.
+    """
+
+    v: np.ndarray
+    score: float
+    bound: float
+    status: str
+
+    @property
+    def chosen(self) -> np.ndarray:
+        """The variables that are 1, in order."""
+        return np.flatnonzero(self.v > 0.5)
+
+    @property
+    def exact(self) -> bool:
+        """Whether v is optimal."""
+        return self.status != RELAXED
+
+    @property
+    def gap(self) -> float:
+        """bound - score; 0 where v is optimal."""
+        return 0.0 if self.exact else self.bound - self.score
+
+
+class ILP:
+    """The 0/1 vectors v with A v <= b and A_eq v = b_eq.
+
+    Called like a function of an example, it answers itself: the same program for every example.
+
+    Parameters
+    ----------
+    A, A_eq : array-like or sparse matrix of shape (n_rows, n), optional
+    b, b_eq : array-like of shape (n_rows,), optional
+        A pair may be left out, not both.
+    solver : {"scipy", "highspy"}, default "scipy"
+        "highspy" keeps the linear program in memory from call to call and begins each at the same basis, so that an answer does not depend
+        on earlier ones; for one ILP that is solved many times. It needs the extra structperc[ilp]. Among equal scores the two may choose
+        differently.
+
+    Raises
+    ------
+    DataError
+        Where shapes do not fit together, or a number is not finite.
+
+    Examples
+    --------
+    >>> from structperc.solvers.integer_programs import ILP
+    >>> knapsack = ILP([[3, 4, 2]], [6])
+    >>> found = knapsack.solve([3.0, 4.5, 2.0])
+    >>> found.chosen.tolist(), found.score, found.status
+    ([1, 2], 6.5, 'exact-lp')
+    """
+
+    def __init__(self, A=None, b=None, A_eq=None, b_eq=None, solver="scipy"):
+        if solver not in ("scipy", "highspy"):
+            raise OptionError(f"solver={shortened(solver)}; expected 'scipy' or 'highspy'.")
+        pairs = [read_rows(A, b, "A", "b"), read_rows(A_eq, b_eq, "A_eq", "b_eq")]
+        widths = {rows.shape[1] for rows, _ in filter(None, pairs)}
+        if len(widths) != 1:
+            raise DataError(f"A has {pairs[0][0].shape[1]} columns and A_eq {pairs[1][0].shape[1]}; expected a column per variable in both."
+                            if widths else "neither A, b nor A_eq, b_eq were given; expected the rows of a program.")
+        self.n_variables, self.solver = widths.pop(), solver
+        (upper, b), (equal, b_eq) = (pair or (np.zeros((0, self.n_variables)), np.zeros(0)) for pair in pairs)
+        self.n_inequalities = len(b)
+        self.rows, self.high = stacked(upper, equal), np.concatenate([b, b_eq])
+        self.low = np.concatenate([np.full(len(b), -np.inf), b_eq])
+        self._slack = TOLERANCE * (1 + np.abs(self.high))
+        self._warm = threading.local()
+        if solver == "highspy":
+            require("highspy", "solver='highspy'", "ilp")
+
+    def __call__(self, x=None) -> ILP:
+        return self
+
+    def __repr__(self):
+        n = self.n_inequalities
+        return f"ILP({n} inequalities and {len(self.high) - n} equations in {self.n_variables} variables)"
+
+    def __reduce__(self):
+        n = self.n_inequalities
+        return ILP, (self.rows[:n], self.high[:n], self.rows[n:], self.high[n:], self.solver)
+
+    @cached_property
+    def constraints(self) -> LinearConstraint:
+        """The rows as scipy takes them."""
+        return LinearConstraint(csc_array(self.rows), self.low, self.high)
+
+    def violated(self, v) -> str | None:
+        """Why v is not feasible, in words that follow "v"; None where it is, up to the tolerance of the rows."""
+        if len(v) != self.n_variables:
+            return f"has {len(v)} variables where the program has {self.n_variables}"
+        values = self.rows @ v
+        wrong = (values > self.high + self._slack) | (values < self.low - self._slack)
+        if not wrong.any():
+            return None
+        r = int(np.argmax(wrong))
+        limit = "at most" if r < self.n_inequalities else "exactly"
+        return f"has {values[r]:g} in {self.row_name(r)} where {limit} {self.high[r]:g} is allowed"
+
+    def row_name(self, r) -> str:
+        """What a row is called in messages: by its number in A or in A_eq, from 0."""
+        return f"row {r} of A" if r < self.n_inequalities else f"row {r - self.n_inequalities} of A_eq"
+
+    def solve(self, scores, relaxed=False, most_nodes=None) -> Solution:
+        """The feasible v of largest score.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            -inf forbids a variable: it is 0.
+        relaxed : bool, default False
+            Stop at the linear program, whatever its vertex.
+        most_nodes : int, optional
+            Branch and bound stops after so many nodes with the best v found so far, which is then "relaxed" with its bound.
+
+        Raises
+        ------
+        DataError
+            For NaN or +inf, and where HiGHS fails; `Infeasible` where no v satisfies the rows.
+
+        Notes
+        -----
+        Which of several optimal v is found is the solver's choice, the same each time; variables of score 0 stay out where the positive
+        ones alone are feasible. Scores are divided by the largest one, since tolerances of solvers are absolute: optimal means up to about
+        1e-6 of it. Ctrl-C waits for HiGHS. The HiGHS of some versions of scipy prints a line in rare cases of branch and bound.
+        """
+        s = read_scores(scores, self.n_variables)
+        allowed = s > -np.inf
+        scale = np.abs(s[allowed]).max(initial=0.0) or 1.0
+        cost, upper, finite = np.where(allowed, -s / scale, 0.0), allowed.astype(float), np.where(allowed, s, 0.0)
+        greedy = (finite > 0).astype(float)
+        if self.violated(greedy) is None:       # no other vertex of the cube scores more
+            return solution(finite, greedy, 0.0, EXACT_LP)
+        found = self._linear(cost, upper)
+        if found is None:
+            raise self._infeasible(upper)
+        v, value = found
+        bound = value * scale
+        whole = np.rint(v)
+        if np.abs(v - whole).max(initial=0.0) <= TOLERANCE and self.violated(whole) is None:
+            return solution(finite, whole, bound, EXACT_LP)
+        if relaxed:
+            return solution(finite, v, bound, RELAXED)
+        options = {"mip_rel_gap": 0.0} | ({} if most_nodes is None else {"node_limit": int(most_nodes)})
+        refined = milp(cost, integrality=np.ones(self.n_variables), bounds=Bounds(0, upper), constraints=self.constraints, options=options)
+        if refined.status == 2:
+            raise Infeasible("the rows of the program contradict each other for whole numbers: fractional v satisfy them, 0/1 vectors "
+                             "do not.")
+        if refined.x is None:
+            raise DataError(f"no 0/1 vector was found that satisfies the rows of the program ({refined.message.strip()}); "
+                            f"{'allow more nodes' if refined.status == 1 else 'rescale its rows'}.")
+        whole = np.rint(refined.x)
+        wrong = self.violated(whole)
+        if wrong:
+            raise DataError(f"branch and bound answered a v that {wrong}; the coefficients of that row differ too much in size, "
+                            f"rescale them.")
+        bound = min(bound, -refined.mip_dual_bound * scale)
+        return solution(finite, whole, bound, EXACT_MILP if refined.status == 0 else RELAXED)
+
+    def k_best(self, scores, k) -> list:
+        """The k feasible 0/1 vectors of largest score, best first, fewer where there are fewer; a program more for each."""
+        found, program = [], self
+        while len(found) < k:
+            try:
+                found.append(program.solve(scores))
+            except Infeasible:
+                if not found:
+                    raise
+                break
+            program = program.without(found[-1].v)
+        return found
+
+    def without(self, v) -> ILP:
+        """The same program without one 0/1 vector."""
+        n, row = self.n_inequalities, np.where(v > 0.5, 1.0, -1.0)
+        return ILP(stacked(self.rows[:n], row[None]), np.append(self.high[:n], (v > 0.5).sum() - 1), self.rows[n:], self.high[n:])
+
+    def _linear(self, cost, upper):
+        """A vertex of least cost of the linear program and minus its cost; None where no v is feasible."""
+        if self.n_variables == 0:
+            return None if self.violated(np.zeros(0)) else (np.zeros(0), 0.0)
+        if self.solver == "highspy":
+            if not hasattr(self._warm, "model"):
+                self._warm.model = WarmModel(self.rows, self.low, self.high)
+            return self._warm.model.solve(cost, upper)
+        found = milp(cost, bounds=Bounds(0, upper), constraints=self.constraints)
+        if found.x is not None:
+            return found.x, -found.fun
+        return None
+
+    def _infeasible(self, upper):
+        """Names the rows of a certificate of Farkas: the duals of the program that asks for the least violation."""
+        n, m = self.n_inequalities, len(self.high) - self.n_inequalities
+        if self.n_variables == 0:
+            return Infeasible(f"no v is feasible: the empty one {self.violated(np.zeros(0))}.")
+        excess, lack = -np.eye(n), np.eye(m)
+        cost = np.concatenate([np.zeros(self.n_variables), np.ones(n + 2 * m)])
+        least = linprog(cost, A_ub=joined(self.rows[:n], excess, np.zeros((n, 2 * m))),
+                        b_ub=self.high[:n], A_eq=joined(self.rows[n:], np.zeros((m, n)), lack, -lack), b_eq=self.high[n:],
+                        bounds=[*((0, u) for u in upper), *[(0, None)] * (n + 2 * m)], method="highs")
+        if least.fun is None or least.fun <= TOLERANCE:
+            return DataError(f"HiGHS found no vertex, though the rows do not contradict each other ({least.message.strip()}); their "
+                             f"coefficients may differ too much in size, rescale them.")
+        duals = np.concatenate([least.ineqlin.marginals, least.eqlin.marginals])
+        rows = [self.row_name(int(r)) for r in np.flatnonzero(np.abs(duals) > TOLERANCE)]
+        forbidden = " and the forbidden variables" if (upper == 0).any() else ""
+        more = f", {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+        return Infeasible(f"no v between 0 and 1 is feasible: {', '.join(rows[:MOST_NAMED])}{more}{forbidden} contradict each other.")
+
+
+class WarmModel:
+    """A linear program in HiGHS's memory, maximised again and again from one basis.
+
+    Parameters
+    ----------
+    rows : array or sparse matrix of shape (n_rows, n)
+    low, high : arrays of shape (n_rows,)
+    """
+
+    def __init__(self, rows, low, high):
+        highspy = require("highspy", "solver='highspy'", "ilp")
+        columns, n = csc_array(rows), rows.shape[1]
+        program = highspy.HighsLp()
+        program.num_col_, program.num_row_ = n, rows.shape[0]
+        program.col_cost_, program.col_lower_, program.col_upper_ = np.zeros(n), np.zeros(n), np.ones(n)
+        program.row_lower_, program.row_upper_ = low, high
+        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        program.a_matrix_.start_, program.a_matrix_.index_, program.a_matrix_.value_ = columns.indptr, columns.indices, columns.data
+        self.highs, self.variables, self.upper = highspy.Highs(), np.arange(n, dtype=np.int32), np.ones(n)
+        for name, value in (("output_flag", False), ("presolve", "off"), ("solver", "simplex"), ("threads", 1)):
+            self.highs.setOptionValue(name, value)
+        self.optimal = highspy.HighsModelStatus.kOptimal
+        self.highs.passModel(program)
+        self.highs.run()                # a feasible vertex, where every solve begins
+        self.basis = self.highs.getBasis() if self.highs.getModelStatus() == self.optimal else None
+
+    def solve(self, cost, upper):
+        """A vertex of least cost and minus its cost; None where no v is feasible."""
+        n, highs = len(cost), self.highs
+        if self.basis is None:
+            return None
+        highs.clearSolver()
+        if not np.array_equal(upper, self.upper):
+            highs.changeColsBounds(n, self.variables, np.zeros(n), upper)
+            self.upper = upper
+        highs.changeColsCost(n, self.variables, cost)
+        highs.setBasis(self.basis)
+        highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
+        highs.run()
+        if highs.getModelStatus() != self.optimal:      # primal simplex may lose its way where a bound has moved
+            highs.clearSolver()
+            highs.setOptionValue("simplex_strategy", CHOOSE)
+            highs.run()
+        if highs.getModelStatus() != self.optimal:
+            return None
+        return np.array(highs.getSolution().col_value), -highs.getInfo().objective_function_value
+
+
+def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_nodes=None) -> Solution:
+    """The v of largest score among the 0/1 vectors with A v <= b and A_eq v = b_eq.
+
+    The linear program over 0 <= v <= 1 is solved first; where its vertex is whole, it is the answer, else branch and bound goes on (both by
+    HiGHS). An `ILP` keeps the rows for many calls.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        -inf forbids a variable: it is 0.
+    A, b, A_eq, b_eq
+        As in `ILP`.
+    relaxed, most_nodes
+        As in `ILP.solve`.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    Of three variables no two may be 1; the linear program would take a half of each:
+
+    >>> from structperc.solvers.integer_programs import solve_ilp
+    >>> pairs = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
+    >>> found = solve_ilp([1, 1, 1], pairs, [1, 1, 1])
+    >>> found.score, found.status
+    (1.0, 'exact-milp')
+    >>> found = solve_ilp([1, 1, 1], pairs, [1, 1, 1], relaxed=True)
+    >>> found.v, found.score, found.status
+    (array([0.5, 0.5, 0.5]), 1.5, 'relaxed')
+    """
+    return ILP(A, b, A_eq, b_eq).solve(scores, relaxed, most_nodes)
+
+
+def solution(scores, v, bound, status) -> Solution:
+    """A solution with its score, which rounding may not set above the bound."""
+    score = float(scores @ v)
+    return Solution(v, score, max(float(bound), score), status)
+
+
+def stacked(upper, lower):
+    """Rows below rows: an array, or a csr_array where one of them is sparse."""
+    if isinstance(upper, np.ndarray) and isinstance(lower, np.ndarray):
+        return np.concatenate([upper, lower])
+    return csr_array(vstack([csr_array(upper), csr_array(lower)]))
+
+
+def joined(*blocks):
+    """Matrices side by side."""
+    return csr_array(hstack([csr_array(block) for block in blocks]))
+
+
+def read_rows(A, b, name, side):
+    """Rows as an array or a csr_array, as they came, and their right-hand sides, or None where neither was given."""
+    if A is None and b is None:
+        return None
+    if A is None or b is None:
+        raise DataError(f"{name if b is None else side} was given without {side if b is None else name}; expected both or neither.")
+    try:
+        rows = csr_array(A, dtype=float) if hasattr(A, "tocsr") else np.atleast_2d(np.asarray(A, dtype=float))
+        b = np.atleast_1d(np.asarray(b, dtype=float))
+    except (TypeError, ValueError):
+        raise DataError(f"{name} or {side} is no array of numbers; expected a matrix and a number per row.") from None
+    if rows.ndim != 2:
+        raise DataError(f"{name} has {rows.ndim} dimensions; expected a matrix.")
+    if b.shape != (rows.shape[0],):
+        raise DataError(f"{name} has {rows.shape[0]} rows and {side} has the shape {b.shape}; expected a number per row.")
+    if not (np.isfinite(rows if isinstance(rows, np.ndarray) else rows.data).all() and np.isfinite(b).all()):
+        raise DataError(f"{name} or {side} holds NaN or Inf; expected finite numbers, and rows without a limit left out.")
+    return rows, b
+
+
+def read_scores(scores, n):
+    """n scores below +inf, as float64."""
+    try:
+        s = np.asarray(scores, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"scores={shortened(scores)}; expected a number per variable.") from None
+    if s.shape != (n,):
+        raise DataError(f"scores of shape {s.shape}; expected ({n},), a number per variable.")
+    bad = ~(s < np.inf)
+    if bad.any():
+        a = int(np.argmax(bad))
+        raise DataError(f"the score of variable {a} is {s[a]}; expected a finite number, or -inf to forbid it.")
+    return s
+
+
+__all__ = ["EXACT_LP", "EXACT_MILP", "ILP", "RELAXED", "Infeasible", "Solution", "solve_ilp"]

@@ -1,0 +1,131 @@
+"""The problem ilp: subsets of rows under constraints, three new problems in a few lines, saving, and what is refused."""
+
+import importlib.util
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+import structperc_ilp
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+from structperc import Engine
+from structperc.cli import main
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.estimators import StructuredEstimator
+from structperc.solvers.integer_programs import ILP
+from structperc.testing import check_problem
+
+SCRIPT = Path(__file__).parents[2] / "examples/linear_constraints.py"
+specification = importlib.util.spec_from_file_location("linear_constraints", SCRIPT)
+script = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(script)
+
+ONE_OF_TWO = ILP([[1, 1, 0, 0], [0, 0, 1, 1]], [1, 1])
+
+
+def chosen(n=100, seed=0):
+    random = np.random.default_rng(seed)
+    X = [random.normal(size=(4, 3)) for _ in range(n)]
+    return X, [ONE_OF_TWO.solve(block @ [1.0, -1.0, 0.5]).chosen for block in X]
+
+
+def test_the_battery():
+    outcomes = dict(check_problem("ilp"))
+    assert outcomes["argmax_maximises"] == outcomes["separable_set_is_learned"] == outcomes["saving_keeps_everything"] == "passed"
+
+
+def test_the_augmented_search_is_exact():
+    checks = ["augmented_argmax_maximises", "further_answers_agree"]
+    assert check_problem("ilp", update="pa1", C=0.5, loss_weight=1.0, checks=checks) == [(name, "passed") for name in checks]
+
+
+@pytest.mark.parametrize("name", script.PROBLEMS)
+def test_a_new_problem_takes_a_few_lines(name):
+    constraints, draw = script.PROBLEMS[name]
+    assert len(inspect.getsource(constraints).splitlines()) <= 15
+    assert script.learned(constraints, draw, n_train=50, n_test=20) >= 0.75
+
+
+def test_answers_obey_the_constraints_and_are_learned():
+    X, y = chosen()
+    engine = Engine("ilp", constraints=ONE_OF_TWO, epochs=20, average=True).fit(X[:80], y[:80])
+    answers = engine.predict(X)
+    assert all(ONE_OF_TWO.violated(np.isin(range(4), answer).astype(float)) is None for answer in answers)
+    assert np.mean([set(a) == set(b) for a, b in zip(answers[80:], y[80:], strict=True)]) >= 0.9
+    assert not engine.optimality_gaps(X).any() and (engine.margins(X) >= 0).all()
+    assert len(engine.predict(X[:1], k=9)[0]) == 9, "three ways for each pair of rows"
+    assert engine.explain(X[0]).margin == pytest.approx(engine.margins(X[:1])[0])
+
+
+def test_an_answer_that_may_be_beaten_says_by_how_much():
+    random = np.random.default_rng(3)
+    A = random.integers(1, 40, (5, 40))
+    program, X = ILP(A, A.sum(axis=1) // 4), [random.normal(size=(40, 3)) for _ in range(4)]
+    y = [program.solve(block @ [1.0, -1.0, 0.5]).chosen for block in X]
+    stopped = Engine("ilp", constraints=program, most_nodes=1, epochs=3).fit(X, y)
+    gaps = stopped.optimality_gaps(X)
+    assert not stopped.parts_.argmax.exact and (gaps >= 0).all() and gaps.any()
+    for block, answer, gap in zip(X, stopped.predict(X), gaps, strict=True):
+        scores = block @ stopped.coef_
+        assert program.solve(scores).score <= scores[list(answer)].sum() + gap + 1e-6
+
+
+def test_a_saved_model_needs_the_same_constraints(tmp_path):
+    X, y = chosen()
+    engine = Engine("ilp", constraints=ONE_OF_TWO, epochs=3).fit(X, y)
+    engine.save(tmp_path / "model")
+    with pytest.raises(PluginError, match="which a model file cannot hold; pass the same again"):
+        Engine.load(tmp_path / "model")
+    with pytest.raises(PluginError, match="was passed"):
+        Engine.load(tmp_path / "model", constraints=ILP([[1, 1, 1, 1]], [1]))
+    with pytest.raises(PluginError, match="answers otherwise"):
+        Engine.load(tmp_path / "model", constraints=ILP([[1, 1, 0, 0], [0, 0, 1, 2]], [1, 1]))
+    assert Engine.load(tmp_path / "model", constraints=ONE_OF_TWO).predict(X).tolist() == engine.predict(X).tolist()
+
+
+def test_the_estimator_is_cloned_and_cross_validated():
+    X, y = chosen()
+    model = StructuredEstimator(problem="ilp", plugin_options=dict(constraints=ONE_OF_TWO), epochs=10, random_state=0)
+    assert cross_val_score(clone(model), X, [tuple(one) for one in y], cv=3).mean() > -1
+    assert not model.fit(X, y).optimality_gaps(X).any()
+
+
+@pytest.mark.parametrize(("y", "sentence"), [
+    ([[0, 1]], r"y\[0\] cannot be used: the set \(0, 1\) of example 0 has 2 in row 0 of A where at most 1 is allowed"),
+    ([[4]], "atom 4 in the structure"),
+    ([[0, 0]], "names an atom twice"),
+])  # fmt: skip
+def test_a_gold_output_that_is_not_feasible_is_refused(y, sentence):
+    with pytest.raises(DataError, match=sentence):
+        Engine("ilp", constraints=ONE_OF_TWO).fit([np.ones((4, 3))], y)
+
+
+def test_constraints_that_do_not_fit_are_refused():
+    X, y = [np.ones((3, 2))], [[0]]
+    with pytest.raises(OptionError, match=r"constraints=None; pass constraints=ILP\(A, b\)"):
+        Engine("ilp").fit(X, y)
+    with pytest.raises(OptionError, match="expected None or a function"):
+        Engine("ilp", constraints=[[1, 2]])
+    with pytest.raises(DataError, match="in 4 variables.* for example 0 of 3 rows; expected a variable per row"):
+        Engine("ilp", constraints=ONE_OF_TWO).fit(X, y)
+    with pytest.raises(DataError, match="answered 5 for example 0; expected an ILP"):
+        Engine("ilp", constraints=lambda x: 5).fit(X, y)
+
+
+def test_an_example_without_a_feasible_set_is_named():
+    X, y = chosen()
+    engine = Engine("ilp", constraints=lambda x: ILP([[1, 1, 1, 1]], [-1 if x.rows[0, 0] == 9 else 2])).fit(X, [a[:1] for a in y])
+    with pytest.raises(DataError, match="example 1 cannot be answered: no v between 0 and 1 is feasible: row 0 of A"):
+        engine.predict([X[0], np.full((4, 3), 9.0)])
+
+
+def test_the_command_line_cannot_pass_a_function(tmp_path, capsys):
+    (tmp_path / "rows.csv").write_text("a,b,y\n1,2,0\n3,4,1\n")
+    assert main(["fit", "ilp", str(tmp_path / "rows.csv"), "--target", "y", "--model", str(tmp_path / "model")]) != 0
+    assert "not from the command line" in capsys.readouterr().err
+
+
+def test_the_module_documents_its_options():
+    assert set(structperc_ilp.options) == {"constraints", "most_nodes"}

@@ -1,0 +1,183 @@
+"""0/1 programs: against all 0/1 vectors, by both solvers; what is refused, and in which words."""
+
+import copy
+import itertools
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from structperc.errors import DataError, MissingExtra, OptionError
+from structperc.solvers.integer_programs import ILP, Infeasible, solve_ilp
+
+try:
+    import highspy
+except ImportError:
+    highspy = None
+
+SOLVERS = ["scipy", pytest.param("highspy", marks=pytest.mark.skipif(highspy is None, reason="needs structperc[ilp]"))]
+PAIRS = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
+
+
+def drawn(random, whole):
+    """A program of up to seven variables, half of them with few feasible vectors, and scores of which some are -inf."""
+    n, m, k = random.integers(0, 8), random.integers(0, 4), random.integers(0, 3)
+    program = (random.integers(-2, 4, (m, n)), random.integers(0, 6, m), random.integers(-1, 2, (k, n)), random.integers(-1, 3, k))
+    scores = random.integers(-2, 3, n).astype(float) if whole else random.normal(size=n)
+    scores[random.random(n) < 0.15] = -np.inf
+    return program, scores
+
+
+def feasible(program, scores):
+    """All feasible 0/1 vectors, and their scores."""
+    A, b, A_eq, b_eq = program
+    v = np.array(list(itertools.product((0, 1), repeat=len(scores))), dtype=float).reshape(2 ** len(scores), -1)
+    v = v[(v @ A.T <= b).all(axis=1) & (v @ A_eq.T == b_eq).all(axis=1) & ~v[:, scores == -np.inf].any(axis=1)]
+    return v, v @ np.where(scores > -np.inf, scores, 0)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
+def test_the_best_of_all_vectors_is_found(solver, whole):
+    random, statuses = np.random.default_rng(whole), set()
+    for _ in range(500):
+        program, scores = drawn(random, whole)
+        v, totals = feasible(program, scores)
+        try:
+            found = ILP(*program, solver=solver).solve(scores)
+        except Infeasible:
+            assert len(v) == 0
+            continue
+        assert (v == found.v).all(axis=1).any() and found.score == pytest.approx(totals.max(), abs=1e-9)
+        assert found.exact and found.gap == 0 and found.score <= found.bound <= found.score + 1e-6
+        assert found.chosen.tolist() == np.flatnonzero(found.v).tolist()
+        statuses.add(found.status)
+    assert statuses == {"exact-lp", "exact-milp"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_the_linear_program_bounds_all_vectors(seed, whole):
+    program, scores = drawn(np.random.default_rng(seed), whole)
+    _, totals = feasible(program, scores)
+    try:
+        found = solve_ilp(scores, *program, relaxed=True)
+    except Infeasible:
+        assert len(totals) == 0
+        return
+    assert ((found.v >= -1e-9) & (found.v <= 1 + 1e-9)).all() and found.bound >= found.score - 1e-9
+    assert totals.max(initial=-np.inf) <= found.bound + 1e-6 and found.status in ("exact-lp", "relaxed")
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
+def test_the_k_best_are_distinct_and_in_order(whole):
+    random = np.random.default_rng(7)
+    for _ in range(60):
+        program, scores = drawn(random, whole)
+        _, totals = feasible(program, scores)
+        if len(totals) == 0:
+            continue
+        ranked = ILP(*program).k_best(scores, 5)
+        np.testing.assert_allclose([found.score for found in ranked], np.sort(totals)[::-1][:5], atol=1e-9)
+        assert len({tuple(found.v) for found in ranked}) == len(ranked)
+
+
+def test_a_fractional_vertex_is_refined_unless_it_is_wanted():
+    relaxed, exact = solve_ilp([1, 1, 1], PAIRS, [1, 1, 1], relaxed=True), solve_ilp([1, 1, 1], PAIRS, [1, 1, 1])
+    np.testing.assert_allclose(relaxed.v, 0.5)
+    assert (relaxed.score, relaxed.bound, relaxed.status) == (1.5, 1.5, "relaxed") and not relaxed.exact
+    assert (exact.score, exact.bound, exact.gap, exact.status) == (1, 1, 0, "exact-milp")
+
+
+def test_branch_and_bound_that_is_stopped_says_how_far_it_may_be():
+    random = np.random.default_rng(3)
+    A, scores = random.integers(1, 40, (5, 40)), random.normal(size=40) + 2
+    stopped, best = solve_ilp(scores, A, A.sum(axis=1) // 4, most_nodes=1), solve_ilp(scores, A, A.sum(axis=1) // 4)
+    assert best.status == "exact-milp" and stopped.status == "relaxed" and set(stopped.v) <= {0, 1}
+    assert stopped.score <= best.score + 1e-6 <= stopped.bound + 2e-6 and stopped.gap == stopped.bound - stopped.score > 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e12])
+def test_tolerances_go_with_the_scores(solver, scale):
+    found = ILP(PAIRS, [1, 1, 1], solver=solver).solve(np.array([1.0, 1.5, 1.25]) * scale)
+    assert found.chosen.tolist() == [1] and found.score == 1.5 * scale and found.bound == pytest.approx(1.5 * scale, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_an_answer_does_not_depend_on_earlier_ones(solver):
+    random = np.random.default_rng(0)
+    program = ILP(random.integers(0, 4, (4, 12)), [6] * 4, solver=solver)
+    scores = random.integers(-1, 3, (40, 12)).astype(float)
+    scores[::5, :3] = -np.inf
+    first = [program.solve(s).v.tolist() for s in scores]
+    assert [program.solve(s).v.tolist() for s in scores[::-1]][::-1] == first
+    assert [copy.deepcopy(program).solve(s).v.tolist() for s in scores] == first
+    again = pickle.loads(pickle.dumps(program))
+    assert repr(again) == repr(program) == "ILP(4 inequalities and 0 equations in 12 variables)" and again.solver == solver
+    assert [again.solve(s).v.tolist() for s in scores] == first
+
+    together = []
+    threads = [threading.Thread(target=lambda: together.append([program.solve(s).v.tolist() for s in scores])) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == [first] * 3
+
+
+def test_rows_may_be_sparse_and_single_rows_flat():
+    assert solve_ilp([2, 1, -1], csr_array([[1, 1, 1]]), [1]).chosen.tolist() == [0]
+    assert solve_ilp([2, 1, -1], [1, 1, 1], 2).chosen.tolist() == [0, 1]
+    assert solve_ilp([2, 1, -1], A_eq=[1, 1, 1], b_eq=3).score == 2
+    empty = solve_ilp([], np.zeros((1, 0)), [0])
+    assert empty.v.shape == (0,) and (empty.score, empty.bound, empty.status) == (0, 0, "exact-lp")
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (lambda: solve_ilp([1, 1, 0], PAIRS, [1, -1, 1]), "no v between 0 and 1 is feasible: row 1 of A contradict each other"),
+    (lambda: solve_ilp([1, 1], [[1, 1]], [1], [[1, 1]], [2]), "row 0 of A, row 0 of A_eq contradict each other"),
+    (lambda: solve_ilp([1, -np.inf], A_eq=[[1, 1], [0, 1]], b_eq=[1, 1]), "row 1 of A_eq and the forbidden variables contradict"),
+    (lambda: solve_ilp([1, 1], A_eq=[[2, 2]], b_eq=[1]), "contradict each other for whole numbers: fractional v satisfy them"),
+    (lambda: solve_ilp([], np.zeros((1, 0)), [-1]), "the empty one has 0 in row 0 of A where at most -1 is allowed"),
+])  # fmt: skip
+def test_programs_without_a_vector_are_refused_with_a_witness(call, sentence):
+    with pytest.raises(Infeasible, match=sentence):
+        call()
+
+
+@pytest.mark.parametrize(("call", "kind", "sentence"), [
+    (lambda: solve_ilp([1, np.nan], [[1, 1]], [1]), DataError, "variable 1 is nan; expected a finite number, or -inf to forbid it"),
+    (lambda: solve_ilp([np.inf, 1], [[1, 1]], [1]), DataError, "score of variable 0 is inf"),
+    (lambda: solve_ilp([1], [[1, 1]], [1]), DataError, r"scores of shape \(1,\); expected \(2,\)"),
+    (lambda: solve_ilp(["a", 2], [[1, 1]], [1]), DataError, "expected a number per variable"),
+    (lambda: ILP(), DataError, "neither A, b nor A_eq, b_eq were given"),
+    (lambda: ILP([[1, 1]]), DataError, "A was given without b; expected both or neither"),
+    (lambda: ILP(b_eq=[1]), DataError, "b_eq was given without A_eq"),
+    (lambda: ILP([[1, 1]], [1, 2]), DataError, r"A has 1 rows and b has the shape \(2,\)"),
+    (lambda: ILP([[1, 1]], [1], [[1]], [1]), DataError, "A has 2 columns and A_eq 1"),
+    (lambda: ILP([[1, np.inf]], [1]), DataError, "A or b holds NaN or Inf"),
+    (lambda: ILP([["x"]], [1]), DataError, "A or b is no array of numbers"),
+    (lambda: ILP([[1]], [1], solver="gurobi"), OptionError, "solver='gurobi'; expected 'scipy' or 'highspy'"),
+])  # fmt: skip
+def test_what_is_no_program_is_refused(call, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        call()
+
+
+def test_highspy_is_asked_for_by_its_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "highspy", None)
+    with pytest.raises(MissingExtra, match=r"solver='highspy' needs highspy; install structperc\[ilp\]"):
+        ILP([[1]], [1], solver="highspy")
+
+
+def test_violated_names_the_row():
+    program = ILP([[1, 1]], [1], [[1, 0]], [1])
+    assert program.violated(np.array([1.0, 0.0])) is None
+    assert program.violated(np.ones(2)) == "has 2 in row 0 of A where at most 1 is allowed"
+    assert program.violated(np.zeros(2)) == "has 0 in row 0 of A_eq where exactly 1 is allowed"
+    assert program.violated(np.zeros(3)) == "has 3 variables where the program has 2"
