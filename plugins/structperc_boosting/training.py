@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import attrs
 import numpy as np
 
-from structperc.components import AbsoluteLoss, CostLoss, SquaredLoss, Trainer, ZeroOneLoss
+from structperc.components import Trainer
 from structperc.errors import PluginError
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken, within
 from structperc_boosting.costs import check_v_shape
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump
-
-OF_RANKS = (AbsoluteLoss, CostLoss, SquaredLoss, ZeroOneLoss)       # that need not see the example
-
-
-@attrs.frozen
-class Passed:
-    """A round, as `TrainingRun.end_epoch` takes it: its mistakes and loss are those of the whole ensemble after it."""
-
-    visited: int
-    mistakes: int
-    updates: int
-    loss: float
 
 
 class StumpBase:
@@ -81,9 +68,7 @@ class BoostingTrainer(Trainer):
                     features.join(weights, joined.ranker, joined.vote, joined.alone, weights.n_visited + len(y))
                     self.errors = [*([] if joined.alone else self.errors), joined.error]
                 mistakes, cost = boosting.measured()
-                model.mistakes.append(mistakes)
-                model.loss += cost
-                run.end_epoch(Passed(len(y), mistakes, int(joined is not None), cost))
+                run.end_epoch(run.own_pass(mistakes, int(joined is not None), cost))
         finally:
             self.boosting = None
         if boosting.over:
@@ -110,13 +95,8 @@ class BoostingTrainer(Trainer):
 def examples(run):
     """The examples with a weight: their rows, ranks and costs."""
     loss, active = run.model.parts.loss, slice(None) if run.active is None else run.active
-    gold, n_ranks = np.asarray(run.gold.values), run.context.n_labels
-    if isinstance(loss, OF_RANKS):
-        table = np.array([[loss.value(y, k) for k in range(1, n_ranks + 1)] for y in range(1, n_ranks + 1)])
-        costs = table[gold - 1]
-    else:
-        values = [[loss.value(int(y), k, run.rows.example(i)) for k in range(1, n_ranks + 1)] for i, y in enumerate(gold)]
-        costs = np.array(values)
+    gold = np.asarray(run.gold.values)
+    costs = loss.costs_of(gold, run.rows)
     costs = check_v_shape(costs, gold)
     if run.weights is not None:
         costs = costs * np.asarray(run.weights)[:, None]

@@ -152,9 +152,7 @@ cdef class DualWeights(Weights):
         """Makes the examples from position t on the next block; returns the position behind it."""
         cdef Py_ssize_t most = self.ahead.choose(rows, order, t, n)
         self._final = None
-        if not self.support.kernel_rows.fitted and rows.n_rows:
-            self.support.kernel_rows.settle_parameters(rows)
-            self.support.kernel_rows.fitted, self.scratch = True, None
+        self.settle_parameters(rows)
         if self.scratch is None:
             self.scratch = self.support.kernel_rows.empty()
         self.provide(most)
@@ -427,6 +425,16 @@ cdef class DualWeights(Weights):
             self._final, self._final_visited = final, n_visited
         return final
 
+    def empty_kernel_rows(self, rows):
+        self.settle_parameters(rows)
+        return self.support.kernel_rows.empty()
+
+    def settle_parameters(self, rows):
+        """Settles what the kernel takes from the first data."""
+        if not self.support.kernel_rows.fitted and rows.n_rows:
+            self.support.kernel_rows.settle_parameters(rows)
+            self.support.kernel_rows.fitted, self.scratch = True, None
+
     def assign(self, coefficients, explicit, n_visited):
         """From now on w is this expansion over the rows of the fit, as if it had been that for n_visited examples.
 
@@ -452,9 +460,7 @@ cdef class DualWeights(Weights):
         if self.support.budget and len(stored) > self.support.budget:
             raise DataError(f"assign got {len(stored)} rows with coefficients, more than the budget of {self.support.budget}.")
         self.forget(rows)
-        if not self.support.kernel_rows.fitted and rows.n_rows:
-            self.support.kernel_rows.settle_parameters(rows)
-            self.support.kernel_rows.fitted = True
+        self.settle_parameters(rows)
         self.support.clear()
         self.support.reserve(len(stored))
         x.look_at(rows)

@@ -80,6 +80,26 @@ cdef class Loss(Component):
             raise_stored(self, self._outputs)
         return value
 
+    def costs_of(self, gold, rows):
+        """What each label costs each example, (n_examples, n_labels), for problems of one label per example.
+
+        Parameters
+        ----------
+        gold : int array of shape (n_examples,)
+            The right labels, 1..r.
+        rows : Rows
+        """
+        self.started()
+        labels = range(1, labels_of(self.outputs, type(self).__name__) + 1)
+        found = [[self.value(int(y), k, rows.example(i)) for k in labels] for i, y in enumerate(gold)]
+        return np.array(found, dtype=float).reshape(len(found), len(labels))
+
+    def costs_between(self, gold):
+        """`costs_of` for a loss that does not look at the example."""
+        self.started()
+        labels = range(1, labels_of(self.outputs, type(self).__name__) + 1)
+        return np.array([[self.value(y, k) for k in labels] for y in labels])[np.asarray(gold) - 1]
+
     def augment(self, gold, scores, double scale, Example x=None):
         """scores + scale * loss(gold, .), written over atoms, as a new array; up to a constant."""
         self.started()
@@ -102,6 +122,9 @@ cdef class ZeroOneLoss(Loss):
         cdef int same = self._outputs.agrees_c(x, gold, n_gold, y, n)
         return -1 if same < 0 else 1 - same
 
+    def costs_of(self, gold, rows):
+        return self.costs_between(gold)
+
 
 cdef class AbsoluteLoss(Loss):
     """|gold - y| between ranks."""
@@ -113,6 +136,9 @@ cdef class AbsoluteLoss(Loss):
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return abs(gold[0] - y[0])
 
+    def costs_of(self, gold, rows):
+        return self.costs_between(gold)
+
 
 cdef class SquaredLoss(Loss):
     """(gold - y)^2 between ranks."""
@@ -123,6 +149,9 @@ cdef class SquaredLoss(Loss):
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return (<double> gold[0] - y[0]) * (gold[0] - y[0])
+
+    def costs_of(self, gold, rows):
+        return self.costs_between(gold)
 
 
 cdef class HammingLoss(Loss):
@@ -181,6 +210,9 @@ cdef class CostLoss(Loss):
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return self.table[gold[0] - 1, y[0] - 1]
 
+    def costs_of(self, gold, rows):
+        return np.array(self.table)[np.asarray(gold) - 1]
+
 
 cdef class ExampleCosts(Loss):
     """Each example's own cost vector: costs[i, k] is the cost of answering label k + 1 to example i.
@@ -206,6 +238,9 @@ cdef class ExampleCosts(Loss):
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return self.table[x.index, y[0] - 1]
+
+    def costs_of(self, gold, rows):
+        return np.array(self.table)
 
 
 def labels_of(outputs, what):

@@ -147,6 +147,10 @@ cdef class Weights(Component):
         """The inverse of `vector`: from now on w is this array, as if it had been that for n_visited examples."""
         raise self.missing("assign")
 
+    def empty_kernel_rows(self, rows):
+        """What compares rows in place of their dot products: empty `KernelRows`, parameters settled by these rows; None: nothing does."""
+        return None
+
     def averaged(self):
         """The store to predict with: its mean over the visited examples when averaging, else itself."""
         return self

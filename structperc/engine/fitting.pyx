@@ -102,9 +102,9 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
     try:
         if model is None:
             model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
-            refuse_chunks(model)
+            model.parts.trainer.check_chunks(model.parts)
         else:
-            refuse_chunks(model)
+            model.parts.trainer.check_chunks(model.parts)
             rows, context = model.parts.reader.read(X, offsets), model.context
             check_same(context, rows)
             model.make_room(rows)
@@ -163,10 +163,3 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
 cdef bint learned(weights, list interrupts) except -1:
     """Whether an interrupted fit has visited an example, and its weights can be used."""
     return weights.n_visited > 0 and completed(interrupts, weights.is_finite)
-
-
-def refuse_chunks(model):
-    """A trainer of one problem over all examples cannot go on with some of them."""
-    if not model.parts.trainer.online:
-        raise PluginError(f"partial_fit learns from chunk after chunk, but {type(model.parts.trainer).__name__} solves one problem over "
-                          f"all examples; call fit with all of them.")

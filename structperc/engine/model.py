@@ -95,6 +95,7 @@ class Model:
 
     def read(self, X, offsets=None, allowed=None):
         """Rows like those of the training, to predict from."""
+        self.parts.trainer.check_answers()
         rows = self.parts.reader.read(X, offsets)
         check_same(self.context, rows)
         self.parts.features.check_rows(rows)
@@ -103,6 +104,7 @@ class Model:
 
     def read_one(self, x):
         """The example that users pass alone, and the rows that it is made of."""
+        self.parts.trainer.check_answers()
         features = self.parts.features
         rows = self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None)
         check_same(self.context, rows)

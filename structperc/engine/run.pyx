@@ -96,6 +96,27 @@ cdef class TrainingRun:
         if self.checkpoints is not None:
             self.checkpoints.end_epoch(passed.visited)
 
+    def own_pass(self, mistakes, updates, loss):
+        """Enters into the record what a trainer that makes no passes of the loop counted; the result is for `end_epoch`.
+
+        Parameters
+        ----------
+        mistakes, updates : int
+            Examples answered wrongly, and steps made.
+        loss : float
+            Sum of the losses of the answers.
+
+        Returns
+        -------
+        structperc.core.loop.PassResult
+        """
+        cdef PassResult passed = PassResult()
+        passed.visited = self.n_examples if self.active is None else len(self.active)
+        passed.mistakes, passed.updates, passed.loss = mistakes, updates, loss
+        self.model.mistakes.append(passed.mistakes)
+        self.model.loss += passed.loss
+        return passed
+
     def run(self, order=None, rule=None, double loss_weight=0.0):
         """One pass; its mistakes and losses are recorded, also when it is cut short.
 

@@ -152,3 +152,15 @@ def test_impossible_tables_are_refused(matrix, words):
 def test_impossible_costs_are_refused(given_costs, words):
     with pytest.raises(DataError, match=words):
         Engine("multiclass", loss="costs").fit([[1.0], [2.0]], [1, 2], costs=given_costs)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "squared", "zero-one", np.array([[0, 1, 5.0], [2, 0, 1], [3, 1, 0]]), "costs"])
+def test_costs_of_all_labels_are_the_values_one_by_one(loss):
+    X, y = np.arange(4.0)[:, None], [1, 2, 3, 2]
+    costs = np.array([[0, 1, 2], [4, 0, 4], [2, 1, 0], [1, 0, 7.0]]) if isinstance(loss, str) and loss == "costs" else None
+    parts = Engine("prank", loss=loss).fit(X, y, costs=costs).parts_
+    rows = Rows(X)
+    table = parts.loss.costs_of(np.array(y), rows)
+
+    assert table.shape == (4, 3)
+    assert table.tolist() == [[parts.loss.value(gold, k, rows.example(i)) for k in (1, 2, 3)] for i, gold in enumerate(y)]

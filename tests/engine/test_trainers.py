@@ -236,3 +236,63 @@ def test_an_error_of_a_rule_is_shown_with_rule_and_example():
     with pytest.raises(KeyError, match="mine") as caught:
         Engine("multiclass", plugins=[Failing()]).fit(X, y)
     assert caught.value.__notes__ == [f"in Failing.step, example {np.flatnonzero(y != 1)[0]}"]
+
+
+# ---- trainers that solve one problem over all examples ----
+
+
+class Solved(Trainer):
+    """Makes the mean row of each class its direction, without a pass; partial_fit may go on from there, but class 3 is never answered."""
+
+    online = False
+    options_used = ("trainer", "update")
+    trusted = True
+
+    def train(self, run):
+        y, X = np.asarray(run.gold.values), run.rows.X
+        run.begin_epoch()
+        costs = run.model.parts.loss.costs_of(y, run.rows)
+        means = np.array([X[y == k].mean(axis=0) for k in range(1, costs.shape[1] + 1)])
+        weights = np.zeros(run.model.parts.features.n_weights)
+        weights[:means.size] = means.ravel()
+        run.model.parts.weights.assign(weights, run.n_examples)
+        answers = 1 + np.argmax(X @ means.T, axis=1)
+        run.end_epoch(run.own_pass((answers != y).sum(), 1, costs[np.arange(len(y)), answers - 1].sum()))
+        return "solved"
+
+    def check_chunks(self, parts):
+        if type(parts.update) is not PerceptronUpdate:
+            raise PluginError("perceptron steps alone go on from the means.")
+
+    def check_answers(self):
+        if not self.trusted:
+            raise PluginError("these answers cannot be trusted.")
+
+
+def test_a_solution_is_recorded_and_online_steps_go_on_from_it():
+    X, y = data()
+    engine = Engine("multiclass", plugins=[Solved()], fit_intercept=False).fit(X, y)
+    missed = int((engine.predict(X) != y).sum())
+
+    assert engine.status_ == "solved" and engine.mistakes_ == [missed] and engine.cumulative_loss_ == missed
+    assert np.allclose(engine.coef_[0], X[y == 1].mean(axis=0))
+    before = engine.coef_
+    engine.partial_fit(X, y)
+    assert (engine.coef_ != before).any() and len(engine.mistakes_) == 2
+
+
+def test_chunks_and_answers_can_be_refused():
+    X, y = data()
+    engine = Engine("multiclass", plugins=[Solved()], update="pa", fit_intercept=False).fit(X, y)
+
+    with pytest.raises(PluginError, match="perceptron steps alone"):
+        engine.partial_fit(X, y)
+    engine.parts_.trainer.trusted = False
+    for answer in (engine.predict, engine.atom_scores, engine.margins, lambda X: engine.explain(X[0])):
+        with pytest.raises(PluginError, match="cannot be trusted"):
+            answer(X)
+
+
+def test_a_trainer_of_one_problem_takes_no_chunks_by_itself():
+    with pytest.raises(PluginError, match="FrankWolfeTrainer solves one problem over all examples; call fit with all of them"):
+        Engine("multiclass", plugins=["batch"], trainer="bcfw").partial_fit(*data())
