@@ -12,8 +12,9 @@ import numpy as np
 from structperc import metrics
 from structperc.core.labels import ordered_categories
 from structperc.engine.compatibility import refuse_scores
-from structperc.errors import DataError
+from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
+from structperc.estimators.parameters import offered_if
 from structperc.reading.intervals import find_ends
 
 LABELS = """
@@ -238,8 +239,13 @@ class PRank(ThresholdEstimator):
         `loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.
     loss_weight : float, default 0.0
         Learn from the rank that maximises score + loss_weight * loss; 0: from the prediction itself.
-    variant : {"structured", "original"}, default "structured"
-        "original" is Crammer and Singer's update, which also counts ties as errors.
+    variant : {"structured", "original", "single"}, default "structured"
+        "original" is Crammer and Singer's update, which also counts ties as errors; "single" moves the threshold next to the prediction.
+    pocket : bool or "runs", default False
+        True: of all rankers that the steps make, keep the one of least total cost on the training data. Examples are drawn with probability
+        proportional to their largest cost, and an epoch draws as many as there are. A step costs a sum over all rows, so "runs" compares
+        only rankers that answer more draws right in a row than the one kept did: hundreds of times faster on noisy data, and less sure.
+        Needs `loss_weight=0` and no kernel, and has no use for `average` and `shuffle`.
     {parameters}
 
     Attributes
@@ -248,6 +254,8 @@ class PRank(ThresholdEstimator):
         Without a kernel: the direction.
     thresholds_ : ndarray of shape (r - 1,)
         The prediction is the lowest rank whose threshold exceeds `latent_score`.
+    pocket_costs_ : ndarray of shape (n_iter_,)
+        With `pocket`: the total cost of the ranker kept, after each epoch.
     {attributes}
 
     Examples
@@ -259,9 +267,55 @@ class PRank(ThresholdEstimator):
     [1, 3]
     """
 
+    routed: ClassVar[dict] = {**ThresholdEstimator.routed, "fit": ("sample_weight", "costs")}
+
     update: str = "perceptron"
     loss_weight: float = 0.0
     variant: str = "structured"
+    pocket: object = False
+
+    def fit(self, X, y, sample_weight=None, costs=None):
+        """Trains from nothing.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or data frame
+            C-ordered float32/float64 and CSR are read in place. With a kernel on objects: a list of n_samples objects.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            With `pocket` it multiplies the costs, and it scales the C of exact updates; else all weights must be one whole number, or 0.
+        costs : array-like of shape (n_samples, r), optional
+            Of answering each label to each example, in place of `loss`: for `pocket` or `loss_weight`.
+
+        Returns
+        -------
+        self
+            A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
+        """
+        if costs is None:
+            return super().fit(X, y, sample_weight)
+        if not self.pocket and not self.loss_weight:
+            raise OptionError("costs has no effect with pocket=False and loss_weight=0, where no step depends on it; set pocket=True.")
+        y = self._labels(y, named=self.classes is not None)
+        return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
+
+    @offered_if(lambda self: not self.pocket)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """One pass over a part of the data, continuing from what fit or partial_fit learned; not with `pocket`, which compares all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array-like, optional
+            All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
+            names them all.
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
 
     def _engine(self, **changed):
         return super()._engine(problem="prank", **changed)

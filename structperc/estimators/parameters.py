@@ -15,6 +15,26 @@ SHARED = ("problem", "kernel", "plugins")     # parameters that clones share ins
 ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
 
 
+class OfferedIf:
+    """A method that an estimator has only with some parameters; else scikit-learn's tools see no such attribute."""
+
+    def __init__(self, function, condition):
+        self.function, self.condition = function, condition
+        functools.update_wrapper(self, function)
+
+    def __get__(self, estimator, owner):
+        if estimator is None:
+            return self.function
+        if not self.condition(estimator):
+            raise AttributeError
+        return self.function.__get__(estimator, owner)
+
+
+def offered_if(condition):
+    """Decorates such a method; `condition(estimator)` says whether there is one."""
+    return functools.partial(OfferedIf, condition=condition)
+
+
 class Parameters:
     """get_params, set_params, repr, clone and metadata requests, all from the constructor's signature.
 

@@ -1,0 +1,125 @@
+"""The trainer of the pocket algorithm: an epoch draws as many examples as there are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.components import PerceptronUpdate, ThresholdFeatures, Trainer
+from structperc.errors import DataError, PluginError
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken, within
+from structperc_prank.original_update import OriginalUpdate
+from structperc_prank.pocket import PocketSearch
+from structperc_prank.single_update import SingleUpdate
+
+GALLANT = r"""@article{gallant1990perceptron,
+  author = {Stephen I. Gallant},
+  title = {Perceptron-Based Learning Algorithms},
+  journal = {IEEE Transactions on Neural Networks},
+  volume = {1},
+  number = {2},
+  pages = {179--191},
+  year = {1990}
+}
+
+@inproceedings{lin2009combining,
+  author = {Hsuan-Tien Lin and Ling Li},
+  title = {Combining Ordinal Preferences by Boosting},
+  booktitle = {Proceedings of the ECML/PKDD 2009 Workshop on Preference Learning},
+  pages = {69--83},
+  year = {2009}
+}"""
+
+
+class PocketTrainer(Trainer):
+    """Perceptron steps on drawn examples; the model is the ranker of least total cost among all of them.
+
+    An example is drawn with probability proportional to its largest cost, sample weight times the loss of the worst answer. After a step
+    the costs of the ranker over all examples are summed, and it replaces the one in the pocket where its sum is strictly smaller. Ends
+    after `epochs` epochs, or as "converged" where the pocket's ranker costs nothing.
+
+    Parameters
+    ----------
+    variant : {"structured", "original", "single"}
+    runs : bool
+        Compare only rankers that answer more draws right in a row than the one in the pocket did, Gallant's ratchet.
+
+    Attributes
+    ----------
+    costs : list of float
+        Of the pocket, after each epoch.
+    """
+
+    online = False
+    threshold_order = "kept"
+    options_used = ("trainer", "epochs", "random_state")
+    citation = GALLANT
+
+    def __init__(self, variant, runs):
+        self.variant, self.runs = variant, runs
+
+    def start(self, parts, context):
+        self.costs = []
+        self.search = self.resumed = None       # of the training under way; what a checkpoint held of it
+
+    def check(self, context, parts):
+        if parts.weights.vector() is None:
+            raise PluginError(f"the pocket algorithm keeps a weight for each feature, but {type(parts.weights).__name__} keeps none; leave "
+                              f"the kernel out.")
+        for part, kinds in ((parts.features, ThresholdFeatures), (parts.update, (PerceptronUpdate, OriginalUpdate, SingleUpdate))):
+            if not isinstance(part, kinds):
+                raise PluginError(f"the pocket algorithm makes PRank's own steps, but {type(part).__name__} was named; leave that out.")
+        if parts.outputs.partial_gold or not parts.outputs.ordered:
+            raise PluginError(f"the pocket algorithm learns from ranks, but {type(parts.outputs).__name__} was named as the outputs; leave "
+                              f"that out.")
+
+    def train(self, run):
+        model, (X, y, costs) = run.model, examples(run)
+        seed = run.context.random.integers(0, 2**64, dtype=np.uint64)
+        if not costs.any():
+            raise DataError("all costs are 0, so that any ranker is as good as any other; give some wrong answer a cost.")
+        search = PocketSearch(X, y, costs, self.variant, self.runs, seed)
+        if run.resumed and self.resumed:
+            search.restore(self.resumed)
+        self.search, self.resumed = search, None
+        weights = model.parts.weights
+        try:
+            while run.epoch < run.context.epochs and search.cost > 0 and not run.stop_requested:
+                run.begin_epoch()
+                before, kept = search.updates, () if run.online is None else (np.empty(len(y), dtype=np.intc), np.empty(len(y), dtype=int))
+                made, mistakes, loss = search.epoch(weights, weights.n_visited, *kept)
+                if kept:
+                    answers, drawn = kept[0][:made], kept[1][:made]
+                    run.keep(answers, drawn if run.active is None else run.active[drawn])
+                self.costs.append(search.cost)
+                run.end_epoch(run.own_pass(mistakes, search.updates - before, loss))
+        finally:
+            self.search = None
+        if search.cost == 0:
+            return CONVERGED
+        return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
+
+    def attributes(self, weights):
+        """What the engine shows.
+
+        pocket_costs_ : ndarray
+            The total cost of the ranker in the pocket after each epoch, over all examples: it never rises.
+        """
+        return {"pocket_costs_": lambda: np.array(self.costs)}
+
+    def state(self):
+        under_way = {} if self.search is None else self.search.state()
+        return {"costs": np.array(self.costs, dtype=float)} | {f"search.{name}": array for name, array in under_way.items()}
+
+    def restore(self, state):
+        self.costs = taken(state, "costs", np.float64, (None,), low=0).tolist()
+        self.resumed = dict(within(state, "search."))
+
+
+def examples(run):
+    """The examples with a weight: their rows, ranks and costs."""
+    gold, active = np.asarray(run.gold.values), slice(None) if run.active is None else run.active
+    costs = run.model.parts.loss.costs_of(gold, run.rows)
+    if run.weights is not None:
+        costs = costs * np.asarray(run.weights)[:, None]
+    refuse_not_finite(run.rows)
+    return run.rows.X[active], gold[active], np.ascontiguousarray(costs[active])
