@@ -39,5 +39,11 @@ cdef int max_arborescence_c(const double *scores, Py_ssize_t pitch, Py_ssize_t n
 # The heads of words 1..n in heads[0..n - 1]. Scores as above; neither the arcs into word 0 nor those from a word to itself are used.
 # INFEASIBLE: heads are -1 for the words of a set that no tree enters, and with one_root, -2 for those of another.
 
+cdef int best_tree(Contraction *c, bint one_root, int *heads) noexcept nogil
+# The same from the scores and the pitch of a run, which is left in it.
+
+cdef double total_score(const double *scores, Py_ssize_t pitch, Py_ssize_t n_words, const int *heads) noexcept nogil
+# The sum of the scores, in the order of the words.
+
 cdef refusal(int status, const double *scores, Py_ssize_t pitch, Py_ssize_t n_words, const int *heads, str name)
 # The exception for a status below 0; `name` begins the message.

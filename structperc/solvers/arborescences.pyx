@@ -232,27 +232,30 @@ cdef void mark(const Contraction *c, int v, int mark, int *heads) noexcept nogil
 cdef int max_arborescence_c(const double *scores, Py_ssize_t pitch, Py_ssize_t n, bint one_root, int *heads,
                             double *work) noexcept nogil:
     cdef Contraction c = contraction_in(work, n)
-    cdef Py_ssize_t m, n_roots = 0
-    cdef int status
     c.scores, c.pitch = scores, pitch
-    status = best_words(&c)
+    return best_tree(&c, one_root, heads)
+
+
+cdef int best_tree(Contraction *c, bint one_root, int *heads) noexcept nogil:
+    cdef Py_ssize_t n = c.n_words, m, n_roots = 0
+    cdef int status = best_words(c)
     if status == FOUND:
-        status = contract(&c, False)
+        status = contract(c, False)
     if status == FOUND:
-        expand(&c, heads)
+        expand(c, heads)
         for m in range(n):
             n_roots += heads[m] == 0
         if not one_root or n_roots == 1:
             return FOUND
-        status = contract(&c, True) if n else INFEASIBLE
+        status = contract(c, True) if n else INFEASIBLE
         if status == FOUND:
-            expand(&c, heads)
+            expand(c, heads)
     if status == INFEASIBLE and n:
         for m in range(n):
             heads[m] = 0
         if c.rooted:
-            mark(&c, c.rooted, -2, heads)
-        mark(&c, c.path[0], -1, heads)
+            mark(c, c.rooted, -2, heads)
+        mark(c, c.path[0], -1, heads)
     return status
 
 

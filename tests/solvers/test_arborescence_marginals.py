@@ -16,7 +16,7 @@ def test_enumeration(one_root):
     """Scores of any size, as numbers and as logarithms, forbidden arcs included."""
     random = np.random.default_rng(0)
     refused = 0
-    for i in range(900):
+    for i in range(300):
         n = int(random.integers(1, 6))
         scores = random.normal(size=(n + 1, n + 1)) * (1, 20, 300)[i % 3]
         if i % 2:
@@ -32,7 +32,7 @@ def test_enumeration(one_root):
         expected, probabilities, _ = marginals_of(totals, trees, n)
         assert log_z == pytest.approx(expected, rel=1e-12, abs=1e-12)
         assert arcs == pytest.approx(probabilities, abs=1e-12)
-    assert refused > 50
+    assert refused > 20
 
 
 @pytest.mark.parametrize("gap", [36, 40, 300, 1e5])

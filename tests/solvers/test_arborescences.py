@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.trees import arborescences, is_tree, tarjan, tree_scores
+from structperc.solvers.arborescence_certificates import arborescence_certificate
 from structperc.solvers.arborescences import max_arborescence
+from structperc.solvers.k_best_arborescences import k_best_arborescences
 
-from structperc.errors import DataError
+from structperc.errors import DataError, OptionError
 
 INF = float("inf")
 
@@ -145,3 +147,106 @@ def test_words_that_no_tree_enters_are_named():
     scores[[2, 3, 4], 1] = -INF
     with pytest.raises(DataError, match=r"word 1 .*the 2 words 2, 3|the 2 words 2, 3 .*word 1"):
         max_arborescence(scores, one_root=True)
+
+
+# ---- certificates ----
+
+@pytest.mark.parametrize("one_root", [False, True])
+def test_prices_prove_the_tree(one_root):
+    """No other tree is better by the prices alone; integer scores leave no gap at all."""
+    random = np.random.default_rng(5)
+    proved = several = 0
+    for i in range(400):
+        n = int(random.integers(1, 30))
+        scores = random_scores(random, n, i % 6)
+        try:
+            proof = arborescence_certificate(scores, one_root)
+        except DataError:
+            continue
+        heads, total = max_arborescence(scores, one_root)
+        assert proof.heads.tolist() == heads.tolist() and proof.total == total
+        assert is_tree(proof.heads) and total == pytest.approx(scores[heads, np.arange(1, n + 1)].sum())
+        size = 0.0 if i % 2 == 0 else 1e-12
+        assert proof.violation(scores) <= size and abs(proof.bound - proof.total) <= size * n
+        proved += 1
+        several += proof.root_price > 0
+    assert proved > 200 and (not one_root or several > 20)
+
+
+def test_prices_of_the_slow_twin():
+    scores = np.random.default_rng(6).integers(-3, 4, size=(12, 12)).astype(float)
+    proof = arborescence_certificate(scores)
+    expected = {frozenset(words): price for words, price in tarjan(scores)[1]}
+    assert {frozenset(words): price for words, price in zip(proof.sets, proof.prices, strict=True)} == expected
+
+
+def test_a_wrong_proof_is_seen():
+    scores = np.random.default_rng(7).normal(size=(9, 9))
+    proof = arborescence_certificate(scores)
+    better = scores.copy()
+    better[3, 4] += 50
+    assert proof.violation(better) > 40
+    raised = proof._replace(prices=[*proof.prices[:-1], 2.0], sets=[*proof.sets[:-1], (1, 2)])
+    assert raised.violation(scores) >= 2
+
+
+def test_large_sentences():
+    random = np.random.default_rng(8)
+    for one_root in (False, True):
+        for scores in (random.normal(size=(151, 151)), random.integers(0, 4, size=(121, 121))):
+            proof = arborescence_certificate(scores, one_root)
+            assert proof.violation(scores) < 1e-11 and proof.bound == pytest.approx(proof.total, abs=1e-10)
+
+
+# ---- the k best ----
+
+@pytest.mark.parametrize("one_root", [False, True])
+def test_the_best_few_of_all_trees(one_root):
+    random = np.random.default_rng(9)
+    for i in range(250):
+        n = int(random.integers(1, 5))
+        scores = random_scores(random, n, i % 8)
+        totals = np.sort(tree_scores(scores, arborescences(n, one_root)))[::-1]
+        totals = totals[totals > -INF]
+        k = int(random.integers(1, 12))
+        if not len(totals):
+            with pytest.raises(DataError, match="leaves no tree"):
+                k_best_arborescences(scores, k, one_root)
+            continue
+        heads, found = k_best_arborescences(scores, k, one_root)
+        assert found == pytest.approx(totals[:k], abs=1e-12) and heads.shape == (min(k, len(totals)), n)
+        assert len(np.unique(heads, axis=0)) == len(heads) and tree_scores(scores, heads) == pytest.approx(found)
+        assert heads[0].tolist() == max_arborescence(scores, one_root)[0].tolist()
+        assert all(is_tree(tree) and (not one_root or (tree == 0).sum() == 1) for tree in heads)
+
+
+def test_all_trees_are_listed():
+    for one_root, n_trees in ((False, 125), (True, 64)):
+        assert len(k_best_arborescences(np.zeros((5, 5)), 1000, one_root)[0]) == n_trees
+    heads, totals = k_best_arborescences(np.zeros((1, 1)), 3)
+    assert heads.shape == (1, 0) and totals.tolist() == [0]
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True])
+def test_refused_k(k):
+    with pytest.raises(OptionError, match="expected a whole number from 1"):
+        k_best_arborescences(np.zeros((3, 3)), k)
+    with pytest.raises(DataError, match="expected the scores of one"):
+        k_best_arborescences([np.zeros((3, 3))], 2)
+
+
+def test_pruning_a_root_by_its_best_arc_is_another_problem():
+    """The best root arc of the unconstrained tree, kept, often misses the best tree with one root."""
+    random = np.random.default_rng(10)
+    worse = tried = 0
+    for _ in range(300):
+        scores = random.normal(size=(7, 7))
+        heads, _ = max_arborescence(scores)
+        roots = np.flatnonzero(heads == 0) + 1
+        if len(roots) == 1:
+            continue
+        tried += 1
+        kept = scores.copy()
+        kept[0, np.setdiff1d(np.arange(1, 7), roots[np.argmax(scores[0, roots])])] = -INF
+        worse += max_arborescence(kept, one_root=True)[1] < max_arborescence(scores, one_root=True)[1] - 1e-9
+    assert worse > tried / 5

@@ -1,0 +1,117 @@
+"""Proofs that an arborescence is the best one: prices of sets of words.
+
+A tree enters every set of words. Prices y_X of sets, at most 0 for sets of two and more words, and a price for the root's arc where there
+must be one, such that no arc is worth more than the prices of the sets that it enters, bound every tree's score by their sum. The sets are
+the words and the cycles that were contracted; the sum is the score of the tree that was found.
+"""
+from typing import NamedTuple
+
+import numpy as np
+
+from structperc.solvers.arborescences cimport FOUND, Contraction, arborescence_work, best_tree, contraction_in, refusal, total_score
+from structperc.solvers.score_matrices cimport ScoreMatrices
+from structperc.core.errors import DataError
+
+
+class ArborescenceCertificate(NamedTuple):
+    """A tree and the prices that prove that none is better.
+
+    Attributes
+    ----------
+    heads : int32 array of shape (n,)
+    total : float
+        The tree's score.
+    sets : list of tuples of int
+        Words; of any two, one contains the other or they share none.
+    prices : list of float
+        y_X of each set.
+    root_price : float
+        Of the root's arc, with one root; otherwise 0.
+    """
+
+    heads: np.ndarray
+    total: float
+    sets: list
+    prices: list
+    root_price: float
+
+    @property
+    def bound(self):
+        """The sum of the prices: no tree's score is larger if `violation` is 0."""
+        return sum(self.prices) + self.root_price
+
+    def violation(self, scores):
+        """By how much an arc's score exceeds what the sets that it enters cost, or a price of a set of words exceeds 0; 0 for a proof.
+
+        Rounding leaves about 1e-15 of the largest score for each level of nested sets. O(n^2) for each set.
+        """
+        paid = np.zeros(np.shape(scores))
+        for words, price in zip(self.sets, self.prices, strict=True):
+            outside = np.setdiff1d(np.arange(len(paid)), words)
+            paid[np.ix_(outside, words)] += price
+        paid[0] += self.root_price
+        excess = np.asarray(scores, dtype=float) - paid
+        excess[:, 0] = -np.inf
+        np.fill_diagonal(excess, -np.inf)
+        signs = [price for words, price in zip(self.sets, self.prices, strict=True) if len(words) > 1]
+        return max(0.0, excess.max(initial=0.0), *signs)
+
+
+def arborescence_certificate(scores, one_root=False):
+    """The best tree with the prices that prove it: the dual solution of Edmonds's algorithm.
+
+    Parameters
+    ----------
+    scores, one_root
+        Of one sentence, as in `max_arborescence`.
+
+    Returns
+    -------
+    ArborescenceCertificate
+
+    Raises
+    ------
+    DataError
+        As `max_arborescence`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.arborescence_certificates import arborescence_certificate
+    >>> scores = np.array([[0, 9, 8, 0], [0, 0, 4, 3], [0, 5, 0, 6], [0, 1, 2, 0]])
+    >>> proof = arborescence_certificate(scores, one_root=True)
+    >>> proof.total, proof.bound, proof.violation(scores)
+    (19.0, 19.0, 0.0)
+    """
+    cdef ScoreMatrices sentences = ScoreMatrices(scores)
+    if not sentences.single:
+        raise DataError(f"{sentences.n_matrices} sentences are given; expected the scores of one.")
+    cdef Py_ssize_t n = sentences.n_words[0], m
+    cdef double[::1] work = np.zeros(arborescence_work(n))
+    cdef int[::1] heads = np.zeros(n + 1, dtype=np.intc)
+    cdef Contraction c = contraction_in(&work[0], n)
+    cdef bint one = one_root
+    cdef int status, v, child
+    c.scores, c.pitch = sentences.at[0], n + 1
+    with nogil:
+        status = best_tree(&c, one, &heads[0])
+    if status != FOUND:
+        raise refusal(status, c.scores, n + 1, n, &heads[0], "scores")
+    sets = [(m,) for m in range(1, n + 1)]
+    for v in range(<int> n + 1, <int> c.n_nodes):
+        words, child = (), c.child[v]
+        while child:
+            words += sets[child - 1]
+            child = c.sibling[child]
+        sets.append(words)
+    prices = [c.y[m] for m in range(1, c.n_nodes)]
+    root_price = 0.0
+    if c.rooted:                    # what the root's arc is worth beyond the others is its price
+        taken = c.y[c.rooted]
+        below = np.zeros(n + 1)
+        for words, price in zip(sets, prices, strict=True):
+            below[list(words)] += price
+        others = [c.scores[m] - below[m] for m in range(1, n + 1) if m not in sets[c.rooted - 1]]
+        root_price = max(0.0, *others, *[taken] * (len(sets[c.rooted - 1]) > 1))
+        prices[c.rooted - 1] = taken - root_price
+    return ArborescenceCertificate(np.asarray(heads)[:n], total_score(c.scores, n + 1, n, &heads[0]), sets, prices, root_price)

@@ -1,0 +1,117 @@
+"""The k best arborescences, by Lawler's partition.
+
+Of the trees of a cell, those without its best tree are divided by the first word whose head differs: cell m keeps the heads of the words
+before m and forbids word m its head. Every new cell takes one search; cells wait, best first, for their turn.
+
+Typical sizes: 5 to 60 words, 10 to 1000 trees. O(k n) searches of O(n^2).
+"""
+import heapq
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from structperc.core.errors import DataError, OptionError
+from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, arborescence_work, max_arborescence_c, refusal, total_score
+from structperc.solvers.score_matrices cimport ScoreMatrices
+
+
+cdef class Cells:
+    """Searches in cells of trees of one sentence."""
+
+    cdef Py_ssize_t n
+    cdef bint one_root
+    cdef const double *scores
+    cdef double[::1] cell, work         # the scores that a cell leaves, and what the solver works in
+    cdef int[::1] heads
+
+    def __cinit__(self, *args):
+        self.cell = self.work = None
+        self.heads = None
+
+    cdef begin(self, ScoreMatrices sentences, bint one_root):
+        self.n, self.one_root, self.scores = sentences.n_words[0], one_root, sentences.at[0]
+        self.cell = np.zeros((self.n + 1) * (self.n + 1))
+        self.work = np.zeros(arborescence_work(self.n))
+        self.heads = np.zeros(self.n + 1, dtype=np.intc)
+
+    cdef best(self, tuple kept, forbidden):
+        """(-total, heads) of the best tree whose first words have the heads `kept`, and the next word none of `forbidden`, or None."""
+        cdef Py_ssize_t n = self.n, p = n + 1, m, h, head
+        cdef int status
+        for m in range(p * p):
+            self.cell[m] = self.scores[m]
+        for m in range(len(kept)):
+            head = kept[m]
+            for h in range(p):
+                if h != head:
+                    self.cell[h * p + m + 1] = -INFINITY
+        for h in forbidden:
+            self.cell[h * p + len(kept) + 1] = -INFINITY
+        with nogil:
+            status = max_arborescence_c(&self.cell[0], p, n, self.one_root, &self.heads[0], &self.work[0])
+        if status == FOUND:
+            return -total_score(self.scores, p, n, &self.heads[0]), tuple(np.asarray(self.heads)[:n].tolist())
+        if status != INFEASIBLE or not kept + tuple(forbidden):
+            raise refusal(status, self.scores, p, n, &self.heads[0], "scores")
+        return None
+
+
+def k_best_arborescences(scores, k, one_root=False):
+    """The k trees of largest score, best first; fewer where there are no more.
+
+    All are different. Among equals, the first that was found comes first; the very first is that of `max_arborescence`. O(k n^3).
+
+    Parameters
+    ----------
+    scores, one_root
+        Of one sentence, as in `max_arborescence`.
+    k : int
+        At least 1.
+
+    Returns
+    -------
+    heads : int32 array of shape (n_found, n)
+    totals : float64 array of shape (n_found,)
+        Falling.
+
+    Raises
+    ------
+    DataError
+        As `max_arborescence`.
+    OptionError
+        Where k is below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.k_best_arborescences import k_best_arborescences
+    >>> scores = np.array([[0, 9, 8, 0], [0, 0, 4, 3], [0, 5, 0, 6], [0, 1, 2, 0]])
+    >>> heads, totals = k_best_arborescences(scores, 2)
+    >>> heads.tolist(), totals.tolist()
+    ([[0, 0, 2], [0, 0, 1]], [23.0, 20.0])
+
+    Lawler (1972), A procedure for computing the k best solutions to discrete optimization problems, Management Science 18.
+    """
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise OptionError(f"k is {k!r}; expected a whole number from 1.")
+    cdef ScoreMatrices sentences = ScoreMatrices(scores)
+    if not sentences.single:
+        raise DataError(f"{sentences.n_matrices} sentences are given; expected the scores of one.")
+    cdef Cells cells = Cells()
+    cells.begin(sentences, one_root)
+    n_cells = 0
+    loss, heads = cells.best((), ())
+    waiting, found = [(loss, n_cells, heads, 0, ())], []
+    while waiting and len(found) < k:
+        loss, _, heads, n_kept, forbidden = heapq.heappop(waiting)
+        found.append((heads, -loss))
+        if len(found) == k:
+            break
+        for m in range(n_kept, cells.n):
+            without = (*forbidden, heads[m]) if m == n_kept else (heads[m],)
+            answer = cells.best(heads[:m], without)
+            if answer is not None:
+                n_cells += 1
+                heapq.heappush(waiting, (answer[0], n_cells, answer[1], m, without))
+    found.sort(key=lambda tree: -tree[1])       # the best of a cell may exceed that of its parent by rounding
+    return np.array([heads for heads, _ in found], dtype=np.intc).reshape(len(found), cells.n), np.array([total for _, total in found])
