@@ -1,0 +1,243 @@
+"""Trees over the words of a sentence: their codes, losses and the argmax.
+
+A tree is encoded as n integers, head * n_tags + label for each word; heads are 0 (the root) or words 1..n. Typical sizes: 25 words; O(n)
+each, the argmax O(n^2 n_tags) and what its solver takes.
+"""
+import itertools
+from math import isqrt
+
+import numpy as np
+
+from structperc.core.argmax cimport Argmax
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
+from structperc.core.rows cimport Example
+from structperc.components import Structures
+from structperc.errors import DataError, PluginError, shortened
+from structperc.plugin_tools import find_labels, is_listed
+from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
+from structperc_parsing.heads import find_circle, find_crossing, is_labelled
+from structperc_parsing.scores import attachment_scores
+
+
+cdef class TreeOutputs(Outputs):
+    """The head of each word, or its head and label, such that all words are reached from the root.
+
+    Users give and get a list for each sentence: of heads, or of pairs (head, label). Heads are 0 for the root and 1..n for words.
+
+    Parameters
+    ----------
+    projective : bool
+        Arcs do not cross: all words between a head and its dependent descend from the head.
+    one_root : bool
+        Exactly one word has the head 0.
+    """
+
+    cdef readonly bint projective, one_root
+    cdef readonly Py_ssize_t n_tags             # 1 where arcs have no labels
+    cdef readonly object labels
+    cdef dict code_of
+    cdef list names
+
+    def __init__(self, projective=False, one_root=True):
+        self.projective, self.one_root = projective, one_root
+
+    def find_labels(self, y, classes):
+        self.labels, self.n_tags, self.names, self.code_of = None, 1, [], {}
+        if classes is None and y is not None and is_labelled(y):
+            classes = sorted(set(self.labels_in(y)))
+        if classes is not None:
+            self.labels = find_labels(None, classes, ordered=False)
+            self.names = self.labels.tolist()
+            self.n_tags, self.code_of = len(self.names), {label: k for k, label in enumerate(self.names)}
+        return self.labels
+
+    def labels_in(self, y):
+        """The labels that occur in what users pass as y."""
+        pairs = (arc for arcs in y for arc in (arcs if is_listed(arcs) else ())) if is_labelled(y) else ()
+        return (arc[1] for arc in pairs if isinstance(arc, (tuple, list)) and len(arc) == 2)
+
+    def encode(self, y, rows):
+        if not is_listed(y):
+            raise DataError(f"y is {shortened(y)}; expected a list for each sentence: the head of each word, or its head and label.")
+        y, sizes = list(y), rows.sizes().tolist()
+        if len(y) != len(sizes):
+            raise DataError(f"y has the trees of {len(y)} sentence{'s' * (len(y) != 1)} but X has {len(sizes)}; give one tree per "
+                            f"sentence.")
+        codes = np.zeros(sum(sizes), dtype=np.intc)
+        cdef int[::1] code = codes
+        cdef Py_ssize_t at = 0
+        for i, (arcs, n) in enumerate(zip(y, sizes)):
+            if not is_listed(arcs) or len(arcs) != n:
+                raise DataError(f"y[{i}] is {shortened(arcs)}; expected {n} {self.entries()}, one for each word of sentence {i}.")
+            for j, arc in enumerate(arcs):
+                code[at] = self.code(arc, n, i, j)
+                at += 1
+        return Structures(codes, np.append(0, np.cumsum(sizes)).astype(np.int64))
+
+    def entries(self):
+        return "heads" if self.labels is None else "pairs of a head and a label"
+
+    cdef Py_ssize_t code(self, arc, Py_ssize_t n, i, j) except -1:
+        """The integer of a word's head, or head and label."""
+        cdef Py_ssize_t number
+        try:
+            if self.labels is None:
+                head, label = arc, None
+            else:
+                head, label = arc
+            number = int(head)
+        except (TypeError, ValueError):
+            entry = "a head" if self.labels is None else "a pair of a head and a label"
+            raise DataError(f"y[{i}][{j}] is {shortened(arc)}; expected {entry}, where 0 is the root and words are counted from 1."
+                            ) from None
+        if not 0 <= number <= n or number != head and str(number) != head:
+            raise DataError(f"y[{i}][{j}] has the head {shortened(head)}; expected a whole number from 0 (the root) to {n}.")
+        if label is None:
+            return number
+        if label not in self.code_of:
+            raise DataError(f"y[{i}][{j}] has the label {shortened(label)}, which is none of the {self.n_tags} labels of the training "
+                            f"data; name all labels with classes=.")
+        return number * self.n_tags + <Py_ssize_t> self.code_of[label]
+
+    def check_gold(self, gold, rows, features):
+        for i in range(rows.n_examples):
+            wrong = self.wrong(self.heads(gold[i]))
+            if wrong:
+                raise DataError(f"y[{i}] is no tree that can be learned from: {wrong}; correct it or leave the sentence out.")
+
+    def heads(self, y):
+        return [code // self.n_tags for code in y]
+
+    def wrong(self, heads):
+        """Why these heads are no tree of this space, or None."""
+        circle = find_circle(heads)
+        if circle:
+            return f"the words {' -> '.join(map(str, [*circle, circle[0]]))} head each other in a circle"
+        roots = [m for m, head in enumerate(heads, 1) if head == 0]
+        if self.one_root and len(roots) > 1:
+            return f"the words {roots[0]} and {roots[1]} both have the head 0, but one_root allows one"
+        crossed = find_crossing(heads) if self.projective else None
+        if crossed:
+            return f"the arc from {heads[crossed[0] - 1]} to {crossed[0]} crosses that to {crossed[1]}, but trees are projective"
+        return None
+
+    def check_structure(self, Example x, y):
+        n = x.n_rows
+        if not isinstance(y, tuple) or len(y) != n or not all(isinstance(code, int) and 0 <= code < (n + 1) * self.n_tags for code in y):
+            raise PluginError(f"{shortened(y)} is no tree of sentence {x.index}: expected {n} ints from 0 to {(n + 1) * self.n_tags - 1}.")
+        wrong = self.wrong(self.heads(y))
+        if wrong:
+            raise PluginError(f"{shortened(y)} is no tree of sentence {x.index}: {wrong}.")
+
+    def decode(self, y, Example x):
+        if self.labels is None:
+            return list(y)
+        return [(code // self.n_tags, self.names[code % self.n_tags]) for code in y]
+
+    def measures(self, y_true, y_pred):
+        return attachment_scores(y_true, y_pred)
+
+    def max_code_length(self, n_atoms):
+        return max(isqrt(n_atoms // self.n_tags) - 1, 0)
+
+    def enumerate(self, Example x):
+        n = x.n_rows
+        trees = (heads for heads in itertools.product(range(n + 1), repeat=n) if self.wrong(heads) is None)
+        return (tuple(head * self.n_tags + tag for head, tag in zip(heads, tags))
+                for heads in trees for tags in itertools.product(range(self.n_tags), repeat=n))
+
+    def atom_names(self, Example x):
+        words = range(x.n_rows + 1)
+        labels = [""] if self.labels is None else [f" ({label})" for label in self.names]
+        return [f"{h} -> {m}{label}" for h in words for m in words for label in labels]
+
+    cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
+        cdef Py_ssize_t m, head, tags = self.n_tags
+        for m in range(n):
+            head = y[m] // tags
+            c[(head * (n + 1) + m + 1) * tags + y[m] - head * tags] += sign
+        return 0
+
+    cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t m
+        for m in range(n):
+            if y[m] != gold[m]:
+                return 0
+        return 1
+
+
+cdef class ArcLoss(Loss):
+    """How many words have a wrong head or label."""
+
+    @property
+    def decomposable(self):
+        return True
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t m
+        cdef double total = 0
+        for m in range(n):
+            total += gold[m] != y[m]
+        return total
+
+    cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
+        """s[a] += scale for every arc that is not gold's"""
+        cdef Py_ssize_t a, m, head, n = n_gold, tags = x.n_atoms // ((n + 1) * (n + 1))
+        for a in range(x.n_atoms):
+            s[a] += scale
+        for m in range(n):
+            head = gold[m] // tags
+            s[(head * (n + 1) + m + 1) * tags + gold[m] - head * tags] -= scale
+        return 0
+
+
+cdef class TreeArgmax(Argmax):
+    """The tree of largest score: the best label of each arc, the lowest at a tie, then the maximum arborescence.
+
+    Parameters
+    ----------
+    n_tags : int
+    one_root : bool
+    """
+
+    cdef readonly Py_ssize_t n_tags
+    cdef readonly bint one_root
+
+    def __init__(self, n_tags, one_root):
+        self.n_tags, self.one_root = n_tags, one_root
+
+    def workspace_size(self, n_atoms):
+        size = isqrt(n_atoms // self.n_tags)
+        return arborescence_work(size - 1) + (size * size if self.n_tags > 1 else 0)
+
+    cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
+        cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.n_tags, a, m, k, best
+        cdef const double *scores = s
+        cdef const double *of_arc
+        cdef double *arcs = x.work + arborescence_work(n)
+        cdef int status
+        if n == 0:
+            return 0
+        if tags > 1:
+            scores = arcs
+            for a in range(size * size):
+                of_arc, best = s + a * tags, 0
+                for k in range(1, tags):
+                    best = k if of_arc[k] > of_arc[best] else best
+                arcs[a] = of_arc[best]
+        status = max_arborescence_c(scores, size, n, self.one_root, y, x.work)
+        if status < 0:
+            if status != INTERRUPTED:
+                self.refuse(status, scores, n, y, x)
+            return -1
+        if tags > 1:
+            for m in range(n):
+                of_arc, best = s + (y[m] * size + m + 1) * tags, 0
+                for k in range(1, tags):
+                    best = k if of_arc[k] > of_arc[best] else best
+                y[m] = <int> (y[m] * tags + best)
+        return n
+
+    cdef void refuse(self, int status, const double *scores, Py_ssize_t n, const int *heads, Example x) noexcept with gil:
+        self.error = refusal(status, scores, n + 1, n, heads, f"sentence {x.index}")

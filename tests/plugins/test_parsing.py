@@ -1,0 +1,216 @@
+"""Dependency parsing: the output space, the argmax and the compiled features against slow ones, and what is learned."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import arcs
+from structperc_parsing.arc_features import ArcFeatures
+from structperc_parsing.arc_templates import default_template, read_lines
+from structperc_parsing.heads import find_crossing
+from structperc_parsing.scores import attachment_scores
+from structperc_parsing.tokens import TokenReader
+
+from structperc import Engine
+from structperc.errors import DataError, OptionError
+from structperc.testing import check_problem
+
+SENTENCES = [
+    [("the", "DET"), ("dog", "NOUN"), ("barks", "VERB"), (".", "PUNCT")],
+    [("a", "DET"), ("cat", "NOUN"), ("sees", "VERB"), ("the", "DET"), ("dog", "NOUN"), (".", "PUNCT")],
+    [("cats", "NOUN"), ("sleep", "VERB")],
+]
+HEADS = [[2, 3, 0, 3], [2, 3, 0, 5, 3, 3], [2, 0]]
+LABELLED = [[(2, "det"), (3, "nsubj"), (0, "root"), (3, "punct")],
+            [(2, "det"), (3, "nsubj"), (0, "root"), (5, "det"), (3, "obj"), (3, "punct")], [(2, "nsubj"), (0, "root")]]
+NEW = [("a", "DET"), ("dog", "NOUN"), ("sleeps", "VERB"), (".", "PUNCT")]
+FEW = {"n_hashed": 1 << 10}
+
+
+@pytest.mark.parametrize("options", [{}, {"one_root": False}, {"classes": ["a", "b"]}, {"classes": ["a", "b"], "loss_weight": 1.0}])
+def test_battery(options):
+    check_problem("parsing", **options)
+
+
+# ---- the compiled features ----
+
+
+numbers = st.integers(-2, 3).map(float)
+sentences = st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[numbers] * width), min_size=1, max_size=7))
+
+
+@settings(max_examples=60, deadline=None)
+@given(sentences, st.sampled_from([1, 2, 9]), st.integers(1, 400), st.integers(0, 2**32 - 1))
+def test_features_equal_their_slow_twin_bit_for_bit(sentence, n_tags, n_hashed, seed):
+    width = len(sentence[0])
+    lines = read_lines(default_template(width), None, width)
+    features = ArcFeatures(lines, width, n_tags, n_hashed)
+    w = np.random.default_rng(seed).normal(size=features.n_weights)
+    x = TokenReader().learn([np.array(sentence)]).example(0)
+    expected = arcs.scores(lines, sentence, n_tags, n_hashed, w.tolist())
+    assert features.scores(w, x).tolist() == expected
+    x.n_atoms = len(expected)
+    for head in range(len(sentence) + 1):
+        for dependent in range(1, len(sentence) + 1):
+            if head != dependent:
+                rows = [row for _, _, row in features.rows_of(x, head, dependent)]
+                assert rows == arcs.rows([line for line in lines if not line.of_labels], sentence, head, dependent, n_hashed)
+                assert features.slot(head, dependent) == arcs.slot(head, dependent)
+
+
+def test_words_between_count_once_for_each_cell():
+    lines = read_lines("A:%b[tag]", ["tag"], 1)
+    features = ArcFeatures(lines, 1, 1, 1 << 20)
+    x = TokenReader().learn([[(tag,) for tag in "abacbd"]]).example(0)
+    assert [b for _, b, _ in features.rows_of(x, 1, 6)] == [2, 3, 4]
+    assert [b for _, b, _ in features.rows_of(x, 6, 3)] == [4, 5]
+    assert features.rows_of(x, 3, 4) == []
+
+
+def test_texts_make_the_same_numbers_everywhere():
+    X = TokenReader().learn([[("the", "DET")], [("été", "the")]]).X
+    assert X.tolist() == [[163434983275542.0, 207970309337854.0], [202964502291890.0, 163434983275542.0]]
+
+
+# ---- trees ----
+
+
+@pytest.mark.parametrize("one_root", [True, False])
+@pytest.mark.parametrize("classes", [None, ["a", "b", "c"]])
+def test_argmax_equals_enumeration(one_root, classes):
+    random = np.random.default_rng(0)
+    engine = Engine("parsing", classes=classes, one_root=one_root, **FEW)
+    word = 0 if classes is None else (0, "a")
+    engine.fit([[("x",)]], [[word]])
+    parts, tags = engine.parts_, len(classes or "x")
+    for t in range(200):
+        n = int(random.integers(1, 6))
+        x = engine.model_.read([[("x",)] * n]).example(0)
+        x.n_atoms = (n + 1) ** 2 * tags
+        s = random.integers(-2, 3, x.n_atoms).astype(float) if t % 2 else random.normal(size=x.n_atoms)
+        table = s.reshape(n + 1, n + 1, tags).max(axis=2)
+        best = max(sum(table[head, m] for m, head in enumerate(heads, 1)) for heads in arcs.trees(n, one_root))
+        found = parts.argmax.argmax(s.copy(), x)
+        parts.outputs.check_structure(x, found)
+        assert parts.outputs.count(x, found) @ s == pytest.approx(best, abs=1e-9)
+        gold = random.permutation(n).argsort()              # a chain in some order
+        heads = np.zeros(n, dtype=int)
+        heads[gold[1:]] = gold[:-1] + 1
+        codes = tuple(int(head) * tags for head in heads)
+        found = parts.argmax.argmax_augmented(s, x, codes, parts.loss, 0.5)
+        augmented = parts.outputs.count(x, found) @ s + 0.5 * parts.loss.value(codes, found, x)
+        costs = table_of_costs(s, heads, n, tags)
+        assert augmented == pytest.approx(max(sum(costs[head, m] for m, head in enumerate(some, 1)) for some in arcs.trees(n, one_root)))
+
+
+def table_of_costs(s, heads, n, tags):
+    """The best score + 0.5 * loss of each arc, where each gold arc has the first label."""
+    costs = s.reshape(n + 1, n + 1, tags) + 0.5
+    for m, head in enumerate(heads, 1):
+        costs[head, m, 0] -= 0.5
+    return costs.max(axis=2)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 6).flatmap(lambda n: st.tuples(*[st.integers(0, n)] * n)))
+def test_circles_and_crossings_are_found(heads):
+    if arcs.is_tree(heads):
+        assert (find_crossing(heads) is None) == arcs.is_projective(heads)
+        Engine("parsing", one_root=False, **FEW).fit([[("x",)] * len(heads)], [heads])
+    else:
+        with pytest.raises(DataError, match=r"y\[0\] is no tree .* in a circle"):
+            Engine("parsing", one_root=False, **FEW).fit([[("x",)] * len(heads)], [heads])
+
+
+@pytest.mark.parametrize("y, message", [
+    ([[0, 0]], r"the words 1 and 2 both have the head 0, but one_root allows one"),
+    ([[2, 1]], r"the words 1 -> 2 -> 1 head each other in a circle"),
+    ([[1, 0]], r"the words 1 -> 1 head"),
+    ([[3, 0]], r"y\[0\]\[0\] has the head 3; expected a whole number from 0 \(the root\) to 2"),
+    ([[0.5, 0]], r"has the head 0.5"),
+    ([["one", 0]], r"y\[0\]\[0\] is 'one'"),
+    ([[0]], r"y\[0\] is \[0\]; expected 2 heads"),
+    ([[0, 1], [0]], r"y has the trees of 2 sentences but X has 1"),
+    ([[("x", "a"), (1, "b")]], r"y\[0\]\[0\] is \('x', 'a'\); expected a pair of a head and a label"),
+])
+def test_what_is_no_tree_is_refused(y, message):
+    engine = Engine("parsing", **FEW)
+    with pytest.raises(DataError, match=message):
+        engine.fit([[("x",), ("y",)]], y)
+    assert engine.model is None
+
+
+@pytest.mark.parametrize("X, message", [
+    ([[("x",), ("y", "z")]], r"X\[0\]\[1\] is \('y', 'z'\), of 2 columns; expected 1"),
+    ([[("x",), (3,)]], r"X\[0\]\[1\] has the cell 3 of type int"),
+    ([["x", "y"]], r"X\[0\]\[0\] is 'x'; expected a tuple of strings"),
+    ([[{"form": "x"}, {"form": "y"}]], r"name its keys with columns="),
+    (["xy"], r"X\[0\] is 'xy'"),
+    ([], "X is empty"),
+])
+def test_what_is_no_sentence_is_refused(X, message):
+    with pytest.raises(DataError, match=message):
+        Engine("parsing", **FEW).fit(X, [[2, 0]])
+
+
+@pytest.mark.parametrize("template, message", [
+    ("A:%h[0,word]", "no column has this name"), ("A:%h[0,7]", "reads column 7"), ("B:%h[0,0]", "begins with 'B'"),
+    ("A:%b[1,0]", "at an offset"), ("A:%h[0]", "without an offset"), ("A:%x[0,0]", "malformed"), ("L:bias", "no line for arcs"),
+])
+def test_bad_templates_are_refused(template, message):
+    with pytest.raises((OptionError, DataError), match=message):
+        Engine("parsing", template=template, columns=["form", "tag"], **FEW).fit(SENTENCES, HEADS)
+
+
+# ---- learning ----
+
+
+def test_trees_are_learned():
+    engine = Engine("parsing", update="pa1", loss_weight=1.0, average=True, epochs=10).fit(SENTENCES, HEADS)
+    assert [list(heads) for heads in engine.predict(SENTENCES)] == HEADS
+    assert engine.predict([NEW])[0] == [2, 3, 0, 3]
+    assert engine.predict([[]])[0] == []
+
+
+def test_labels_are_learned_with_the_trees():
+    engine = Engine("parsing", epochs=10).fit(SENTENCES, LABELLED)
+    assert list(engine.predict(SENTENCES)) == LABELLED
+    assert engine.classes_.tolist() == ["det", "nsubj", "obj", "punct", "root"]
+    with pytest.raises(DataError, match=r"y\[0\]\[0\] has the label 'case', which is none of the 5 labels"):
+        engine.partial_fit([[("x", "X")]], [[(0, "case")]])
+
+
+def test_dicts_and_numbers_are_tokens_too():
+    columns = ["form", "tag"]
+    named = [[dict(zip(columns, token, strict=True)) for token in sentence] for sentence in SENTENCES]
+    options = {"epochs": 5, **FEW}
+    of_dicts = Engine("parsing", columns=columns, **options).fit(named, HEADS)
+    of_tuples = Engine("parsing", **options).fit(SENTENCES, HEADS)
+    blocks = np.split(TokenReader().learn(SENTENCES).X, [4, 10])
+    of_numbers = Engine("parsing", **options).fit(blocks, HEADS)
+    for engine, X in ((of_dicts, named), (of_numbers, blocks)):
+        for a, b in zip(engine.atom_scores(X), of_tuples.atom_scores(SENTENCES), strict=True):
+            assert a.tolist() == b.tolist()
+
+
+def test_models_are_saved_with_the_rows_that_were_touched(tmp_path):
+    engine = Engine("parsing", update="pa1", average=True, epochs=3).fit(SENTENCES, LABELLED)
+    engine.save(tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < 1 << 20
+    loaded = Engine.load(tmp_path / "model")
+    assert list(loaded.predict(SENTENCES)) == list(engine.predict(SENTENCES))
+    for each in (engine, loaded):
+        each.partial_fit(SENTENCES, LABELLED)
+    assert [s.tolist() for s in loaded.atom_scores(SENTENCES)] == [s.tolist() for s in engine.atom_scores(SENTENCES)]
+    with pytest.raises(DataError, match="expected 2"):
+        loaded.predict([[("dog",)]])
+
+
+def test_attachment_scores():
+    right = [[(2, "nsubj"), (0, "root")], [(0, "root")]]
+    found = [[(2, "nsubj:pass"), (1, "root")], [(0, "root")]]
+    assert attachment_scores(right, found) == pytest.approx({
+        "UAS": 2 / 3, "LAS": 2 / 3, "LAS with subtypes": 1 / 3, "whole trees": 1 / 2})
+    assert attachment_scores([["2", "0"], [0]], [[2, 0], [0]]) == {"UAS": 1.0, "whole trees": 1.0}
+    with pytest.raises(DataError):
+        attachment_scores([[0]], [[0, 1]])
