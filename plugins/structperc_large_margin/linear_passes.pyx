@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """Passes over the rows of X and over the coordinates of a chain, for Newton steps; the same bits on every machine.
 
-Typical sizes: n = 10^2..10^6 rows of d = 10..10^5 columns, N = 2 n .. 20 n coordinates. A sum of rows costs O(non-zeros), 0.1 ns each and more
-where memory is the limit; a table of products O(d^2) a row; a pass over the coordinates 2 ns each. Memory: 24 bytes a coordinate.
+Typical sizes: n = 10^2..10^6 rows of d = 10..10^5 columns, N = 2 n .. 20 n coordinates. A sum of rows costs O(non-zeros), as fast as
+memory; a table of products O(d^2) a row; a pass over the coordinates 2 ns each. Memory: 24 bytes a coordinate.
 """
 import numpy as np
 
@@ -84,7 +84,7 @@ def sums_by_node(Rows rows, const int32_t[::1] example, const int32_t[::1] node,
 def products_of_columns(Rows rows, const int64_t[::1] at, const double[::1] coefficients):
     """sum_k coefficients[k] x_at[k] x_at[k]', (n_features, n_features)."""
     cdef const sp_inner *inner = best_inner(rows.n_features)
-    cdef Py_ssize_t k, q, n = len(at), d = rows.n_features
+    cdef Py_ssize_t k, n = len(at), d = rows.n_features
     cdef double[:, ::1] out = np.zeros((d, d))
     cdef double[::1] scaled = np.zeros(d)
     cdef double one

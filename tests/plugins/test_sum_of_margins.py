@@ -1,0 +1,181 @@
+"""The sum of margins is that of the conic program, and its dual certifies it: the errata of Shashua and Levin by number."""
+
+import numpy as np
+import pytest
+from reference import large_margin
+from scipy import sparse
+from structperc_large_margin.forms import Form
+from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, maximise_margins, vanished_ranks
+
+from structperc.components import Rows
+from structperc.errors import OptionError
+
+
+def form_of(ranks):
+    return Form("sum-of-margins", ranks, int(max(ranks)))
+
+
+def solved(x, ranks, C, tolerance=1e-10, **options):
+    """Numbers, or rows, in linear space."""
+    X = x if sparse.issparse(x) else np.array(x, dtype=float).reshape(len(ranks), -1)
+    return maximise_margins(form_of(ranks).chain(C), LinearSpace(Rows(X)), tolerance, **options)
+
+
+def kernel_space(K):
+    return KernelSpace(lambda beta: K @ beta, np.sqrt(np.diagonal(K).max()))
+
+
+def check_certificate(chain, solution, X):
+    """The dual solution is feasible, w is its direction, the planes are in order, and the gap bounds the distance."""
+    mu, scale = solution.mu, 1e-9 * (1 + chain.cap.sum())
+    assert (mu >= 0).all() and (mu <= chain.cap).all()
+    omega = np.cumsum(np.bincount(chain.node, chain.sign * mu, chain.n_nodes) - chain.offset)
+    assert (omega >= -scale).all() and abs(omega[-1]) <= scale
+    direction = X.T @ np.bincount(chain.example, -chain.sign * mu, len(X))
+    assert solution.dual_objective == pytest.approx(-np.linalg.norm(direction), rel=1e-9, abs=scale)
+    if solution.status != "degenerate":
+        assert solution.w == pytest.approx(direction / np.linalg.norm(direction), abs=1e-6)
+        assert solution.w == pytest.approx(X.T @ solution.beta, abs=1e-9)
+        assert solution.scores == pytest.approx(X @ solution.w, abs=1e-9)
+        assert (np.diff(solution.thresholds.values) >= 0).all()
+        assert solution.gap >= -1e-9 * (1 + abs(solution.objective))
+
+
+def random_problem(seed):
+    random = np.random.default_rng(seed)
+    n, d, n_ranks = int(random.integers(6, 25)), int(random.integers(1, 6)), int(random.integers(2, 5))
+    X = random.integers(-2, 3, size=(n, d)).astype(float) if seed % 2 else random.normal(size=(n, d)) * 10 ** random.uniform(-1, 1)
+    ranks = random.integers(1, n_ranks + 1, n)
+    if random.random() < 0.6:
+        latent = X @ random.normal(size=d)
+        ranks = 1 + np.searchsorted(np.quantile(latent, np.arange(1, n_ranks) / n_ranks), latent)
+    ranks[:n_ranks] = np.arange(1, n_ranks + 1)
+    sample_weight = random.integers(1, 4, n) / 2.0 if random.random() < 0.3 else None
+    form = Form("sum-of-margins", ranks, n_ranks, sample_weight=sample_weight)
+    return X, ranks, form, form.smallest_C * random.choice([1, 1.25, 2, 5, 50])
+
+
+def test_the_objective_is_that_of_the_conic_program():
+    degenerate = 0
+    for seed in range(100):
+        X, ranks, form, C = random_problem(seed)
+        chain = form.chain(C)
+        best = large_margin.margins_primal(X, ranks, form.weights, C)
+        solution = maximise_margins(chain, LinearSpace(Rows(X)), 1e-9)
+        with_kernel = maximise_margins(chain, kernel_space(X @ X.T), 1e-9)
+
+        assert solution.status in ("converged", "degenerate"), seed
+        assert solution.objective == pytest.approx(best.value, rel=1e-6, abs=1e-6), seed
+        assert with_kernel.objective == pytest.approx(best.value, rel=1e-6, abs=1e-6) and with_kernel.w is None, seed
+        check_certificate(chain, solution, X)
+        degenerate += solution.status == "degenerate"
+    assert 5 <= degenerate <= 60
+
+
+def test_a_rough_solution_has_the_gap_it_says():
+    for seed in range(40):
+        X, ranks, form, C = random_problem(seed)
+        rough, fine = (maximise_margins(form.chain(C), LinearSpace(Rows(X)), tolerance) for tolerance in (0.2, 1e-10))
+        assert rough.dual_objective <= fine.objective + 1e-9 and fine.dual_objective <= rough.objective + 1e-9
+        if rough.status == "converged":
+            check_certificate(form.chain(C), rough, X)
+            assert rough.gap <= 0.2 * abs(rough.objective) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("C", [1, 1.5, 2, 2.5, 3, 3.5, 4, 100])
+def test_separable_data_have_the_margins_between_their_ranks_at_every_C(C):
+    """SL-2: x = 0 | 2, 4 | 7: -5, margins 2 and 3, for all C >= 1; the printed dual says -4 .. 0."""
+    solution = solved([0, 2, 4, 7], [1, 2, 2, 3], C)
+    assert solution.objective == pytest.approx(-5) and solution.w == pytest.approx([1])
+    if C > 1:           # 1 / C is not a whole number of examples
+        assert solution.thresholds.values == pytest.approx([0, 2, 4, 7])
+    assert vanished_ranks(form_of([1, 2, 2, 3]).chain(C), solution.scores) == []
+
+
+def test_C_ranges_by_the_outer_ranks_alone():
+    """SL-3: sizes 1, 10, 10: unbounded at C = 0.5, refused; C_min = 1. Sizes 10, 1, 10: bounded at C = 0.12, below the printed range."""
+    outer, inner = np.repeat([1, 2, 3], [1, 10, 10]), np.repeat([1, 2, 3], [10, 1, 10])
+    with pytest.raises(OptionError, match=r"C=0\.5 is below 1 = 1 / min\(n_1, n_K\)"):
+        form_of(outer).chain(0.5)
+    for ranks, C in ((outer, 1.0), (inner, 0.12)):
+        X = np.random.default_rng(0).random((21, 2)) + 3.0 * ranks[:, None]
+        best = large_margin.margins_primal(X, ranks, form_of(ranks).weights, C)
+        assert -10 < best.value < -1 and solved(X, ranks, C).objective == pytest.approx(best.value, rel=1e-7)
+    assert form_of([1, 2, 2, 2]).smallest_C == 1
+
+
+@pytest.mark.parametrize(("C", "value"), [(0.5, -1), (0.6, -0.6), (0.7, -0.2), (0.8, 0), (1, 0), (2, 0)])
+def test_beyond_the_largest_C_no_direction_is_left_and_mu_proves_it(C, value):
+    """SL-4: x = 0, 2 | 1, 3: no duality gap; the value is 0 from C_max = 3/4 on (5.4)."""
+    x, ranks = [0, 2, 1, 3], [1, 1, 2, 2]
+    solution = solved(x, ranks, C)
+    assert solution.objective == pytest.approx(value, abs=1e-9)
+    assert (solution.status == "degenerate") == (value == 0)
+    check_certificate(form_of(ranks).chain(C), solution, np.array(x, dtype=float)[:, None])
+    if value == 0:
+        assert solution.w.tolist() == [0] and not solution.scores.any()
+
+
+def test_planes_that_meet_have_more_errors_than_was_printed():
+    """SL-5: ranks 1, 2, 3 at {0, 1, 2}, {0, 1, 2}, {10, 11, 12}, C = 3: -2, with two margin errors > 4/3."""
+    x, ranks = [0, 1, 2, 0, 1, 2, 10, 11, 12], [1, 1, 1, 2, 2, 2, 3, 3, 3]
+    solution = solved(x, ranks, 3)
+    assert solution.objective == pytest.approx(-2)
+    a, b, f = solution.thresholds.values[0], solution.thresholds.values[1], solution.scores
+    assert a == pytest.approx(b)
+    assert (f[:3] > a + 1e-9).sum() + (f[3:6] < b - 1e-9).sum() == 2
+
+
+@pytest.mark.parametrize(("C", "value"), [(0.5, -0.683), (1, -0.661382), (1.5, -0.661382), (2, -0.661382)])
+def test_no_error_is_left_beyond_C_of_1(C, value):
+    """SL-6: x = 0, 2 | 1, 3 with the kernel exp(-(x - x')^2)."""
+    x = np.array([0.0, 2, 1, 3])
+    K = np.exp(-np.square(x[:, None] - x))
+    solution = maximise_margins(form_of([1, 1, 2, 2]).chain(C), kernel_space(K), 1e-10)
+    assert solution.objective == pytest.approx(value, abs=5e-4 if C == 0.5 else 1e-6)
+    assert solution.scores == pytest.approx(K @ solution.beta)
+    assert solution.beta @ K @ solution.beta == pytest.approx(1)
+
+
+def test_a_plane_of_an_integral_share_is_the_finite_end():
+    """SL-11, 5.3: at C = C_min with C n_1 = 1 any a_1 up to the least score of rank 1 is best."""
+    solution = solved([0, 1, 5, 6], [1, 1, 2, 2], 0.5)
+    assert solution.thresholds.lower[0] == -np.inf and solution.thresholds.upper[1] == np.inf
+    assert solution.thresholds.values == pytest.approx([0, 6])
+
+
+@pytest.mark.parametrize(("C", "width"), [(0.9, 0), (1.1, 1)])
+def test_a_rank_with_fewer_than_two_over_C_members_vanishes(C, width):
+    """SL-14: ranks 1^4 2^2 3^4 at 0..3 | 10, 11 | 20..23."""
+    ranks = [1] * 4 + [2] * 2 + [3] * 4
+    solution = solved([0, 1, 2, 3, 10, 11, 20, 21, 22, 23], ranks, C)
+    assert solution.thresholds.values[2] - solution.thresholds.values[1] == pytest.approx(width)
+    assert vanished_ranks(form_of(ranks).chain(C), solution.scores) == ([] if width else [2])
+
+
+def test_sparse_rows_and_duplicates_have_the_same_solution():
+    random = np.random.default_rng(1)
+    X = random.integers(-2, 3, size=(20, 3)).astype(float)
+    ranks = np.concatenate([[1, 2, 3], 1 + np.argsort(np.argsort(X[3:] @ [1, 2, 3])) * 3 // 17])
+    dense = solved(X, ranks, 0.5)
+    assert solved(sparse.csr_matrix(X), ranks, 0.5).objective == pytest.approx(dense.objective, abs=1e-9)
+    twice = solved(np.vstack([X, X]), np.concatenate([ranks, ranks]), 0.25)
+    assert twice.objective == pytest.approx(dense.objective, abs=1e-9)
+
+
+def test_points_end_when_they_are_told_to_and_leave_a_certified_solution():
+    X, ranks, form, C = random_problem(4)
+    chain, space = form.chain(C), LinearSpace(Rows(X))
+    none = maximise_margins(chain, space, 1e-9, max_iterations=0)
+    assert (none.status, none.n_iterations) == ("max_iterations", 0)
+
+    def ctrl_c(n_iterations, mu, scores, w):
+        if n_iterations == 1:
+            raise KeyboardInterrupt
+
+    interrupted = maximise_margins(chain, space, 1e-9, progress=ctrl_c)
+    stopped = maximise_margins(chain, space, 1e-9, progress=lambda n_iterations, *_: n_iterations == 1)
+    assert (interrupted.status, stopped.status) == ("interrupted", "stopped")
+    assert isinstance(interrupted.interruption, KeyboardInterrupt)
+    for solution in (none, interrupted, stopped):
+        check_certificate(chain, solution, X)
