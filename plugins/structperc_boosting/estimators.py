@@ -214,6 +214,16 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         *_, ranks = self._stages(X, every=len(self.estimators_))
         return self.classes_[ranks - 1]
 
+    def threshold_scores(self, X):
+        """The votes for a rank above k less those for a rank up to k, for k = 1..K - 1: shape (n, K - 1), falling with k."""
+        X = self._read(X)
+        if "engine_" in vars(self):
+            return self.engine_.atom_scores(X)
+        votes = np.zeros((len(X), len(self.classes_)))
+        for ranker, vote in zip(self.estimators_, self.estimator_weights_, strict=True):
+            tally(votes, ranks_predicted(ranker, X, len(self.classes_)), vote)
+        return votes.sum(axis=1, keepdims=True) - 2 * votes.cumsum(axis=1)[:, :-1]
+
     def staged_predict(self, X):
         """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,)."""
         for ranks in self._stages(self._read(X)):

@@ -4,11 +4,12 @@ Nothing here imports scikit-learn until scikit-learn itself asks (`__sklearn_tag
 own tools works without it.
 """
 
+from structperc.estimators.conformal import OrdinalConformal
 from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, StructuredClassifier
 from structperc.estimators.ranking_svm import RankingSVM
 from structperc.estimators.rankings import LatentRanker
 from structperc.estimators.sequences import SequenceTagger
 from structperc.estimators.structured import StructuredEstimator
 
-__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "PRank", "RankingSVM", "SequenceTagger", "StructuredClassifier",
+__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "OrdinalConformal", "PRank", "RankingSVM", "SequenceTagger", "StructuredClassifier",
            "StructuredEstimator"]

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from structperc.engine.options import same
 from structperc.errors import NotFittedError, OptionError
+from structperc.extras import require
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
 ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
@@ -44,11 +45,10 @@ class Parameters:
     routed: ClassVar[dict] = {}
 
     def get_params(self, deep: bool = True) -> dict:
-        """The constructor's parameters by name; deep: also the entries of those that are dicts, as NAME__KEY."""
+        """The constructor's parameters by name; deep: also the entries of those that are dicts or estimators, as NAME__KEY."""
         params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
         if deep:
-            entries = [(name, value) for name, value in params.items() if isinstance(value, dict)]
-            params.update({f"{name}__{key}": entry for name, value in entries for key, entry in value.items()})
+            params.update({f"{name}__{key}": entry for name, value in tuple(params.items()) for key, entry in entries_of(value).items()})
         return params
 
     def set_params(self, **params):
@@ -56,12 +56,15 @@ class Parameters:
         known = self.get_params(deep=False)
         for given in params:
             name, _, key = given.partition("__")
-            if name not in known or key and name != ENTRIES or given.endswith("__"):
+            if name not in known or key and name != ENTRIES and not is_estimator(params.get(name, known[name])) or given.endswith("__"):
                 raise OptionError(f"Invalid parameter {given!r} for estimator {self}. Valid parameters are: {sorted(known)}.")
         for given in sorted(params, key=lambda given: "__" in given):       # a whole dict before its entries
             name, _, key = given.partition("__")
             value = params[given]
-            setattr(self, name, {**(getattr(self, name) or {}), key: value} if key else value)
+            if key and is_estimator(getattr(self, name)):
+                getattr(self, name).set_params(**{key: value})
+            else:
+                setattr(self, name, {**(getattr(self, name) or {}), key: value} if key else value)
         return self
 
     def __repr__(self):
@@ -72,7 +75,7 @@ class Parameters:
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
         parameters = self.get_params(deep=False).items()
-        clone = type(self)(**{name: value if name in SHARED else copy.deepcopy(value) for name, value in parameters})
+        clone = type(self)(**{name: value if name in SHARED else cloned(value) for name, value in parameters})
         if "_requests" in vars(self):
             clone._requests = dict(self._requests)
         return clone
@@ -106,6 +109,24 @@ class Parameters:
                 raise TypeError(f"{method} takes no metadata {name!r}; expected {' or '.join(map(repr, self.routed[method]))}.")
         self._requests = {**vars(self).get("_requests", {}), **{(method, name): value for name, value in requests.items()}}
         return self
+
+
+def is_estimator(value) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def entries_of(value) -> dict:
+    """What can be set one by one in a parameter."""
+    return value.get_params() if is_estimator(value) else value if isinstance(value, dict) else {}
+
+
+def cloned(value):
+    """An estimator with the same parameters, untrained; a copy of anything else."""
+    if not is_estimator(value):
+        return copy.deepcopy(value)
+    if hasattr(value, "__sklearn_clone__"):
+        return value.__sklearn_clone__()
+    return require("sklearn.base", "an estimator inside another", "sklearn").clone(value)
 
 
 @functools.cache

@@ -1,7 +1,14 @@
 """How good predictions are: measures of ranks, classes, labels of tokens and rankings, and the ones that suit an engine."""
 
 from structperc.metrics.engines import losses, losses_of, measures, measures_of
-from structperc.metrics.intervals import interval_absolute_error, interval_codes, interval_distances, interval_measures
+from structperc.metrics.intervals import (
+    interval_absolute_error,
+    interval_codes,
+    interval_coverage,
+    interval_distances,
+    interval_measures,
+    mean_interval_width,
+)
 from structperc.metrics.labels import (
     accuracy,
     accuracy_within_one,
@@ -18,8 +25,8 @@ from structperc.metrics.ranking import mean_average_precision, ndcg_at_k, precis
 from structperc.metrics.tokens import sentences, token_measures, unseen_labels
 
 __all__ = [
-    "accuracy", "accuracy_within_one", "codes", "confusion_matrix", "interval_absolute_error", "interval_codes", "interval_distances",
-    "interval_measures", "losses", "losses_of", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error",
-    "mean_average_precision", "measures", "measures_of", "ndcg_at_k", "phrase_f1", "phrase_scores", "precision_at_k",
+    "accuracy", "accuracy_within_one", "codes", "confusion_matrix", "interval_absolute_error", "interval_codes", "interval_coverage",
+    "interval_distances", "interval_measures", "losses", "losses_of", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error",
+    "mean_average_precision", "mean_interval_width", "measures", "measures_of", "ndcg_at_k", "phrase_f1", "phrase_scores", "precision_at_k",
     "quadratic_weighted_kappa", "rank_measures", "sentences", "token_measures", "unseen_labels",
 ]  # fmt: skip

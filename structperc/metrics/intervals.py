@@ -66,6 +66,48 @@ def interval_measures(y_low_high, y_pred, classes=None) -> dict[str, float]:
     return {"mean interval error": float(off.mean()), "inside the interval": float((off == 0).mean())}
 
 
+def interval_coverage(y_true, intervals, classes=None) -> float:
+    """The share of labels that lie inside the interval predicted for them, the ends included.
+
+    Parameters
+    ----------
+    y_true : sequence of labels
+    intervals : array of shape (n, 2), or any other form of intervals
+        The lowest and the highest label predicted for each row, as `OrdinalConformal.predict_interval` answers them.
+    classes : sequence, optional
+        All labels, lowest first; needed when they are text. Without it, the numbers that occur, in their order.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> interval_coverage([1, 3, 4], [[1, 2], [1, 2], [2, 4]])
+    0.6666666666666666
+    """
+    low, high, true, _ = interval_codes(intervals, y_true, classes)
+    return float(((low <= true) & (true <= high)).mean())
+
+
+def mean_interval_width(intervals, classes=None) -> float:
+    """How many ranks an interval holds, on average: 1 is a single rank.
+
+    Parameters
+    ----------
+    intervals, classes
+        As in `interval_coverage`; without `classes`, ranks that are no end of any interval are not counted.
+
+    Examples
+    --------
+    >>> mean_interval_width([[1, 2], [3, 3], [2, 4]], classes=[1, 2, 3, 4])
+    2.0
+    """
+    named = interval_labels(intervals)
+    low, high, _, _ = interval_codes(intervals, np.full(len(intervals), named[0], dtype=np.asarray(named).dtype), classes)
+    return float((high - low + 1).mean())
+
+
 def interval_codes(y_low_high, y_pred, classes=None):
     """Intervals of labels and predicted labels as ranks 1..r, and r.
 

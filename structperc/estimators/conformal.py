@@ -1,0 +1,237 @@
+"""Sets of neighbouring ranks that hold the right one as often as asked, around any ranker: split conformal prediction."""
+
+from __future__ import annotations
+
+import numbers
+from fractions import Fraction
+
+import numpy as np
+
+from structperc.core.labels import LabelCodes
+from structperc.engine.options import generator
+from structperc.errors import DataError, OptionError
+from structperc.estimators.parameters import not_fitted
+from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
+from structperc.reading import matrices
+
+FORGOTTEN = 1e-9        # a row of less weight is dropped
+
+
+class OrdinalConformal(WrappedRanker):
+    """Predicts intervals of ranks that hold the right one with a probability of at least `coverage`, whatever the data are like.
+
+    Some rows are held out. The distance of such a row is how far its score would have to move until the answer could be its label: 0 for a
+    right answer, else the farthest boundary between the answer and the label. An interval holds all ranks within the distance that
+    `coverage` of the held-out rows do not exceed, counting the new row as one of them.
+
+    Parameters
+    ----------
+    estimator : ranker
+        `PRank()`, `CuSumRank()`, `IntervalPA()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores` or `thresholds_` beside
+        `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an `Engine`.
+    coverage : float, default 0.9
+        How often, at least, an interval shall hold the right label; between 0 and 1.
+    calibration_size : float or int, default 0.3
+        The share of rows, or their number, that `fit` holds out, drawn by `random_state`.
+    prefit : bool, default False
+        The estimator has been trained, on other rows: `fit` trains nothing and holds out all rows.
+    decay : float in [0, 1), default 0.0
+        `partial_calibrate` multiplies the weight of all held-out rows by 1 - decay with each new row, so that a stream forgets.
+    classes : list, optional
+        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
+    random_state : None, int, numpy Generator or RandomState, default None
+        Seed of the rows held out.
+
+    Attributes
+    ----------
+    estimator_ : ranker
+        Trained.
+    classes_ : ndarray of shape (K,)
+    quantile_ : float
+        The distance within which ranks belong to an interval. inf: too few rows are held out for this coverage, so that every interval is
+        the whole scale.
+    n_calibration_ : int
+        Held-out rows.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    Where held-out and new rows are exchangeable, an interval holds the right label with a probability of at least `coverage`, and of at
+    most coverage + 1 / (n_calibration_ + 1) where distances do not tie: on average over draws of both, not for each x. The `quantile_` is
+    the ceil((n_calibration_ + 1) coverage)-th smallest distance. Ties, as of many right answers, widen intervals; none is broken by chance.
+
+    With weights w_i a new row weighs 1, and the interval holds the right label with a probability of at least coverage - sum w_i t_i /
+    (1 + sum w_i), where t_i is the total variation distance between the data and the data with row i and the new row exchanged. A drift
+    that makes old rows useless is therefore paid for by their weights alone.
+
+    References
+    ----------
+    V. Vovk, A. Gammerman, G. Shafer: Algorithmic Learning in a Random World. Springer, 2005.
+    R. F. Barber, E. J. Candes, A. Ramdas, R. J. Tibshirani: Conformal prediction beyond exchangeability. Annals of Statistics 51, 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.estimators import OrdinalConformal, PRank
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(1500, 3))
+    >>> y = np.digitize(X @ [2, -1, 0] + random.normal(size=1500), [-2, 0, 2]) + 1
+    >>> model = OrdinalConformal(PRank(random_state=0), coverage=0.9, random_state=0).fit(X[:1000], y[:1000])
+    >>> low, high = model.predict_interval(X[1000:]).T
+    >>> print(((low <= y[1000:]) & (y[1000:] <= high)).mean(), (high - low + 1).mean())
+    0.87 1.504
+    """
+
+    def __init__(self, estimator, *, coverage=0.9, calibration_size=0.3, prefit=False, decay=0.0, classes=None, random_state=None):
+        self.estimator, self.coverage, self.calibration_size, self.prefit = estimator, coverage, calibration_size, prefit
+        self.decay, self.classes, self.random_state = decay, classes, random_state
+
+    def fit(self, X, y):
+        """Trains the estimator on some rows and measures the others; with `prefit` it measures all.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or list of objects
+            As the estimator takes it.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+            A failed fit leaves it as it was.
+        """
+        self._check()
+        if self.prefit:
+            return self.calibrate(X, y)
+        X, (labels, codes) = sliceable(X), self._read_labels(y)
+        n = n_rows_of(X)
+        if n != len(codes):
+            raise DataError(f"y has {len(codes)} labels but X has {n} rows; give one label per row.")
+        n_held = self.calibration_size if isinstance(self.calibration_size, numbers.Integral) else int(np.ceil(self.calibration_size * n))
+        if n_held >= n:
+            raise DataError(f"calibration_size={self.calibration_size!r} of n_samples = {n} leaves no row to learn from; give more rows, "
+                            f"or hold out fewer.")
+        random = generator(self.random_state)
+        order = random.permutation(n)
+        held, train = np.sort(order[:n_held]), np.sort(order[n_held:])
+        estimator = self._told(labels, random)
+        estimator.fit(rows_of(X, train), labels[codes[train] - 1])
+        return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(n_held))
+
+    def calibrate(self, X, y, sample_weight=None):
+        """Measures these rows, which the estimator has not seen, in place of those held out before.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts beside a new one, which counts 1; at most 1 where rows are not exchangeable with new ones.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        estimator, labels, distances = self._measured(X, y)
+        weights = matrices.sample_weights(sample_weight, len(distances))
+        return self._take(estimator, labels, distances, np.ones(len(distances)) if weights is None else weights)
+
+    def partial_calibrate(self, X, y):
+        """Measures further rows of a stream, in the order of time; rows measured before count less by `decay` for each of them.
+
+        To judge a stream fairly, predict its rows before they are measured. The estimator may go on learning from them afterwards.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        estimator, labels, distances = self._measured(X, y)
+        fading = (1 - self.decay) ** np.arange(len(distances), 0, -1.0)
+        if "_weights" in vars(self):
+            weights = np.concatenate([self._weights * (1 - self.decay) ** len(distances), fading])
+            distances = np.concatenate([self._distances, distances])
+        else:
+            weights = fading
+        kept = weights >= FORGOTTEN
+        return self._take(estimator, labels, distances[kept], weights[kept])
+
+    def predict_set(self, X):
+        """Which labels belong to the interval of each row, a bool array of shape (n_samples, K)."""
+        return rank_distances(self._trained(), X, self.classes_) <= self.quantile_
+
+    def predict_interval(self, X):
+        """The lowest and the highest label of each row's interval, shape (n_samples, 2)."""
+        inside = self.predict_set(X)
+        return self.classes_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
+
+    def _check(self):
+        size, share = self.calibration_size, isinstance(self.calibration_size, numbers.Integral)
+        for name, value, good, expected in (
+                ("coverage", self.coverage, is_real(self.coverage) and 0 < self.coverage < 1, "between 0 and 1"),
+                ("decay", self.decay, is_real(self.decay) and 0 <= self.decay < 1, "from 0 to below 1")):
+            if not good:
+                raise OptionError(f"{name}={value!r}; expected a number {expected}.")
+        if not is_real(size) or not (size >= 1 if share else 0 < size < 1):
+            raise OptionError(f"calibration_size={size!r}; expected a share between 0 and 1, or a number of rows.")
+
+    def _measured(self, X, y):
+        """The estimator, its labels, and the distances of rows that it has not seen."""
+        if self.prefit:
+            if not hasattr(self.estimator, "classes_"):
+                raise not_fitted(f"prefit=True, but {type(self.estimator).__name__} has no classes_, so it is not fitted; fit it before.")
+            estimator, labels = self.estimator, np.asarray(self.estimator.classes_)
+        else:
+            estimator, labels = self._trained(), self.classes_
+        if y is None:
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        codes = LabelCodes(labels).encode(y, n_rows_of(X))
+        if len(codes) == 0:
+            raise DataError("X has no rows, so there is nothing to measure.")
+        return estimator, labels, distances_of(estimator, X, labels, codes)
+
+    def _take(self, estimator, labels, distances, weights):
+        vars(self).update({"estimator_": estimator, "classes_": labels, "_distances": distances, "_weights": weights,
+                           "n_calibration_": len(distances), "quantile_": weighted_quantile(distances, weights, self.coverage),
+                           **columns_known(estimator)})
+        return self
+
+
+def is_real(value) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def rank_distances(estimator, X, labels):
+    """How far the score of each row would have to move until the answer could be each rank, (n, K).
+
+    0 at the answer itself. Behind each boundary on the way from there the distance is the largest by which a boundary so far is missed, so
+    it never falls outwards. With one latent score it is the distance to the interval between the rank's two thresholds.
+    """
+    scores = boundary_scores(estimator, X, labels)
+    answers = LabelCodes(np.asarray(labels)).encode(estimator.predict(X), len(scores))
+    boundaries, nothing = np.arange(1, len(labels)), np.zeros((len(scores), 1))
+    up = np.where(boundaries >= answers[:, None], -scores, 0)           # what is missing to pass boundary k from below
+    down = np.where(boundaries < answers[:, None], scores, 0)
+    up, down = np.maximum.accumulate(np.maximum(up, 0), axis=1), np.maximum.accumulate(np.maximum(down, 0)[:, ::-1], axis=1)[:, ::-1]
+    return np.maximum(np.hstack([nothing, up]), np.hstack([down, nothing]))
+
+
+def distances_of(estimator, X, labels, codes):
+    """The distances of rows to their own labels."""
+    return rank_distances(estimator, X, labels)[np.arange(len(codes)), codes - 1]
+
+
+def weighted_quantile(distances, weights, coverage) -> float:
+    """The smallest distance d such that the rows within d weigh at least coverage (1 + all weights); inf where there is none."""
+    order = np.argsort(distances, kind="stable")
+    reached = np.cumsum(weights[order])
+    needed = float(Fraction(repr(float(coverage))) * (1 + Fraction(float(reached[-1]))))
+    place = int(np.searchsorted(reached, needed, side="left"))
+    return float(distances[order[place]]) if place < len(order) else float("inf")

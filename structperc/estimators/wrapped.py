@@ -1,0 +1,155 @@
+"""What estimators around another ranker share: its clone, its labels, and its score of every boundary between two ranks."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+from structperc import metrics
+from structperc.core.labels import LabelCodes, find_labels, ordered_categories
+from structperc.errors import DataError, OptionError
+from structperc.estimators.base import weighted_mean
+from structperc.estimators.labels import as_column, refuse_continuous
+from structperc.estimators.parameters import Parameters, cloned, not_fitted
+from structperc.reading import matrices
+
+SCORES = ("atom_scores", "threshold_scores")       # methods that answer (n, K - 1) scores of "the rank is above k"
+
+
+class WrappedRanker(Parameters):
+    """An estimator of ordered labels around the parameter `estimator`; `estimator_` is what was trained, `classes_` the labels."""
+
+    def predict(self, X):
+        """The labels of rows, shape (n_samples,)."""
+        return self._trained().predict(X)
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """1 - (mean absolute difference of ranks) / (r - 1): 1 is perfect, 0 is every row at the other end of the scale."""
+        true, predicted, n_labels = metrics.codes(as_column(y), self.predict(X), self._known().classes_)
+        return 1 - weighted_mean(np.abs(true - predicted), sample_weight) / (n_labels - 1)
+
+    def __sklearn_tags__(self):
+        """What scikit-learn's tools should know: a classifier that takes what the inner estimator takes."""
+        from sklearn.utils import ClassifierTags, Tags, TargetTags, get_tags
+
+        inner = get_tags(self.estimator).input_tags
+        return Tags(estimator_type="classifier", classifier_tags=ClassifierTags(poor_score=True), target_tags=TargetTags(required=True),
+                    input_tags=inner)
+
+    def _known(self):
+        if "classes_" not in vars(self):
+            raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
+        return self
+
+    def _trained(self):
+        return self._known().estimator_
+
+    def _read_labels(self, y):
+        """The labels in order, and y as codes 1..K."""
+        if y is None:
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        y = as_column(y)
+        if np.ndim(y) != 1:
+            raise DataError(f"y has {np.ndim(y)} dimensions; expected one label for each row.")
+        if self.classes is None and ordered_categories(y) is None:
+            refuse_continuous(y)
+        labels = find_labels(y, self.classes, True)
+        return labels, LabelCodes(labels).encode(y, len(y))
+
+    def _told(self, labels, random):
+        """A clone of the estimator that is told the labels, since the rows that it sees may lack some, and has seeds where it has none."""
+        if not hasattr(self.estimator, "get_params"):
+            raise OptionError(f"estimator={self.estimator!r:.80} has no get_params and cannot be cloned; expected an estimator such as "
+                              f"PRank().")
+        estimator = cloned(self.estimator)
+        for name, value in sorted(estimator.get_params().items()):
+            if name == "classes" and value is None:
+                estimator.set_params(classes=labels.tolist())
+            if name.split("__")[-1] == "random_state" and value is None:
+                estimator.set_params(**{name: int(random.integers(2**31))})
+        return estimator
+
+
+def columns_known(estimator) -> dict:
+    """What the inner estimator knows of its columns, for the outer one's attributes."""
+    return {name: getattr(estimator, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(estimator, name)}
+
+
+def n_rows_of(X) -> int:
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def sliceable(X):
+    """X in a form whose rows can be chosen: a data frame, CSR, a list of objects as it is, else an array."""
+    if hasattr(X, "iloc"):
+        return X
+    if matrices.is_sparse(X):
+        return X.tocsr()
+    if isinstance(X, (list, tuple)) and len(X) and not matrices.is_row(X[0]) and not isinstance(X[0], numbers.Number):
+        return X
+    X = np.asarray(X)
+    matrices.refuse_complex(X)
+    if X.ndim == 0:
+        raise DataError(f"X is {X!r:.80}; expected rows.")
+    return X
+
+
+def rows_of(X, chosen):
+    """Some rows of what `sliceable` answered."""
+    if hasattr(X, "iloc"):
+        return X.iloc[chosen]
+    return [X[i] for i in chosen] if isinstance(X, (list, tuple)) else X[chosen]
+
+
+def boundary_scores(estimator, X, labels):
+    """The score of "the rank is above k" for k = 1..K - 1, float64 of shape (n, K - 1): 0 or more speaks for yes.
+
+    From the first of these that the estimator has: `atom_scores` or `threshold_scores`; `latent_score` or `decision_function` beside
+    `thresholds_`, which are subtracted; `predict_proba`, as the probability of a rank above k less 1/2.
+
+    Parameters
+    ----------
+    estimator : object
+        Trained.
+    X : rows
+    labels : ndarray of shape (K,)
+        In order.
+
+    Raises
+    ------
+    DataError
+        The estimator does not know the same labels, or its scores have another shape.
+    OptionError
+        It has none of these methods.
+    """
+    known = estimator.classes_.tolist() if hasattr(estimator, "classes_") else labels.tolist()
+    name = type(estimator).__name__
+    if set(known) != set(labels.tolist()):
+        missing = sorted(set(labels.tolist()) ^ set(known), key=str)[0]
+        raise DataError(f"{name} has learned the labels {known[:8]}, and y has {labels.tolist()[:8]}: {missing!r} is not among both; train "
+                        f"it on rows of every label, or hold out fewer rows.")
+    for method in SCORES:
+        if hasattr(estimator, method):
+            return checked(np.asarray(getattr(estimator, method)(X), dtype=float), known, labels, name)
+    if hasattr(estimator, "thresholds_"):
+        latent = estimator.latent_score(X) if hasattr(estimator, "latent_score") else estimator.decision_function(X)
+        if np.ndim(latent) == 1:
+            return checked(np.asarray(latent, dtype=float)[:, None] - estimator.thresholds_, known, labels, name)
+    if hasattr(estimator, "predict_proba"):
+        column = LabelCodes(np.asarray(labels)).encode(estimator.classes_, len(known)) - 1
+        probabilities = np.empty((n_rows_of(X), len(known)))
+        probabilities[:, column] = estimator.predict_proba(X)
+        return 0.5 - np.cumsum(probabilities, axis=1)[:, :-1]
+    raise OptionError(f"{name} has no score of the boundaries between ranks: none of atom_scores, threshold_scores, thresholds_ beside "
+                      f"latent_score, and predict_proba.")
+
+
+def checked(scores, known, labels, name):
+    """Scores of the boundaries, of labels in the same order."""
+    if known != labels.tolist():
+        raise DataError(f"{name} has the labels in the order {known[:8]}, and y in the order {labels.tolist()[:8]}; name classes= alike.")
+    if scores.ndim != 2 or scores.shape[1] != len(labels) - 1:
+        raise OptionError(f"{name} has scores of shape {scores.shape} for {len(labels)} labels; expected one for each of the "
+                          f"{len(labels) - 1} boundaries between ranks. Its labels have no order.")
+    return scores
