@@ -25,7 +25,11 @@ ctypedef struct Contraction:
     int *last               # and the last
     int *following          # of each word, the next word of the same outermost node, or 0
     int *path
-    int rooted              # with the root last: the node that took the root's arc, or 0
+    int *hanging            # with one root: the nodes that the root's arcs enter
+    int *other              # of each of them, the best head among the words
+    double *other_y         # its reduced score
+    double *loss            # and what the exchange loses
+    int rooted              # with one root: the node that keeps the root's arc, where others had to be exchanged, or 0
 
 
 cdef Py_ssize_t arborescence_work(Py_ssize_t n_words) noexcept nogil

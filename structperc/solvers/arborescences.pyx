@@ -21,83 +21,69 @@ cdef enum:
     ON_PATH
     DONE
 
-cdef enum:
-    ROWS = 64               # between two questions whether to stop
+cdef extern from "row_maxima.h" nogil:
+    Py_ssize_t sp_row_maxima(const double *a, Py_ssize_t pitch, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t first, double *largest,
+                             double *place, int *refused) noexcept
+    void sp_reduced(const double *a, Py_ssize_t pitch, double y, double *x, Py_ssize_t n, int more) noexcept
 
 
 cdef Py_ssize_t arborescence_work(Py_ssize_t n) noexcept nogil:
-    return n * (n + 1) + 2 * (n + 1) + 2 * (n + 1) + (6 * 2 * (n + 1) + 3 * (n + 1) + 1) // 2
+    return (n + 6) * (n + 1) + (17 * (n + 1) + 1) // 2
 
 
 cdef Contraction contraction_in(double *work, Py_ssize_t n) noexcept nogil:
     cdef Contraction c
-    cdef Py_ssize_t nodes = 2 * (n + 1)
+    cdef Py_ssize_t words = n + 1, nodes = 2 * words
     cdef int *whole
     c.n_words, c.n_nodes, c.rooted = n, n + 1, 0
-    c.word_best, c.word_head, c.y, c.columns = work, work + (n + 1), work + 2 * (n + 1), work + 4 * (n + 1)
-    whole = <int *> (c.columns + n * (n + 1))
+    c.word_best, c.word_head, c.other_y, c.loss = work, work + words, work + 2 * words, work + 3 * words
+    c.y, c.columns = work + 4 * words, work + 6 * words
+    whole = <int *> (c.columns + n * words)
     c.head, c.child, c.sibling, c.state = whole, whole + nodes, whole + 2 * nodes, whole + 3 * nodes
     c.first, c.last = whole + 4 * nodes, whole + 5 * nodes
     whole += 6 * nodes
-    c.top, c.following, c.path = whole, whole + n + 1, whole + 2 * (n + 1)
+    c.top, c.following, c.path, c.hanging, c.other = whole, whole + words, whole + 2 * words, whole + 3 * words, whole + 4 * words
     return c
 
 
 cdef int best_words(const Contraction *c) noexcept nogil:
-    """The best head of every word among the other words: one pass over the rows."""
-    cdef Py_ssize_t n = c.n_words, h, m
-    cdef double *best = c.word_best
-    cdef double *head = c.word_head
-    cdef const double *row = c.scores
-    cdef double kept, kept_head, here
-    cdef long long refused = 0
-    for m in range(1, n + 1):
-        best[m], head[m] = -INFINITY, 0
-        refused += not row[m] < INFINITY
-    for h in range(1, n + 1):
-        if h % ROWS == 0 and interrupted(ROWS * n):
+    """The best head of every word among the other words."""
+    cdef Py_ssize_t n = c.n_words, m = 1
+    cdef int refused = 0
+    while m <= n:
+        m = sp_row_maxima(c.scores, c.pitch, 1, n + 1, m, c.word_best, c.word_head, &refused)
+        if interrupted(8 * n):
             return INTERRUPTED
-        row += c.pitch
-        kept, kept_head = best[h], head[h]
-        for m in range(1, n + 1):
-            here = row[m]
-            refused += not here < INFINITY
-            head[m] = h if here > best[m] else head[m]
-            best[m] = here if here > best[m] else best[m]
-        best[h], head[h] = kept, kept_head
-    if refused and refused_arc(c.scores, c.pitch, n, NULL, NULL):
-        return NO_SCORE
-    return FOUND
+    for m in range(1, n + 1):
+        refused |= not c.scores[m] < INFINITY
+    return NO_SCORE if refused else FOUND
 
 
-cdef bint refused_arc(const double *scores, Py_ssize_t pitch, Py_ssize_t n, Py_ssize_t *head, Py_ssize_t *dependent) noexcept nogil:
-    """Whether an arc's score is NaN or +inf, and the first such arc."""
+cdef (Py_ssize_t, Py_ssize_t) refused_arc(const double *scores, Py_ssize_t pitch, Py_ssize_t n) noexcept nogil:
+    """The first arc whose score is NaN or +inf: head and dependent."""
     cdef Py_ssize_t h, m
     for h in range(n + 1):
         for m in range(1, n + 1):
             if h != m and not scores[h * pitch + m] < INFINITY:
-                if head != NULL:
-                    head[0], dependent[0] = h, m
-                return True
-    return False
+                return h, m
 
 
-cdef int contract(Contraction *c, bint root_last) noexcept nogil:
-    """The arc that enters each node. With the root last, the root's arcs count less than all others (1.4)."""
+cdef int contract(Contraction *c) noexcept nogil:
+    """The arc that enters each node of the best tree, several roots allowed."""
     cdef Py_ssize_t n = c.n_words, s, m
     cdef int v, t, length
-    for m in range(n + 1):
+    c.state[0], c.top[0], c.n_nodes, c.rooted = DONE, 0, n + 1, 0
+    for m in range(1, n + 1):
         c.state[m], c.child[m], c.sibling[m], c.following[m] = UNVISITED, 0, 0, 0
         c.top[m] = c.first[m] = c.last[m] = <int> m
-    for m in range(1, n + 1):
-        c.head[m], c.y[m] = <int> c.word_head[m], c.word_best[m]
-        if not root_last and c.scores[m] >= c.y[m]:
+        if c.scores[m] >= c.word_best[m]:
             c.head[m], c.y[m] = 0, c.scores[m]
-    c.state[0], c.n_nodes, c.rooted = DONE, n + 1, 0
+        else:
+            c.head[m], c.y[m] = <int> c.word_head[m], c.word_best[m]
     for s in range(1, n + 1):
         v, length = c.top[s], 0
         while c.state[v] != DONE:
-            if c.y[v] == -INFINITY and not enter_from_root(c, v, root_last):
+            if c.y[v] == -INFINITY:
                 c.path[0] = v
                 return INFEASIBLE
             c.path[length] = v
@@ -107,11 +93,12 @@ cdef int contract(Contraction *c, bint root_last) noexcept nogil:
             if c.state[t] == ON_PATH:
                 if interrupted(4 * n):
                     return INTERRUPTED
-                while True:
+                m = length
+                while c.path[length - 1] != t:
                     length -= 1
-                    if c.path[length] == t:
-                        break
-                v = contract_cycle(c, length, t, v, root_last)
+                length -= 1
+                v = contract_cycle(c, c.path + length, m - length)
+                c.head[v], c.state[v] = first_largest(column_of(c, v), 0, n + 1, &c.y[v]), UNVISITED
             else:
                 v = t
         for m in range(length):
@@ -119,72 +106,93 @@ cdef int contract(Contraction *c, bint root_last) noexcept nogil:
     return FOUND
 
 
-cdef bint enter_from_root(Contraction *c, int v, bint root_last) noexcept nogil:
-    """Gives a node that no other word enters the root's arc, once."""
-    cdef double value
-    if not root_last:
-        return False
-    value = c.scores[v] if v <= c.n_words else c.columns[(v - c.n_words - 1) * (c.n_words + 1)]
-    if value == -INFINITY or c.rooted:
-        return False
-    c.y[v], c.head[v], c.rooted = value, 0, v
-    return True
-
-
-cdef int contract_cycle(Contraction *c, Py_ssize_t start, int first, int last, bint root_last) noexcept nogil:
-    """A supernode of path[start], ..., up to `last`: its column of reduced scores, and the arc that enters it."""
-    cdef Py_ssize_t n = c.n_words, u, i
+cdef int contract_cycle(Contraction *c, const int *cycle, Py_ssize_t length) noexcept nogil:
+    """A supernode of these nodes, with its column of reduced scores."""
+    cdef Py_ssize_t n = c.n_words, i
     cdef int new = <int> c.n_nodes, v, m
-    cdef double *column = c.columns + (new - n - 1) * (n + 1)
-    cdef double best
+    cdef double *column = column_of(c, new)
     c.n_nodes += 1
-    c.child[new], c.sibling[new], c.state[new] = first, 0, UNVISITED
-    c.first[new] = c.first[first]
-    i, v = start, first
-    while True:
-        merge(c, v, column, i > start)
-        m = c.first[v]
-        while True:
-            c.top[m] = new
-            if m == c.last[v]:
-                break
-            m = c.following[m]
-        if v == last:
-            break
-        i += 1
-        c.sibling[v] = c.path[i]
-        c.following[c.last[v]] = c.first[c.path[i]]
-        v = c.path[i]
-    c.last[new] = c.last[last]
+    c.child[new], c.sibling[new], c.first[new], c.last[new] = cycle[0], 0, c.first[cycle[0]], c.last[cycle[length - 1]]
+    for i in range(length):
+        v = cycle[i]
+        if v <= n:
+            sp_reduced(c.scores + v, c.pitch, c.y[v], column, n + 1, i > 0)
+        else:
+            sp_reduced(column_of(c, v), 1, c.y[v], column, n + 1, i > 0)
+        if i < length - 1:
+            c.sibling[v] = cycle[i + 1]
+            c.following[c.last[v]] = c.first[cycle[i + 1]]
     m = c.first[new]
     while m:
+        c.top[m] = new
         column[m] = -INFINITY
         m = c.following[m]
-    best = largest(column + root_last, n + 1 - root_last)
-    c.y[new], c.head[new] = best, 0
-    if best > -INFINITY:
-        u = root_last
-        while column[u] != best:
-            u += 1
-        c.head[new] = <int> u
     return new
 
 
-cdef void merge(const Contraction *c, int v, double *column, bint more) noexcept nogil:
-    """The larger of a supernode's scores so far and the reduced ones of its member v."""
-    cdef Py_ssize_t n = c.n_words, u
-    cdef double y = c.y[v], here
-    cdef const double *other
-    if v <= n:
-        other = c.scores + v
-        for u in range(n + 1):
-            here = other[u * c.pitch] - y
-            column[u] = here if not more or here > column[u] else column[u]
+cdef inline double *column_of(const Contraction *c, int v) noexcept nogil:
+    """The reduced scores of the arcs into a supernode."""
+    return c.columns + (v - c.n_words - 1) * (c.n_words + 1)
+
+
+cdef int leave_one_root(Contraction *c) noexcept nogil:
+    """Exchanges root arcs for others until one is left, each time the one that loses least (Gabow and Tarjan).
+
+    A cycle that arises becomes a supernode, which the root's arc enters again. Among equals, the last word changes its head.
+    """
+    cdef Py_ssize_t n = c.n_words, n_hanging = 0, i, best, length
+    cdef int v, t, m
+    for m in range(1, <int> n + 1):
+        v = c.top[m]
+        if c.head[v] == 0 and c.first[v] == m:
+            hang(c, v, n_hanging)
+            n_hanging += 1
+    while n_hanging > 1:
+        if interrupted(4 * n):
+            return INTERRUPTED
+        best = 0
+        for i in range(1, n_hanging):
+            if c.loss[i] <= c.loss[best]:
+                best = i
+        if c.loss[best] == INFINITY:
+            c.path[0], c.rooted = c.hanging[0], c.hanging[1]
+            return INFEASIBLE
+        v, length = c.hanging[best], 0
+        c.head[v], c.y[v], t = c.other[best], c.other_y[best], v
+        while True:
+            c.path[length] = t
+            length += 1
+            t = c.top[c.head[t]]
+            if t == 0 or t == v:
+                break
+        if t:
+            v = contract_cycle(c, c.path, length)
+            c.head[v], c.y[v] = 0, column_of(c, v)[0]
+            hang(c, v, best)
+        else:
+            n_hanging -= 1
+            for i in range(best, n_hanging):
+                c.hanging[i], c.other[i], c.other_y[i], c.loss[i] = c.hanging[i + 1], c.other[i + 1], c.other_y[i + 1], c.loss[i + 1]
+        c.rooted = c.hanging[0]
+    return FOUND
+
+
+cdef void hang(Contraction *c, int v, Py_ssize_t i) noexcept nogil:
+    """Lists a node that the root's arc enters, with the best other arc."""
+    c.hanging[i] = v
+    if v <= c.n_words:
+        c.other[i], c.other_y[i] = <int> c.word_head[v], c.word_best[v]
     else:
-        other = c.columns + (v - n - 1) * (n + 1)
-        for u in range(n + 1):
-            here = other[u] - y
-            column[u] = here if not more or here > column[u] else column[u]
+        c.other[i] = first_largest(column_of(c, v), 1, c.n_words + 1, &c.other_y[i])
+    c.loss[i] = c.y[v] - c.other_y[i]
+
+
+cdef int first_largest(const double *x, Py_ssize_t begin, Py_ssize_t end, double *value) noexcept nogil:
+    cdef Py_ssize_t u = begin
+    value[0] = largest(x + begin, end - begin)
+    while x[u] != value[0]:
+        u += 1
+    return <int> u
 
 
 cdef double largest(const double *x, Py_ssize_t n) noexcept nogil:
@@ -211,7 +219,7 @@ cdef void expand(Contraction *c, int *heads) noexcept nogil:
         u, v = c.head[x], c.child[x]
         entered, best = v, -INFINITY
         while v:
-            here = (c.scores[u * c.pitch + v] if v <= n else c.columns[(v - n - 1) * (n + 1) + u]) - c.y[v]
+            here = (c.scores[u * c.pitch + v] if v <= n else column_of(c, v)[u]) - c.y[v]
             if here > best:
                 entered, best = v, here
             v = c.sibling[v]
@@ -237,20 +245,15 @@ cdef int max_arborescence_c(const double *scores, Py_ssize_t pitch, Py_ssize_t n
 
 
 cdef int best_tree(Contraction *c, bint one_root, int *heads) noexcept nogil:
-    cdef Py_ssize_t n = c.n_words, m, n_roots = 0
+    cdef Py_ssize_t n = c.n_words, m
     cdef int status = best_words(c)
     if status == FOUND:
-        status = contract(c, False)
+        status = contract(c)
+    if status == FOUND and one_root:
+        status = leave_one_root(c) if n else INFEASIBLE
     if status == FOUND:
         expand(c, heads)
-        for m in range(n):
-            n_roots += heads[m] == 0
-        if not one_root or n_roots == 1:
-            return FOUND
-        status = contract(c, True) if n else INFEASIBLE
-        if status == FOUND:
-            expand(c, heads)
-    if status == INFEASIBLE and n:
+    elif status == INFEASIBLE and n:
         for m in range(n):
             heads[m] = 0
         if c.rooted:
@@ -260,11 +263,11 @@ cdef int best_tree(Contraction *c, bint one_root, int *heads) noexcept nogil:
 
 
 cdef refusal(int status, const double *scores, Py_ssize_t pitch, Py_ssize_t n, const int *heads, str name):
-    cdef Py_ssize_t h = 0, m = 0
+    cdef Py_ssize_t h, m
     if status == INTERRUPTED:
         return take_interruption()
     if status == NO_SCORE:
-        refused_arc(scores, pitch, n, &h, &m)
+        h, m = refused_arc(scores, pitch, n)
         return DataError(f"{name}[{h}, {m}] is {scores[h * pitch + m]}; expected a number, or -inf where word {m} may not have the "
                          f"head {h}.")
     if n == 0:

@@ -11,7 +11,7 @@ cdef class ScoreMatrices:
     cdef Py_ssize_t n_buffers
 
     cdef allocate(self, Py_ssize_t n_matrices, Py_ssize_t n_buffers)
-    cdef hold(self, matrix, str name)
-    cdef Py_buffer *take(self, values, str name) except NULL
+    cdef hold(self, matrix, Py_ssize_t place)
+    cdef Py_buffer *take(self, values, Py_ssize_t place) except NULL
     cdef split(self, answers)
     cdef str name_of(self, Py_ssize_t i)

@@ -8,6 +8,8 @@ from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from structperc.core.errors import DataError
 
+cdef object ndarray = np.ndarray
+
 
 cdef class ScoreMatrices:
     """The scores of all arcs of one sentence or of many.
@@ -25,11 +27,11 @@ cdef class ScoreMatrices:
         self.single = not isinstance(scores, (list, tuple)) and np.ndim(scores) != 3
         if self.single:
             self.allocate(1, 1)
-            self.hold(scores, name)
+            self.hold(scores, -1)
         elif isinstance(scores, (list, tuple)):
             self.allocate(len(scores), len(scores))
             for i in range(self.n_matrices):
-                self.hold(scores[i], f"{name}[{i}]")
+                self.hold(scores[i], i)
         else:
             self.allocate(len(scores), 1)
             self.hold_stack(scores)
@@ -55,19 +57,19 @@ cdef class ScoreMatrices:
         if self.at == NULL or self.n_words == NULL or self.offsets == NULL or self.buffers == NULL:
             raise MemoryError
 
-    cdef hold(self, matrix, str name):
+    cdef hold(self, matrix, Py_ssize_t place):
         """Reads one matrix more."""
         cdef Py_ssize_t i = self.n_buffers
-        cdef Py_buffer *buffer = self.take(matrix, name)
+        cdef Py_buffer *buffer = self.take(matrix, place)
         if buffer.ndim != 2 or buffer.shape[0] != buffer.shape[1] or buffer.shape[0] == 0:
-            raise DataError(f"{name} has the shape {tuple(buffer.shape[d] for d in range(buffer.ndim))}; expected (n + 1, n + 1) for n "
-                            f"words and the root, rows for heads.{hint(matrix)}")
+            raise DataError(f"{self.name_of(place)} has the shape {tuple(buffer.shape[d] for d in range(buffer.ndim))}; expected "
+                            f"(n + 1, n + 1) for n words and the root, rows for heads.{hint(matrix)}")
         self.at[i], self.n_words[i] = <const double *> buffer.buf, buffer.shape[0] - 1
 
     def hold_stack(self, stack):
         """Reads matrices of one size."""
         cdef Py_ssize_t i, size
-        cdef Py_buffer *buffer = self.take(stack, self.name)
+        cdef Py_buffer *buffer = self.take(stack, -1)
         if buffer.shape[1] != buffer.shape[2] or buffer.shape[1] == 0:
             raise DataError(f"{self.name} has the shape {tuple(buffer.shape[d] for d in range(3))}; expected (n_sentences, n + 1, n + 1) "
                             f"for n words and the root, rows for heads.")
@@ -75,11 +77,20 @@ cdef class ScoreMatrices:
         for i in range(self.n_matrices):
             self.at[i], self.n_words[i] = <const double *> buffer.buf + i * size * size, size - 1
 
-    cdef Py_buffer *take(self, values, str name) except NULL:
+    cdef Py_buffer *take(self, values, Py_ssize_t place) except NULL:
+        """Holds the numbers of an array; those of float64 arrays in C order are not copied."""
         cdef Py_buffer *buffer = &self.buffers[self.n_buffers]
-        if type(values) is not np.ndarray or values.dtype != np.float64 or not values.flags.c_contiguous:
-            values = as_float64(values, name)
-        PyObject_GetBuffer(values, buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+        if type(values) is ndarray:
+            try:
+                PyObject_GetBuffer(values, buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+            except (BufferError, ValueError):       # other orders, and types without a format
+                pass
+            else:
+                if buffer.format[0] == c"d" and buffer.format[1] == 0:
+                    self.n_buffers += 1
+                    return buffer
+                PyBuffer_Release(buffer)
+        PyObject_GetBuffer(as_float64(values, self.name_of(place)), buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
         self.n_buffers += 1
         return buffer
 
@@ -91,7 +102,7 @@ cdef class ScoreMatrices:
         return [answers[self.offsets[i]:self.offsets[i + 1]] for i in range(self.n_matrices)]
 
     cdef str name_of(self, Py_ssize_t i):
-        return self.name if self.single else f"{self.name}[{i}]"
+        return self.name if self.single or i < 0 else f"{self.name}[{i}]"
 
 
 def as_float64(values, name):

@@ -42,40 +42,64 @@ def tree_scores(scores, trees):
     return scores[trees, np.arange(1, scores.shape[0])].sum(axis=1)
 
 
-def tarjan(scores, root_last=False):
-    """The heads of the best tree, by the rule for ties of `max_arborescence`; None without a tree. Root last: one arc from the root.
+def tarjan(scores, one_root=False):
+    """The heads of the best tree, by the rule for ties of `max_arborescence`; None without a tree.
 
-    Also the dual variables: pairs of a set of words and its y.
+    Also the dual variables of the unconstrained problem: pairs of a set of words and its y.
     """
     n = len(scores) - 1
     reduced = {m: {h: scores[h, m] for h in range(n + 1) if h != m} for m in range(1, n + 1)}      # by node, then by head
     members = {m: (m,) for m in range(1, n + 1)}
     outermost = {m: m for m in range(n + 1)}
-    children, head, y, done, rooted = {}, {}, {}, {0}, False
+    children, head, y, done = {}, {}, {}, {0}
+
+    def choose(v, heads):
+        head[v] = max(heads, key=lambda h: reduced[v][h])               # the first among equals
+        y[v] = reduced[v][head[v]]
+        return y[v] > -np.inf
+
+    def contract(cycle):
+        new = max(members) + 1
+        children[new], members[new] = cycle, sum((members[child] for child in cycle), ())
+        outermost.update(dict.fromkeys(members[new], new))
+        reduced[new] = {h: max(reduced[child][h] - y[child] for child in cycle) for h in range(n + 1) if h not in members[new]}
+        return new
+
+    def around(v):
+        path = [v]
+        while (v := outermost[head[v]]) not in (0, path[0]):
+            path.append(v)
+        return path if v else None
+
     for start in range(1, n + 1):
         path, v = [], outermost[start]
         while v not in done:
-            heads = [h for h in sorted(reduced[v]) if reduced[v][h] > -np.inf]
-            if root_last and heads != [0]:
-                heads = [h for h in heads if h]
-            if not heads or (root_last and heads == [0] and rooted):
+            if not choose(v, sorted(reduced[v])):
                 return None
-            rooted = rooted or heads == [0]
-            head[v] = max(heads, key=lambda h: reduced[v][h])           # the first among equals
-            y[v] = reduced[v][head[v]]
             path.append(v)
             v = outermost[head[v]]
             if v in path:
-                cycle, path, new = path[path.index(v):], path[:path.index(v)], max(members) + 1
-                children[new], members[new] = cycle, sum((members[child] for child in cycle), ())
-                outermost.update(dict.fromkeys(members[new], new))
-                reduced[new] = {h: max(reduced[child][h] - y[child] for child in cycle) for h in range(n + 1) if h not in members[new]}
-                v = new
+                at = path.index(v)
+                path, v = path[:at], contract(path[at:])
         done.update(path)
+    duals = [(members[v], y[v]) for v in y]
+    hanging = sorted({v for m, v in outermost.items() if m and head[v] == 0}, key=lambda v: members[v][0])
+    while one_root and len(hanging) > 1:
+        losses = [y[v] - max((reduced[v][h] for h in reduced[v] if h), default=-np.inf) for v in hanging]
+        i = max(range(len(losses)), key=lambda i: (-losses[i], i))      # the last among equals
+        if losses[i] == np.inf:
+            return None
+        choose(hanging[i], sorted(h for h in reduced[hanging[i]] if h))
+        cycle = around(hanging[i])
+        if cycle is None:
+            del hanging[i]
+        else:
+            hanging[i] = contract(cycle)
+            choose(hanging[i], [0])
     for new in sorted(children, reverse=True):
         entered = max(children[new], key=lambda child: reduced[child][head[new]] - y[child])
         head[entered] = head[new]
-    return np.array([head[m] for m in range(1, n + 1)], dtype=int), [(members[v], y[v]) for v in y]
+    return np.array([head[m] for m in range(1, n + 1)], dtype=int), duals
 
 
 def next_sibling(heads, m):
