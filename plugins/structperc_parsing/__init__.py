@@ -5,17 +5,21 @@ from structperc.plugin_tools import COLLINS
 from structperc_parsing.arc_features import ArcFeatures
 from structperc_parsing.arc_templates import default_template, read_lines
 from structperc_parsing.tokens import TokenReader
-from structperc_parsing.trees import ArcLoss, TreeArgmax, TreeOutputs
+from structperc_parsing.trees import ArcLoss, ProjectiveArgmax, TreeArgmax, TreeOutputs
 
 citation = COLLINS
 
 options = {
+    "projective": Option(False, (False, True), "arcs do not cross"),
+    "lift": Option(False, (False, True), "with projective: learn from trees with crossing arcs made projective, instead of refusing them"),
     "one_root": Option(True, (False, True), "exactly one word has the root for head"),
     "n_hashed": Option(1 << 22, help="rows of eight weights that features of arcs are hashed to; those that steps touch take memory"),
     "template": Option(None, help="features of arcs, one a line, such as A:%h[0,tag]/%d[0,tag]; none: McDonald's of first order"),
     "columns": Option(None, help="names of the tokens' columns, for the template"),
+    "target": Option(None, help="names of the columns that the commands predict: heads, or heads and labels"),
 }
 losses = ("hamming",)
+conllu = {"columns": ("form", "xpos", "upos"), "target": ("head", "deprel")}
 
 
 @hookimpl
@@ -25,7 +29,8 @@ def structperc_reader(context):
 
 @hookimpl
 def structperc_outputs(context):
-    return TreeOutputs(one_root=context.options["one_root"])
+    given = context.options
+    return TreeOutputs(given["projective"], given["one_root"], given["lift"])
 
 
 @hookimpl
@@ -38,7 +43,8 @@ def structperc_features(context):
 
 @hookimpl
 def structperc_argmax(context):
-    return TreeArgmax(max(context.n_labels, 1), context.options["one_root"])
+    solver = ProjectiveArgmax if context.options["projective"] else TreeArgmax
+    return solver(max(context.n_labels, 1), context.options["one_root"])
 
 
 @hookimpl

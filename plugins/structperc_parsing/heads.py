@@ -40,3 +40,28 @@ def find_crossing(heads):
             return m, open_spans[-1][1]
         open_spans.append((-high, m))
     return None
+
+
+def lifted(heads):
+    """The heads of a tree made projective (Nivre and Nilsson 2005).
+
+    As long as an arc spans a word that does not descend from its head, the dependent of the shortest such arc moves to the head's head;
+    among equally short arcs that of the first dependent.
+    """
+    heads = list(heads)
+    while True:
+        spanning = [(abs(head - m), m) for m, head in enumerate(heads, 1) if head and spans_stranger(heads, head, m)]
+        if not spanning:
+            return heads
+        _, m = min(spanning)
+        heads[m - 1] = heads[heads[m - 1] - 1]
+
+
+def spans_stranger(heads, head, m):
+    """Whether a word between m and its head does not descend from the head."""
+    for word in range(min(m, head) + 1, max(m, head)):
+        while word not in (0, head):
+            word = heads[word - 1]
+        if word == 0:
+            return True
+    return False

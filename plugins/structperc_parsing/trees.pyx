@@ -13,10 +13,11 @@ from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.components import Structures
-from structperc.errors import DataError, PluginError, shortened
-from structperc.plugin_tools import find_labels, is_listed
+from structperc.errors import DataError, PluginError, UnusedOption, shortened
+from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
-from structperc_parsing.heads import find_circle, find_crossing, is_labelled
+from structperc.solvers.projective cimport projective_refusal, projective_tree_c, projective_work
+from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
 from structperc_parsing.scores import attachment_scores
 
 
@@ -31,16 +32,23 @@ cdef class TreeOutputs(Outputs):
         Arcs do not cross: all words between a head and its dependent descend from the head.
     one_root : bool
         Exactly one word has the head 0.
+    lift : bool
+        Learn from trees with crossing arcs as `lifted` makes them projective.
     """
 
-    cdef readonly bint projective, one_root
+    cdef readonly bint projective, one_root, lift
+    cdef readonly Py_ssize_t n_lifted           # trees learned from, so far
     cdef readonly Py_ssize_t n_tags             # 1 where arcs have no labels
     cdef readonly object labels
     cdef dict code_of
     cdef list names
 
-    def __init__(self, projective=False, one_root=True):
-        self.projective, self.one_root = projective, one_root
+    def __init__(self, projective=False, one_root=True, lift=False):
+        self.projective, self.one_root, self.lift = projective, one_root, lift
+
+    def check(self, context, parts):
+        if self.lift and not self.projective:
+            raise UnusedOption("lift=True makes trees projective, but projective=False allows crossing arcs; leave lift out.", "lift")
 
     def find_labels(self, y, classes):
         self.labels, self.n_tags, self.names, self.code_of = None, 1, [], {}
@@ -100,11 +108,37 @@ cdef class TreeOutputs(Outputs):
                             f"data; name all labels with classes=.")
         return number * self.n_tags + <Py_ssize_t> self.code_of[label]
 
+    def admissible(self, gold, rows):
+        """The trees to learn from, lifted where they should be and can be."""
+        if not self.lift:
+            return gold
+        codes, n_lifted = gold.values.copy(), 0
+        for i in range(len(gold)):
+            heads = self.heads(gold[i])
+            if not find_circle(heads) and find_crossing(heads):
+                first, n_lifted = gold.offsets[i], n_lifted + 1
+                codes[first:first + len(heads)] += self.n_tags * np.subtract(lifted(heads), heads).astype(np.intc)
+        self.n_lifted += n_lifted
+        return Structures(codes, gold.offsets)
+
+    def attributes(self, weights):
+        return {"n_lifted_": lambda: self.n_lifted}
+
+    def state(self):
+        return {"n_lifted": np.array(self.n_lifted, dtype=np.int64)}
+
+    def restore(self, state):
+        self.n_lifted = int(taken(state, "n_lifted", np.int64, low=0))
+
     def check_gold(self, gold, rows, features):
         for i in range(rows.n_examples):
             wrong = self.wrong(self.heads(gold[i]))
             if wrong:
-                raise DataError(f"y[{i}] is no tree that can be learned from: {wrong}; correct it or leave the sentence out.")
+                raise DataError(f"y[{i}] is no tree that can be learned from: {wrong}; correct it{self.remedy(wrong)} or leave the "
+                                f"sentence out.")
+
+    def remedy(self, wrong):
+        return ", have it made projective with lift=True," if "crosses" in wrong else ""
 
     def heads(self, y):
         return [code // self.n_tags for code in y]
@@ -209,35 +243,59 @@ cdef class TreeArgmax(Argmax):
 
     def workspace_size(self, n_atoms):
         size = isqrt(n_atoms // self.n_tags)
-        return arborescence_work(size - 1) + (size * size if self.n_tags > 1 else 0)
+        return self.work_size(size - 1) + (size * size if self.n_tags > 1 else 0)
+
+    cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
+        """How many numbers `best_heads` works in."""
+        return arborescence_work(n)
+
+    cdef int best_heads(self, const double *arcs, Py_ssize_t n, int *heads, double *work) noexcept nogil:
+        return max_arborescence_c(arcs, n + 1, n, self.one_root, heads, work)
+
+    cdef refused(self, int status, const double *arcs, Py_ssize_t n, const int *heads, str name):
+        """The exception for a status."""
+        return refusal(status, arcs, n + 1, n, heads, name)
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.n_tags, a, m, k, best
+        cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.n_tags, a, m
         cdef const double *scores = s
-        cdef const double *of_arc
-        cdef double *arcs = x.work + arborescence_work(n)
+        cdef double *arcs = x.work + self.work_size(n)
         cdef int status
         if n == 0:
             return 0
         if tags > 1:
             scores = arcs
             for a in range(size * size):
-                of_arc, best = s + a * tags, 0
-                for k in range(1, tags):
-                    best = k if of_arc[k] > of_arc[best] else best
-                arcs[a] = of_arc[best]
-        status = max_arborescence_c(scores, size, n, self.one_root, y, x.work)
+                arcs[a] = s[a * tags + best_tag(s + a * tags, tags)]
+        status = self.best_heads(scores, n, y, x.work)
         if status < 0:
             if status != INTERRUPTED:
-                self.refuse(status, scores, n, y, x)
+                with gil:
+                    self.error = self.refused(status, scores, n, y, f"sentence {x.index}")
             return -1
         if tags > 1:
             for m in range(n):
-                of_arc, best = s + (y[m] * size + m + 1) * tags, 0
-                for k in range(1, tags):
-                    best = k if of_arc[k] > of_arc[best] else best
-                y[m] = <int> (y[m] * tags + best)
+                y[m] = <int> (y[m] * tags + best_tag(s + (y[m] * size + m + 1) * tags, tags))
         return n
 
-    cdef void refuse(self, int status, const double *scores, Py_ssize_t n, const int *heads, Example x) noexcept with gil:
-        self.error = refusal(status, scores, n + 1, n, heads, f"sentence {x.index}")
+
+cdef inline Py_ssize_t best_tag(const double *s, Py_ssize_t tags) noexcept nogil:
+    """The label of largest score, the lowest at a tie."""
+    cdef Py_ssize_t k, best = 0
+    for k in range(1, tags):
+        best = k if s[k] > s[best] else best
+    return best
+
+
+cdef class ProjectiveArgmax(TreeArgmax):
+    """The same among projective trees, by Eisner's algorithm in O(n^3)."""
+
+    cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
+        return projective_work(n)
+
+    cdef int best_heads(self, const double *arcs, Py_ssize_t n, int *heads, double *work) noexcept nogil:
+        cdef double total
+        return projective_tree_c(arcs, n + 1, NULL, n, self.one_root, heads, &total, work)
+
+    cdef refused(self, int status, const double *arcs, Py_ssize_t n, const int *heads, str name):
+        return projective_refusal(status, arcs, n + 1, NULL, n, self.one_root, name, "")

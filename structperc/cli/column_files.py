@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import difflib
 from contextlib import closing
-from itertools import chain
 
 import attrs
 
@@ -16,7 +15,7 @@ from structperc.errors import DataError, OptionError
 from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file
 from structperc.reading.templates import default_template
 
-CONLLU_DEFAULT = ["form"]               # what is learned from in CoNLL-U where nothing else is said
+CONLLU_DEFAULT = ("form",)              # what is learned from in CoNLL-U where nothing else is said
 
 
 @attrs.frozen(eq=False)
@@ -28,8 +27,8 @@ class Tokens:
     file : ColumnFile
     X : list of list of tuple of str
         Sentences of tokens, with the columns alone that are learned from.
-    y : list of list of str or None
-        The column of right answers.
+    y : list of list of str or tuple of str, or None
+        The column of right answers, or the cells of several.
     plain : bool
         Whether the file has just these columns, the right answers last, so that no other command needs their names.
     """
@@ -62,44 +61,72 @@ def training_options(source, plugins) -> dict:
         able = [plugin.name for plugin in registry.installed() if not plugin.broken and flags_of(plugin.options)]
         raise OptionError(f"{plugins[0]} does not learn from files of columns, having no options template and columns; "
                           f"{'these do: ' + ', '.join(able) if able else 'no installed plugin does'}.")
-    _, used, _ = training_names(source)
-    template = default_template(len(used)) if source.template is None else read_template(source.template)
-    return {"template": template, "columns": used}
+    plugins = [registry.load(name) for name in plugins]
+    _, used, target = training_names(source, plugins)
+    makes = said(plugins, "default_template") or default_template
+    template = makes(len(used)) if source.template is None else read_template(source.template)
+    remembered = {"target": target} if "target" in plugin_defaults(plugins) else {}
+    return {"template": template, "columns": used, **remembered}
 
 
-def training_names(source) -> tuple[list, list, str]:
-    """The names of all columns, of those to learn from, and of the target: the last, unless --target says another."""
-    names, target = given_names(source), source.target
+def said(plugins, attribute):
+    """What the last of these loaded plugins says that says anything."""
+    return next((found for found in (getattr(plugin, attribute) for plugin in reversed(plugins)) if found), None)
+
+
+def usual_target(engine) -> list:
+    """The columns that a trained engine remembers to predict; of most problems none."""
+    return list(engine.plugin_options.get("target") or ())
+
+
+def filled_places(engine, file) -> list:
+    """Which cells of a file the predictions take the place of; none: they are added."""
+    return list(file.places(usual_target(engine)).values()) if file.conllu and usual_target(engine) else []
+
+
+def training_names(source, plugins) -> tuple[list, list, list]:
+    """The names of all columns, of those to learn from, and of the target: the plugins' own or the last, unless --target says another."""
+    usual = said(plugins, "conllu") or {}
+    target = list(usual.get("target", ())) if source.target is None else split(source.target)
+    names = given_names(source, target)
     if names is None and not source.conllu:
         with closing(stream_file(source.path, sentences=1)) as files:
             raise OptionError(f"a file of columns needs --columns, a name for each of them, such as --columns word,pos,chunk; "
                               f"{source.path} has {next(files).layout}.")
     if names is None:
-        if target is None:
+        if not target:
             raise OptionError(f"{source.path} is CoNLL-U; name the column to predict with --target, one of {', '.join(CONLLU)}, and "
                               f"--columns for others than {', '.join(CONLLU_DEFAULT)} to learn from.")
-        check_known(target, CONLLU, "--target", f"the columns of CoNLL-U are {', '.join(CONLLU)}")
-        names = [*CONLLU_DEFAULT, target]
+        for name in target:
+            check_known(name, CONLLU, "--target", f"the columns of CoNLL-U are {', '.join(CONLLU)}")
+        names = [*(name for name in usual.get("columns", CONLLU_DEFAULT) if name not in target), *target]
     kept = [name for name in names if name not in SKIPPED]
-    if target is not None:
-        check_known(target, kept, "--target", f"--columns names {', '.join(kept)}")
-    elif kept:
-        target = kept[-1]
-    used = [name for name in kept if name != target]
+    if source.target is not None:
+        for name in target:
+            check_known(name, kept, "--target", f"--columns names {', '.join(kept)}")
+    elif kept and not set(target) <= set(kept) or not target:
+        target = kept[-1:]
+    used = [name for name in kept if name not in target]
     if not used:
-        only = f", only the target {target!r}" if kept else ""
+        only = f", only the target {', '.join(map(repr, target))}" if kept else ""
         raise OptionError(f"there is no column to learn from{only}; name one at least with --columns.")
     return names, used, target
 
 
-def parts(source):
+def parts(source, plugins):
     """The training data, as many sentences at a time as the source says."""
-    names, used, target = training_names(source)
+    names, used, target = training_names(source, [registry.load(name) for name in plugins])
     with closing(stream_file(source.path, source.conllu, source.rows)) as files:
         for file in files:
             places = file.places(names)
-            plain = not source.conllu and list(places.values()) == [*range(file.width)] and places[target] == file.width - 1
-            yield Tokens(file, file.choose(places[name] for name in used), file.column(places[target]), plain)
+            wanted = [places[name] for name in target]
+            plain = not source.conllu and list(places.values()) == [*range(file.width)] and wanted == [file.width - 1]
+            yield Tokens(file, file.choose(places[name] for name in used), answers_of(file, wanted), plain)
+
+
+def answers_of(file, places):
+    """One cell of each token, or several."""
+    return file.column(places[0]) if len(places) == 1 else file.choose(places)
 
 
 def read_template(path) -> str:
@@ -121,7 +148,7 @@ def reads_columns(engine) -> bool:
 
 def parts_for(engine, source, needs_target=True):
     """The columns that the engine learned from, and the target where it is needed; the first part tells where they are."""
-    if source.target in (engine.plugin_options["columns"] or ()):
+    if any(name in (engine.plugin_options["columns"] or ()) for name in split(source.target or "")):
         raise OptionError(f"--target {source.target!r}: the model learned from this column to predict another; name the column of right "
                           f"answers, or leave --target out.")
     used = None
@@ -129,61 +156,72 @@ def parts_for(engine, source, needs_target=True):
         for file in files:
             if used is None:
                 used, target = places_for(engine, source, file, needs_target)
-            yield Tokens(file, file.choose(used), None if target is None else file.column(target))
+            yield Tokens(file, file.choose(used), None if target is None else answers_of(file, target))
 
 
 def places_for(engine, source, file, needs_target):
     """Where in a file the columns are that the engine learned from, and the target, None where it is not needed."""
-    used, target, path, conllu = engine.plugin_options["columns"], source.target, source.path, source.conllu
-    names = given_names(source)
+    used, path, conllu = engine.plugin_options["columns"], source.path, source.conllu
+    usual = usual_target(engine)
+    target = None if source.target is None else split(source.target)
+    names = given_names(source, target or usual)
     if used is None and names is None:
         raise OptionError(f"the model does not know the names of its columns; name those of {path} with --columns.")
-    names = names or (CONLLU if conllu else plain_names(engine, file, list(used), target))
+    names = names or (CONLLU if conllu else plain_names(engine, file, list(used), source.target))
     places = file.places(names)
     if used is None:
-        used = [name for name in places if name != target]
+        used = [name for name in places if name not in (target or ())]
     for name in used:
         check_known(name, places, "the model reads the column", f"the columns of {path} are {', '.join(names)}; --columns names them")
     used_places = [places[name] for name in used]
     if not needs_target:
         return used_places, None
+    if target is None and usual and set(usual) <= set(places):
+        target = list(usual)
     if target is None and not (conllu and source.columns is None):
-        target = next((name for name in reversed(places) if name not in used), None)
+        target = next(([name] for name in reversed(places) if name not in used), None)
     if target is None:
         raise OptionError(f"{path} has the columns {', '.join(places)}; name the one that holds the right answers with --target.")
-    check_known(target, places, "--target", f"the columns of {path} are {', '.join(names)}")
-    y = file.column(places[target])
-    if share_of_labels(y, engine.classes_) == 0:
-        raise OptionError(f"the column {target!r} of {path} begins with {y[0][0]!r:.60} and holds no label that the model knows; name the "
+    for name in target:
+        check_known(name, places, "--target", f"the columns of {path} are {', '.join(names)}")
+    target_places = [places[name] for name in target]
+    if share_of_labels(engine, answers_of(file, target_places)) == 0:
+        columns, first = ", ".join(map(repr, target)), answers_of(file, target_places)[0][0]
+        raise OptionError(f"the column {columns} of {path} begins with {first!r:.60} and holds no label that the model knows; name the "
                           f"columns of the file with --columns, or the right one with --target.")
-    return used_places, places[target]
+    return used_places, target_places
 
 
 def plain_names(engine, file, used, target) -> list:
     """The names of columns that nobody names: those that the model was trained with, and the right answers after them."""
     if file.width == len(used):
         return used
-    if file.width == len(used) + 1 and share_of_labels(file.column(-1), engine.classes_) > 0.5:
+    if file.width == len(used) + 1 and share_of_labels(engine, file.column(-1)) > 0.5:
         return [*used, target or "target"]
     raise OptionError(f"{file.path} has {file.layout}, but the model reads the columns {', '.join(used)}, after which one of labels "
                       f"that it knows may stand; name all columns of the file with --columns, _ for those to leave out.")
 
 
-def share_of_labels(column, labels) -> float:
-    """The share of these cells that are labels which the model knows."""
-    known, cells = set(labels.tolist()), list(chain.from_iterable(column))
-    return sum(cell in known for cell in cells) / len(cells)
+def share_of_labels(engine, y) -> float:
+    """The share of labels in these answers that the model knows; 1 where it has none."""
+    labels = getattr(engine, "classes_", None)
+    if labels is None:
+        return 1.0
+    known, found = set(labels.tolist()), list(engine.parts_.outputs.labels_in(y))
+    return sum(label in known for label in found) / max(len(found), 1)
 
 
 # ---- both ----
 
 
-def given_names(source) -> list | None:
-    """The names in --columns; in CoNLL-U, whose columns are known, --target may add one."""
+def given_names(source, target) -> list | None:
+    """The names in --columns; in CoNLL-U, whose columns are known, those of the target are added."""
     if source.columns is None:
         return None
-    names, target = split(source.columns), source.target
-    return [*names, target] if source.conllu and target in CONLLU and target not in names and set(names) <= set(CONLLU) else names
+    names = split(source.columns)
+    if source.conllu and set(target or ()) <= set(CONLLU) and set(names) <= set(CONLLU):
+        return [*names, *(name for name in target or () if name not in names)]
+    return names
 
 
 def split(text) -> list[str]:

@@ -20,10 +20,10 @@ from structperc.files import csv_tables, parquet, svmlight, tables
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
-def parts(source, *, needs_target=True, features=None, n_features=None, text_labels=False):
+def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False):
     """The data of `fit` from any format, as the flags say: one table after the other, of as many rows as the source says."""
     if source.has_columns:
-        return column_files.parts(source)
+        return column_files.parts(source, plugins)
     path, target, group, weight = source.path, source.target if needs_target else None, source.group, source.weight
     if weight is not None and group is not None:
         raise OptionError("--weight weighs single rows, but with --group an example is many rows; leave one of them out.")
@@ -58,9 +58,9 @@ def opened_frames(source):
     return csv_tables.opened_csv(source.path, separator)
 
 
-def read(source, **options):
+def read(source, plugins=(), **options):
     """All the data of `fit`; see `parts`."""
-    (table,) = parts(source, **options)
+    (table,) = parts(source, plugins, **options)
     return table
 
 

@@ -9,7 +9,7 @@ from structperc.cli import plugins as about_plugins
 from structperc.cli import training, using
 from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
-from structperc.cli.settings import ENGINE_OPTIONS, describe_options, flags_of
+from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, describe_options, flags_of
 from structperc.cli.terminal import printable
 from structperc.engine import plugins as registry
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
@@ -265,7 +265,7 @@ def fit_epilog() -> str:
             lines.append(f"{title}, with options of their own:")
         for plugin in chosen:
             flags = flags_of(plugin.options)
-            options = {name: option for name, option in plugin.options.items() if name not in flags}
+            options = {name: option for name, option in plugin.options.items() if name not in {**flags, **FLAGS}}
             lines += [f"  {plugin.name:<{width}}  {plugin.summary}", *indented(describe_options(options), width + 4)]
             lines += [" " * (width + 4) + f"learns from files of columns: {' and '.join(flags.values())}"] * bool(flags)
     return "\n".join(lines)

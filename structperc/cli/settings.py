@@ -11,7 +11,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
 from structperc.errors import OptionError
 
-FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument"}
+FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument", "target": "--target"}
 ENGINE_OPTIONS = {name: option for name, option in engine_options.ENGINE_OPTIONS.items() if name not in FLAGS}
 COLUMN_FLAGS = {"template": "--template", "columns": "--columns"}
 TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}

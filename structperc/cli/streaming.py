@@ -44,12 +44,12 @@ def learn(engine, source, plugins, passed=None) -> Facts:
         Those of the whole file.
     """
     refuse(engine, source, plugins)
-    prepared = survey(engine, source)
+    prepared = survey(engine, source, plugins)
     for epoch in range(1, engine.epochs + 1):
         if engine.model is not None:
             engine.model.streaming = False          # mistakes_ gets an entry of its own
         facts, converged = None, True
-        with interrupted_as_such(engine), closing(parts(source, **prepared)) as tables:
+        with interrupted_as_such(engine), closing(parts(source, plugins, **prepared)) as tables:
             for table in tables:
                 if getattr(table.y, "ndim", 1) == 2:
                     refuse_intervals(table, outputs_of(engine), engine.problem)
@@ -112,7 +112,7 @@ def refuse(engine, source, plugins) -> None:
                           f"file.")
 
 
-def survey(engine, source) -> dict:
+def survey(engine, source, plugins) -> dict:
     """Finds out what must be known of all data, and gives it to the engine; answers with what reading needs beside."""
     outputs = outputs_of(engine)
     wants_labels = engine.classes is None and type(outputs).find_labels is not Outputs.find_labels
@@ -120,7 +120,7 @@ def survey(engine, source) -> dict:
         wants_names = not engine.plugin_options.get("n_hashed")
         if wants_labels or wants_names:
             again(source, "--classes A,B,C and --set n_hashed=1048576", "labels and features")
-            read_names(engine, source, outputs, wants_labels, wants_names)
+            read_names(engine, source, plugins, outputs, wants_labels, wants_names)
         return {}
     if source.format == "svmlight":
         again(source, None, "the number of features")
@@ -148,23 +148,23 @@ def again(source, flags, what) -> None:
                           f"{remedy}, or save the data to a file.")
 
 
-def read_names(engine, source, outputs, wants_labels, wants_names) -> None:
+def read_names(engine, source, plugins, outputs, wants_labels, wants_names) -> None:
     """The labels of all sentences, and the features that a template makes of them, in the order of their first appearance."""
     labels, reader, rows = set(), None, None
     if wants_names:
         context = options_alone(engine, generator(engine.random_state))
         reader = ask(engine, "reader", context)
-    with closing(parts(source)) as tables:
+    with closing(parts(source, plugins)) as tables:
         for table in tables:
             if wants_labels:
-                labels.update(label for sentence in table.y for label in sentence)
+                labels.update(outputs.labels_in(table.y))
             with counted_in(table, source.path):
                 if wants_names and rows is None:
                     rows = reader.learn(table.X)
                 elif wants_names:
                     reader.learn_more(table.X)
-    if wants_labels:
-        engine.classes = outputs.find_labels([sorted(labels)], None).tolist()
+    if labels:
+        engine.classes = outputs.find_labels(None, sorted(labels)).tolist()
     if wants_names:
         context = attrs.evolve(context, n_features=reader.n_features, sparse=rows.sparse, objects=rows.objects)
         adopt(engine, context, np.array(engine.classes), {}, {}, reader)

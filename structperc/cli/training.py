@@ -40,7 +40,7 @@ def fit(arguments) -> int:
         if arguments.stream:
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar)
         else:
-            facts = learn(engine, source, classes, arguments.resume)
+            facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume)
         engine.save(arguments.model)
     except DataError as error:
         if classes is None and "classes=" in str(error):
@@ -72,9 +72,9 @@ def checkpoints_of(arguments) -> list:
     return [Checkpoint(arguments.checkpoint)]
 
 
-def learn(engine, source, classes, resume) -> Facts:
+def learn(engine, source, plugins, classes, resume) -> Facts:
     """Trains an engine on all data at once."""
-    table = read(source, text_labels=classes is not None and is_text(classes))
+    table = read(source, plugins, text_labels=classes is not None and is_text(classes))
     if getattr(table.y, "ndim", 1) == 2:
         refuse_intervals(table, outputs_of(engine), engine.problem)
     engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights, resume=resume)

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from structperc import Engine, metrics
-from structperc.cli.column_files import Tokens
+from structperc.cli.column_files import Tokens, filled_places
 from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for, row_answers
 from structperc.cli.terminal import Shown, printable, say
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
-from structperc.files.conll import write_columns
+from structperc.files.conll import write_columns, write_filled
 from structperc.files.tables import write_predictions
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
@@ -50,7 +50,11 @@ def write_answers(engine, arguments, tables, file) -> None:
         with counted_in(table, arguments.data):
             predicted = engine.predict(table.X, offsets=table.offsets)
         if isinstance(table, Tokens):
-            write_columns(file, table.file.sentences, predicted, table.file.separator)
+            places = filled_places(engine, table.file)
+            if places:
+                write_filled(file, table.file, places, predicted)
+            else:
+                write_columns(file, table.file.sentences, predicted, table.file.separator)
         else:
             write_predictions(file, row_answers(engine, predicted, table.offsets), header)
         header = False
@@ -79,7 +83,7 @@ def evaluate(arguments) -> int:
         say(f"  {name:<{width}}  {value:.4f}")
     labels = getattr(engine, "classes_", None)
     if labels is not None and not engine.parts_.outputs.n_labels:
-        unseen = metrics.unseen_labels(table.y, labels)
+        unseen = metrics.unseen_labels(list(engine.parts_.outputs.labels_in(table.y)), labels)
         if unseen:
             say(f"  the model does not know the labels {shown(unseen)}; they count as wrong, and there is no mean loss")
         if "phrase F1" in found:

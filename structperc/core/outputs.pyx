@@ -2,6 +2,8 @@
 
 Typical sizes: r = 2..50 labels. Counting and adding costs are O(r).
 """
+import itertools
+
 import numpy as np
 
 from operator import index
@@ -11,7 +13,7 @@ from structperc.core.component cimport Component
 from structperc.core.component import bound, noted, overrides
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
-from structperc.core.labels import LabelCodes, find_labels, is_listed
+from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport structure
 from structperc.core.structures import Structures, encode_few
@@ -75,6 +77,14 @@ cdef class Outputs(Component):
             except (TypeError, ValueError, OverflowError):
                 raise DataError(f"y[{i}] is {shortened(atoms)}; expected a collection of atom numbers.") from None
         return Structures.ragged(structures)
+
+    def admissible(self, gold, rows):
+        """The encoded gold outputs to learn from, a `Structures`: as they were given, unless a problem moves those outside Y(x) into it."""
+        return gold
+
+    def labels_in(self, y):
+        """The labels that occur in what users pass as y, of outputs that are made of labels."""
+        return itertools.chain.from_iterable(y) if is_nested(y) else y
 
     def check_gold(self, gold, rows, features):
         """Refuses gold outputs that are no structures; the compiled loop counts their atoms without looking."""

@@ -15,6 +15,10 @@ A plugin is a module, or any object, with functions or methods that are marked b
     sample          sample(random, n_examples): small examples to check with, (X, offsets), or a list of blocks or objects
     observe         observe(random, answers): what users pass as y where these are the right answers; for partial gold outputs
     check_options   a dict of engine options to check with
+    default_template  of a problem with the options template and columns: default_template(n_columns), the text of the template that the
+                    commands take where the user gives none
+    conllu          the columns of CoNLL-U that the commands learn from and predict where the user names none: {"columns": ("form", ..),
+                    "target": (..)}; predictions are then written in place of the target
 """
 
 import pluggy

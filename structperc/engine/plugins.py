@@ -52,6 +52,8 @@ ATTRIBUTES = {
     "sample": (None, "a function sample(random, n_examples)"),
     "observe": (None, "a function observe(random, answers)"),
     "check_options": (dict, "a dict of engine options"),
+    "default_template": (None, "a function default_template(n_columns)"),
+    "conllu": (dict, "a dict with the names of columns under 'columns' and 'target'"),
 }
 NAMED = {"loss": "losses", "update": "updates", "trainer": "trainers"}       # options whose values are names that plugins declare
 
@@ -71,7 +73,7 @@ class Plugin:
         Why it cannot be used, or empty.
     implementations : dict
         The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
-    options, losses, updates, trainers, citation, problem, sample, observe, check_options
+    options, losses, updates, trainers, citation, problem, sample, observe, check_options, default_template, conllu
         What it says about itself, `None` or empty where it is silent; see `structperc.engine.hookspecs`.
     """
 

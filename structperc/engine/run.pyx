@@ -57,7 +57,7 @@ cdef class TrainingRun:
     def __init__(self, model, context, rows, y, costs=None, *, online=None, before=None, observers=None):
         self.model, self.context, self.online, self.before, self.observers = model, context, online, before, observers
         parts = model.parts
-        self.gold = parts.outputs.encode(y, rows)
+        self.gold = parts.outputs.admissible(parts.outputs.encode(y, rows), rows)
         if len(self.gold) != rows.n_examples:
             raise PluginError(f"{type(parts.outputs).__name__}.encode made {len(self.gold)} gold outputs for {rows.n_examples} examples.")
         parts.outputs.check_gold(self.gold, rows, parts.features)

@@ -9,7 +9,7 @@ import attrs
 from structperc.core.errors import DataError
 from structperc.files.opening import name_of, opened, uncompressed_suffix
 
-__all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_file", "write_columns"]
+__all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_file", "write_columns", "write_filled"]
 
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SKIPPED = ("_", "-")
@@ -34,6 +34,9 @@ class ColumnFile:
         Whether the columns are the ten of CoNLL-U.
     first : int, default 0
         How many sentences of the file stand before.
+    others : list of list of tuple of (int, str)
+        Of each sentence of CoNLL-U the lines that are no words: comments, multiword tokens and empty nodes, each with the number of words
+        before it.
     """
 
     path: str
@@ -41,6 +44,7 @@ class ColumnFile:
     separator: str
     conllu: bool
     first: int = 0
+    others: list = attrs.field(factory=list)
 
     @property
     def width(self) -> int:
@@ -145,12 +149,70 @@ def write_columns(file, sentences, added, separator=" ") -> None:
     DataError
         When sentences and added cells do not match.
     """
-    if list(map(len, sentences)) != list(map(len, added)):
-        raise DataError(f"{len(sentences)} sentences with {sum(map(len, sentences))} tokens were given, but {len(added)} with "
-                        f"{sum(map(len, added))} cells to add; give one cell for each token.")
+    check_lengths(sentences, added)
     for sentence, cells in zip(sentences, added, strict=True):
         file.writelines(f"{separator.join(token)}{separator}{cell}\n" for token, cell in zip(sentence, cells, strict=True))
         file.write("\n")
+
+
+def write_filled(file, columns, places, filled) -> None:
+    """Writes a file of columns again with other cells, in CoNLL-U with its comments, multiword tokens and empty nodes.
+
+    Parameters
+    ----------
+    file : text file
+        Opened for writing.
+    columns : ColumnFile
+    places : sequence of int
+        Where the cells are that are written anew.
+    filled : sequence of sequences
+        Of each token of each sentence these cells, a tuple, or alone where it is one.
+
+    Raises
+    ------
+    DataError
+        When the tokens do not match.
+
+    Examples
+    --------
+    >>> import io, tempfile
+    >>> from structperc.files.conll import read_file, write_filled
+    >>> with tempfile.NamedTemporaryFile("w") as source:
+    ...     _ = source.write("# two words\\n1-2\\tdon't" + "\\t_" * 8 + "\\n1\\tdo" + "\\t_" * 8 + "\\n2\\tn't" + "\\t_" * 8 + "\\n")
+    ...     source.flush()
+    ...     columns, text = read_file(source.name, conllu=True), io.StringIO()
+    >>> write_filled(text, columns, [6, 7], [[(0, "root"), (1, "advmod")]])
+    >>> for line in text.getvalue().splitlines():
+    ...     print(line.split("\\t"))
+    ['# two words']
+    ['1-2', "don't", '_', '_', '_', '_', '_', '_', '_', '_']
+    ['1', 'do', '_', '_', '_', '_', '0', 'root', '_', '_']
+    ['2', "n't", '_', '_', '_', '_', '1', 'advmod', '_', '_']
+    ['']
+    """
+    check_lengths(columns.sentences, filled)
+    for i, (sentence, entries) in enumerate(zip(columns.sentences, filled, strict=True)):
+        others = iter([*(columns.others[i] if columns.others else ()), (len(sentence) + 1, None)])
+        before, other = next(others)
+        for t, (token, entry) in enumerate(zip(sentence, entries, strict=True)):
+            while before <= t:
+                file.write(f"{other}\n")
+                before, other = next(others)
+            cells = list(token)
+            for place, cell in zip(places, entry if isinstance(entry, tuple) else (entry,), strict=True):
+                cells[place] = str(cell)
+            file.write(f"{columns.separator.join(cells)}\n")
+        while other is not None:
+            file.write(f"{other}\n")
+            before, other = next(others)
+        file.write("\n")
+
+
+def check_lengths(sentences, added) -> None:
+    """Refuses cells that are not one for each token."""
+    if list(map(len, sentences)) != list(map(len, added)):
+        raise DataError(f"{len(sentences)} sentences with {sum(map(len, sentences))} tokens were given, but {len(added)} with "
+                        f"{sum(map(len, added))} cells to add; give one cell for each token.")
 
 
 def guess_format(path) -> str | None:
@@ -189,13 +251,14 @@ def stream_file(path, conllu=False, sentences=None):
     ...     [(part.first, part.n_tokens) for part in stream_file(file.name, sentences=2)]
     [(0, 3), (2, 1)]
     """
-    name, separator, widths, found, size, first = name_of(path), " ", [], [], 0, 0
+    name, separator, widths, found, others, size, first = name_of(path), " ", [], [], [], 0, 0
     with opened(path) as file:
         for lines in blocks(name, file):
-            tokens = []
+            tokens, beside = [], []
             for number, line in lines:
                 size += len(line)
                 if conllu and line.startswith("#"):
+                    beside.append((len(tokens), line))
                     continue
                 if "\t" in line:
                     cells, separator = tuple(line.split("\t")), "\t"
@@ -210,16 +273,18 @@ def stream_file(path, conllu=False, sentences=None):
                     if not cells[0].replace("-", "", 1).replace(".", "", 1).isdecimal():
                         raise DataError(f"{name}, line {number} begins with {cells[0]!r:.{SHOWN}}; expected an id of CoNLL-U, like 3, "
                                         f"3-4 or 8.1.")
+                    beside.append((len(tokens), line))
                     continue
                 tokens.append(cells)
             if tokens:
                 found.append(tokens)
+                others.append(beside)
             if sentences is not None and (len(found) >= sentences or size >= PART_CHARACTERS and found):
-                yield ColumnFile(name, found, separator, conllu, first)
+                yield ColumnFile(name, found, separator, conllu, first, others)
                 first += len(found)
-                found, size = [], 0
+                found, others, size = [], [], 0
     if found:
-        yield ColumnFile(name, found, separator, conllu, first)
+        yield ColumnFile(name, found, separator, conllu, first, others)
     elif first == 0:
         raise DataError(f"{name} has no tokens; expected one in each line, its cells parted by spaces or tabs, and a blank line after "
                         f"each sentence.")

@@ -82,7 +82,7 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
 def measures_of(model, rows, y, predicted) -> dict[str, float]:
     """`measures` of rows that `model.read` has read."""
     outputs, labels = model.parts.outputs, model.context.labels
-    unseen = labels is not None and not outputs.n_labels and unseen_labels(y, labels)
+    unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
     own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
     found = own_measures(outputs, by_example(outputs, rows, y), predicted)
     if own is not None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import arcs
 from structperc_parsing.arc_features import ArcFeatures
 from structperc_parsing.arc_templates import default_template, read_lines
-from structperc_parsing.heads import find_crossing
+from structperc_parsing.heads import find_crossing, lifted
 from structperc_parsing.scores import attachment_scores
 from structperc_parsing.tokens import TokenReader
 
@@ -27,7 +27,8 @@ NEW = [("a", "DET"), ("dog", "NOUN"), ("sleeps", "VERB"), (".", "PUNCT")]
 FEW = {"n_hashed": 1 << 10}
 
 
-@pytest.mark.parametrize("options", [{}, {"one_root": False}, {"classes": ["a", "b"]}, {"classes": ["a", "b"], "loss_weight": 1.0}])
+@pytest.mark.parametrize("options", [{}, {"one_root": False}, {"classes": ["a", "b"]}, {"classes": ["a", "b"], "loss_weight": 1.0},
+                                     {"projective": True}])
 def test_battery(options):
     check_problem("parsing", **options)
 
@@ -214,3 +215,49 @@ def test_attachment_scores():
     assert attachment_scores([["2", "0"], [0]], [[2, 0], [0]]) == {"UAS": 1.0, "whole trees": 1.0}
     with pytest.raises(DataError):
         attachment_scores([[0]], [[0, 1]])
+
+
+# ---- projective trees ----
+
+
+@pytest.mark.parametrize("one_root", [True, False])
+def test_projective_argmax_equals_enumeration(one_root):
+    random = np.random.default_rng(1)
+    engine = Engine("parsing", projective=True, one_root=one_root, **FEW).fit([[("x",)]], [[0]])
+    for t in range(100):
+        n = int(random.integers(1, 6))
+        x = engine.model_.read([[("x",)] * n]).example(0)
+        x.n_atoms = (n + 1) ** 2
+        s = random.integers(-2, 3, x.n_atoms).astype(float) if t % 2 else random.normal(size=x.n_atoms)
+        found = engine.parts_.argmax.argmax(s.copy(), x)
+        assert arcs.is_projective(found)
+        table = s.reshape(n + 1, n + 1)
+        best = max(sum(table[head, m] for m, head in enumerate(heads, 1)) for heads in arcs.trees(n, one_root, projective=True))
+        assert engine.parts_.outputs.count(x, found) @ s == pytest.approx(best, abs=1e-9)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 6).flatmap(lambda n: st.tuples(*[st.integers(0, n)] * n)).filter(arcs.is_tree))
+def test_lifted_trees_are_projective(heads):
+    found = lifted(heads)
+    assert arcs.is_tree(found) and arcs.is_projective(found)
+    assert found.count(0) == list(heads).count(0) or list(heads).count(0) > 1
+    for word, head in enumerate(found, 1):              # heads move up alone
+        above = heads[word - 1]
+        while above not in (0, head):
+            above = heads[above - 1]
+        assert above == head
+    if arcs.is_projective(heads):
+        assert found == list(heads)
+
+
+def test_crossing_arcs_are_refused_or_lifted_and_counted():
+    X, y = [[(form,) for form in "abcd"]] * 2, [[3, 4, 0, 3], [2, 3, 0, 3]]
+    with pytest.raises(DataError, match=r"y\[0\] is no tree .* crosses that to .*lift=True"):
+        Engine("parsing", projective=True, **FEW).fit(X, y)
+    engine = Engine("parsing", projective=True, lift=True, epochs=5, **FEW).fit(X[:1], y[:1])
+    assert engine.n_lifted_ == 1
+    assert engine.predict(X[:1])[0] == lifted(y[0]) == [3, 3, 0, 3]
+    assert engine.partial_fit(X, y).n_lifted_ == 2
+    with pytest.raises(OptionError, match="lift=True makes trees projective"):
+        Engine("parsing", lift=True, **FEW).fit(X, y)

@@ -1,0 +1,102 @@
+"""The command line on treebanks: heads and labels are learned from CoNLL-U, and filled in."""
+
+from pathlib import Path
+
+import pytest
+
+from structperc import Engine
+from structperc.files.conll import read_columns
+
+TRAIN = """\
+# sent_id = 1
+# text = The dog doesn't bark
+1\tThe\tthe\tDET\tDT\t_\t2\tdet\t2:det\t_
+2\tdog\tdog\tNOUN\tNN\t_\t5\tnsubj\t5:nsubj\t_
+3-4\tdoesn't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+3\tdoes\tdo\tAUX\tVBZ\t_\t5\taux\t5:aux\t_
+4\tn't\tnot\tPART\tRB\t_\t5\tadvmod\t5:advmod\t_
+5\tbark\tbark\tVERB\tVB\t_\t0\troot\t0:root\t_
+
+1\tCats\tcat\tNOUN\tNNS\t_\t2\tnsubj\t2:nsubj\t_
+2\tsleep\tsleep\tVERB\tVBP\t_\t0\troot\t0:root\t_
+2.1\tsleep\tsleep\tVERB\tVBP\t_\t_\t_\t0:root\tCopyOf=2
+# a comment at the end
+
+"""
+CROSSING = TRAIN + """\
+1\ta\t_\tX\tX\t_\t3\tdep\t_\t_
+2\tb\t_\tX\tX\t_\t4\tdep\t_\t_
+3\tc\t_\tX\tX\t_\t0\troot\t_\t_
+4\td\t_\tX\tX\t_\t3\tdep\t_\t_
+
+"""
+SETTINGS = ("--set", "epochs=20", "--set", "average=true", "--set", "n_hashed=65536")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A current folder with two treebanks."""
+    monkeypatch.chdir(tmp_path)
+    Path("train.conllu").write_text(TRAIN)
+    Path("crossing.conllu").write_text(CROSSING)
+    return tmp_path
+
+
+def heads_taken_out(text):
+    """The text with nothing in the columns of heads and labels of words."""
+    lines = [line.split("\t") for line in text.split("\n")]
+    return "\n".join("\t".join([*cells[:6], "_", "_", *cells[8:]] if len(cells) == 10 and cells[0].isdecimal() else cells)
+                     for cells in lines)
+
+
+def test_heads_and_labels_are_filled_in_and_all_other_lines_kept(run):
+    status, out, _ = run("fit", "parsing", "train.conllu", "--model", "m", *SETTINGS)
+    assert status == 0
+    assert "2 sentences, 7 tokens" in out and "form, xpos, upos" in out
+    Path("bare.conllu").write_text(heads_taken_out(TRAIN))
+    assert run("predict", "m", "bare.conllu", "--output", "found.conllu")[0] == 0
+    assert Path("found.conllu").read_text() == TRAIN
+    status, out, _ = run("evaluate", "m", "train.conllu")
+    assert status == 0
+    assert all(f"{name:<19}  1.0000" in out for name in ("UAS", "LAS", "LAS with subtypes", "whole trees"))
+
+
+def test_streams_learn_the_same(run):
+    for name, further in (("whole", ()), ("parts", ("--stream", "--rows", "1"))):
+        assert run("fit", "parsing", "train.conllu", "--model", name, "--set", "epochs=2", "--set", "n_hashed=4096", *further)[0] == 0
+    X = read_columns("train.conllu", ("form", "xpos", "upos"), conllu=True)
+    whole, parts = (Engine.load(name) for name in ("whole", "parts"))
+    assert whole.classes_.tolist() == parts.classes_.tolist() == ["advmod", "aux", "det", "nsubj", "root"]
+    assert [s.tolist() for s in whole.atom_scores(X)] == [s.tolist() for s in parts.atom_scores(X)]
+
+
+def test_heads_alone_are_learned_and_filled_in(run):
+    assert run("fit", "parsing", "train.conllu", "--columns", "form,upos", "--target", "head", "--model", "m", *SETTINGS)[0] == 0
+    assert run("predict", "m", "train.conllu", "--output", "found.conllu")[0] == 0
+    assert Path("found.conllu").read_text() == TRAIN
+    out = run("evaluate", "m", "train.conllu")[1]
+    assert "UAS" in out and "LAS" not in out
+
+
+def test_columns_without_names_of_their_own(run):
+    Path("train.txt").write_text("the D 2 det\ndog N 3 nsubj\nbarks V 0 root\n\ncats N 2 nsubj\nsleep V 0 root\n")
+    named = ("train.txt", "--columns", "word,tag,head,deprel")
+    assert run("fit", "parsing", *named, "--model", "m", *SETTINGS)[0] == 0
+    assert Engine.load("m").plugin_options["target"] == ["head", "deprel"]
+    assert "LAS" in run("evaluate", "m", *named)[1]
+    assert run("fit", "parsing", "train.txt", "--columns", "word,tag,h,_", "--target", "h", "--model", "m", *SETTINGS)[0] == 0
+
+
+def test_trees_with_crossing_arcs_are_refused_or_lifted(run):
+    projective = ("fit", "parsing", "crossing.conllu", "--model", "m", "--set", "projective=true")
+    status, _, message = run(*projective)
+    assert status != 0
+    assert "y[2] is no tree that can be learned from: the arc from" in message and "crosses" in message and "lift=True" in message
+    assert run(*projective, "--set", "lift=true")[0] == 0
+    assert Engine.load("m").n_lifted_ == 1
+    assert run("fit", "parsing", "crossing.conllu", "--model", "m")[0] == 0
+    assert "lift=True makes trees projective" in run("fit", "parsing", "train.conllu", "--model", "m", "--set", "lift=true")[2]
+
+
+def test_the_target_is_set_by_its_flag(run):
+    assert "target is set with --target" in run("fit", "parsing", "train.conllu", "--model", "m", "--set", "target=head")[2]
