@@ -15,12 +15,14 @@ from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, Perce
 from structperc.core.vector_features import VectorFeatures
 from structperc.core.weights import PrimalWeights, Weights
 from structperc.engine.trainers import EpochRecord, OnlineTrainer, Trainer
+from structperc.reading.keyed import KeyedReader, KeyedRows
 from structperc.reading.named import NamedReader
 from structperc.reading.readers import Reader
 
 __all__ = [
     "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate", "Example",
-    "ExampleCosts", "Features", "HammingLoss", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss", "NamedReader",
+    "ExampleCosts", "Features", "HammingLoss", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss",
+    "NamedReader",
     "OnlineTrainer", "Outputs", "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
     "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures", "SumFeatures", "TablePart",
     "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Trial", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",

@@ -17,11 +17,10 @@ from structperc.cli import new as scaffold
 from structperc.errors import DataError, OptionError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser", "arow", "matching", "label_sets")
+PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser", "arow", "label_sets")
 STRANGERS = {
     "intervals": "structperc-intervals",
     "asymmetric-loss": "structperc-asymmetric-loss",
-    "matching": "structperc-matching",
     "label-sets": "structperc-label-sets",
     "cython-ranks": "structperc-cython-ranks",
     "dependency-parser": "structperc-dependency-parser",
@@ -107,12 +106,6 @@ def test_what_is_no_choice_of_disjoint_intervals_is_refused(chosen, why):
         assert np.array_equal(engine.coef_, before)
 
 
-def test_guests_are_seated_as_at_other_parties(site, checkout):
-    printed = run(site, checkout / "matching" / "seat_guests.py")
-
-    assert int(re.search(r"(\d+)% of 100 new parties", printed)[1]) >= 90
-
-
 def test_label_sets_are_learned_with_the_weights_of_their_pairs(site, checkout):
     printed = run(site, checkout / "label_sets" / "tag_notes.py")
 
@@ -183,7 +176,6 @@ def test_the_examples_are_short():
 
     assert lines["structperc_intervals"] <= 60
     assert len([line for line in (EXAMPLES / "label_sets/structperc_label_sets.py").read_text().splitlines() if line]) <= 40
-    assert lines["structperc_matching"] <= 50
     assert lines["structperc_asymmetric_loss"] <= 20
 
 

@@ -100,7 +100,7 @@ def structperc_outputs(context):
 
 @hookimpl
 def structperc_features(context):
-    return RowFeatures(context.n_features)
+    return RowFeatures(context.n_features, context.fit_intercept)
 
 
 @hookimpl

@@ -227,10 +227,17 @@ cdef class RowFeatures(RowPart):
     """Atom a of an example is its row a: phi(x, a) = x_a, one weight per column of X.
 
     Documents of a query, edges of a graph, candidate intervals: every structure is scored by the sum of its rows.
+
+    Parameters
+    ----------
+    n_features : int
+    intercept : bool, default False
+        A constant feature in every row, so that each row that is chosen adds as much.
     """
 
-    def __init__(self, Py_ssize_t n_features):
-        RowPart.__init__(self, 1, n_features)
+    def __init__(self, Py_ssize_t n_features, intercept=False):
+        RowPart.__init__(self, 1, n_features, intercept)
 
     def attributes(self, weights):
-        return {"coef_": lambda: np.array(weights.vector())}
+        shown = {"coef_": lambda: np.array(self.split(weights.vector())[0][0])}
+        return shown | ({"intercept_": lambda: float(self.split(weights.vector())[1][0])} if self.intercept else {})

@@ -9,6 +9,7 @@ from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_STRIDES, Py
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
+from structperc.core.errors import PluginError
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                              SP_CSR_F32_I64, SP_OBJECTS, best_inner, sp_blocks, sp_inner)
 
@@ -26,6 +27,8 @@ cdef class Example:
         Its rows. Dense X: a read-only view; sparse X: a dense copy (see `sparse_rows`).
     sparse_rows : scipy.sparse.csr_array
         Its rows in sparse form.
+    keys : float64 array of shape (n_rows, n_keys)
+        What each row is about, where a reader keeps this apart from the features (`structperc.components.KeyedReader`).
     object : object
         The example itself, when X is a list of objects.
     n_rows, n_features, n_atoms : int
@@ -84,6 +87,13 @@ cdef class Example:
     def sparse_rows(self):
         from scipy.sparse import csr_array
         return csr_array(self.source.X[self.first_row:self.first_row + self.block.n_rows])
+
+    @property
+    def keys(self):
+        keys = self.source.keys
+        if keys is None:
+            raise PluginError("the rows of this example have no keys; answer structperc_reader with a KeyedReader.")
+        return keys[self.first_row:self.first_row + self.block.n_rows]
 
     @property
     def blank(self):
@@ -179,6 +189,23 @@ cdef class Rows:
         return self.n_examples
 
     @property
+    def keys(self):
+        """What each row is about, beside its features; None: nothing is known."""
+        return None
+
+    def part(self, start, stop):
+        """The examples start..stop - 1, read in place."""
+        first, last = (start, stop) if self.offsets is None else (self.offsets[start], self.offsets[stop])
+        found = self.like(self.X[first:last], None if self.offsets is None else self.offsets[start:stop + 1] - first, first, last)
+        if self.allowed is not None:
+            found.restrict(self.allowed[first:last])
+        return found
+
+    def like(self, X, offsets, first, last):
+        """Rows over another X, in place of these rows first..last - 1."""
+        return Rows(X, offsets, self.feature_names)
+
+    @property
     def sparse(self):
         return SP_CSR_F64_I32 <= self.whole.layout <= SP_CSR_F32_I64
 
@@ -206,7 +233,7 @@ cdef class Rows:
             return self
         csr = self.X.copy()
         csr.sum_duplicates()
-        rows = Rows(csr, self.offsets, self.feature_names)
+        rows = self.like(csr, self.offsets, 0, self.n_rows)
         rows.restrict(self.allowed)
         return rows
 

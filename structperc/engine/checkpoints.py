@@ -322,7 +322,7 @@ def facts(engine, run, costs) -> dict:
     parts = [plugin for plugin in engine.loaded_plugins[1:] if plugin.hooks != model_file.OBSERVES]
     options = {name: getattr(engine, name) for name in LEARNED_WITH if name not in MAY_DIFFER} | engine.plugin_options
     data = {
-        "X": [rows.n_rows, rows.n_features, contents(rows.X)],
+        "X": [rows.n_rows, rows.n_features, contents(rows.X), *([] if rows.keys is None else [contents(rows.keys)])],
         "examples": [rows.n_examples, contents(rows.offsets)],
         "y": [contents(run.gold.values), contents(run.gold.offsets)],
         "classes": contents(context.labels),

@@ -257,12 +257,7 @@ def chunks(rows, n_atoms=1, least=1):
         yield 0, rows
         return
     for start in range(0, rows.n_examples, most):
-        stop = min(start + most, rows.n_examples)
-        first, last = (start, stop) if rows.offsets is None else (rows.offsets[start], rows.offsets[stop])
-        part = Rows(rows.X[first:last], None if rows.offsets is None else rows.offsets[start:stop + 1] - first)
-        if rows.allowed is not None:
-            part.restrict(rows.allowed[first:last])
-        yield start, part
+        yield start, rows.part(start, min(start + most, rows.n_examples))
 
 
 def values_of_one(rows) -> int:

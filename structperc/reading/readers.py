@@ -10,7 +10,18 @@ from structperc.reading import matrices
 
 
 class Reader(Component):
-    """Reads matrices, lists of matrices and lists of objects, as `structperc.reading.matrices.read` does; learns nothing."""
+    """Reads matrices, lists of matrices and lists of objects, as `structperc.reading.matrices.read` does; learns nothing.
+
+    Attributes
+    ----------
+    n_keys : int
+        How many of the first columns of X are keys of the rows and no features.
+    key_names : tuple of str
+        What X calls them; empty where X has no names.
+    """
+
+    n_keys = 0
+    key_names = ()
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""

@@ -30,10 +30,6 @@ class Data:
     offsets: object = None
     y: object = None
 
-    @property
-    def rows(self) -> Rows:
-        return Rows(self.X, self.offsets)
-
     def take(self, indices) -> Data:
         """The examples with these numbers, copied."""
         indices = np.asarray(indices, dtype=np.intp)
@@ -105,11 +101,15 @@ class Case:
         return self.examples_of(self.data)
 
     def examples_of(self, data) -> list:
-        rows = data.rows
+        rows = self.rows_of(data)
         found = [rows.example(i) for i in range(rows.n_examples)]
         for x in found:
             x.n_atoms = self.parts.features.n_atoms(x)
         return found
+
+    def rows_of(self, data) -> Rows:
+        """The examples as the reader reads them."""
+        return self.parts.reader.read(data.X, data.offsets)
 
     def answer(self, scores, x):
         """What the argmax finds, checked as the loop would check it."""
@@ -142,7 +142,7 @@ class Case:
         outputs = self.parts.outputs
         if not outputs.partial_gold:
             return self.some_structures(x)
-        return [outputs.encode(self.taught.y, self.taught.rows)[x.index]]
+        return [outputs.encode(self.taught.y, self.rows_of(self.taught))[x.index]]
 
     def teacher(self) -> np.ndarray:
         """Random weights."""
@@ -154,7 +154,7 @@ class Case:
 
     def teach(self, data, answers) -> Data:
         """The examples with these structures as gold outputs."""
-        y = self.parts.outputs.decode_many(answers, data.rows)
+        y = self.parts.outputs.decode_many(answers, self.rows_of(data))
         return attrs.evolve(data, y=y if self.observe is None else self.observe(self.random, y))
 
     @cached_property

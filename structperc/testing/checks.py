@@ -91,7 +91,7 @@ def features_add_up(case):
         inner = np.array([[features.inner(x, a, z, b) for b in range(z.n_atoms)] for a in range(x.n_atoms)])
         require(close(inner.reshape(x.n_atoms, z.n_atoms), vectors @ phi[z.index].T),
                 f"{name}.inner is not phi(x, a) . phi(z, b) for the examples {x.index} and {z.index}.")
-    batch = case.parts.features.batch_scores(w, case.data.rows)
+    batch = case.parts.features.batch_scores(w, case.rows_of(case.data))
     if batch is not None:
         require(close(np.asarray(batch), np.array([features.scores(w, x) for x in case.examples])),
                 f"{name}.batch_scores differs from scores.")
@@ -124,7 +124,7 @@ def agreeing_is_counting_the_same(case):
 
 def decoding_is_undone(case):
     """`encode_answers` (where gold outputs are whole structures, `encode`) gives back the structure that `decode` shows."""
-    outputs, rows = case.parts.outputs, case.data.rows
+    outputs, rows = case.parts.outputs, case.rows_of(case.data)
     answers = [case.some_structures(x)[-1] for x in case.examples]
     shown = outputs.decode_many(answers, rows)
     try:

@@ -1,8 +1,6 @@
 """A search that sees gold: with losses that no sum over atoms is, by the solver's k best or by a solver's own; against all structures."""
 
-import importlib.util
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -177,43 +175,6 @@ def test_a_loss_that_nothing_searches_with_is_refused_with_the_ways_out():
                 "`argmax_augmented` of its own")
     with pytest.raises(PluginError, match=sentence):
         Engine(Subsets(), plugins=[Missed()], loss_weight=1.0).fit([np.ones((2, 2))], [[0]])
-
-
-# ---- matching, as its author writes it ----
-
-
-def load_matching():
-    path = Path(__file__).parents[2] / "examples" / "matching" / "structperc_matching.py"
-    specification = importlib.util.spec_from_file_location("structperc_matching", path)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-def test_matchings_are_searched_for_as_among_all():
-    matching, rng = load_matching(), np.random.default_rng(3)
-    X = matching.sample(rng, 40)
-    y = [tuple(rng.permutation(3)[:int(x[-1, 0]) + 1].tolist()) for x in X]
-    engine = Engine(matching, loss_weight=1.0, epochs=2).fit(X, y)
-    parts, rows = engine.parts_, engine.parts_.reader.read(X)
-    assert parts.loss.outputs is parts.outputs
-    for i, gold in enumerate(y):
-        x = rows.example(i)
-        x.n_atoms = parts.features.n_atoms(x)
-        structures, s = list(parts.outputs.enumerate(x)), rng.normal(size=x.n_atoms)
-        wanted = [parts.outputs.count(x, z) @ s + 0.7 * parts.loss.value(gold, z, x) for z in structures]
-        found = parts.argmax.argmax_augmented(s, x, gold, parts.loss, 0.7)
-        assert wanted[structures.index(tuple(map(int, found)))] >= max(wanted) - 1e-12
-        weights = dict(enumerate(x.rows[np.flatnonzero(x.rows[:, 1] == 0), 2]))
-        assert all(parts.loss.value(gold, z, x) == sum(w for j, w in weights.items() if gold[j] != z[j]) for z in structures)
-
-
-def test_a_matching_counts_as_the_pairs_that_it_is():
-    matching = load_matching()
-    X = [np.column_stack([*np.indices((2, 2)).reshape(2, -1), np.ones(4), [1.0, 0, 0, 0]])]
-    engine = Engine(matching, epochs=3).fit(X, [(1, 0)])
-
-    assert engine.mistakes_[0] == 1 and engine.cumulative_loss_ == 2.0 and engine.predict(X).tolist() == [(1, 0)]
 
 
 # ---- hooks that replace only the search ----

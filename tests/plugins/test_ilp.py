@@ -68,7 +68,7 @@ def test_an_answer_that_may_be_beaten_says_by_how_much():
     gaps = stopped.optimality_gaps(X)
     assert not stopped.parts_.argmax.exact and (gaps >= 0).all() and gaps.any()
     for block, answer, gap in zip(X, stopped.predict(X), gaps, strict=True):
-        scores = block @ stopped.coef_
+        scores = block @ stopped.coef_ + stopped.intercept_
         assert program.solve(scores).score <= scores[list(answer)].sum() + gap + 1e-6
 
 

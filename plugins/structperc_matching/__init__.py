@@ -1,0 +1,88 @@
+"""Bipartite matchings: which left items belong to which right items, learned from features of pairs; perfect or partial."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from structperc import Option, hookimpl
+from structperc.components import Argmax, RowFeatures
+from structperc.errors import DataError, PluginError
+from structperc.solvers.matchings import k_best_matchings, match_pairs
+from structperc_matching.outputs import Matchings, PartnerLoss
+from structperc_matching.reading import PairReader
+
+MOST_CELLS = 4_000_000          # of the tables of k best matchings
+
+options = {
+    "perfect": Option(False, help="match every item of the smaller side; else pairs whose score is not positive are left out"),
+    "comparison": Option(None, types=(type(None), Callable),
+                         help="a function of a left and a right table that answers with the features of their pairs"),
+    "show": Option("rows", choices=("rows", "pairs"), help="whether an answer is row numbers, or pairs of a left and a right item"),
+}
+losses = ("partners",)
+
+
+class Assignment(Argmax):
+    """The matching of largest score by `match_pairs`, perfect or partial; at a tie scipy's choice, the same each time.
+
+    Parameters
+    ----------
+    perfect : bool
+    """
+
+    def __init__(self, perfect):
+        self.perfect = perfect
+
+    def argmax(self, scores, x):
+        try:
+            return match_pairs(*x.keys.T, np.asarray(scores), self.perfect)
+        except DataError as error:
+            raise DataError(f"example {x.index} cannot be matched: {error}") from None
+
+    def k_best(self, scores, x, k):
+        names, (left, right) = zip(*(np.unique(ends, return_inverse=True) for ends in x.keys.T), strict=True)
+        n, m = map(len, names)
+        if n * (n + m) > MOST_CELLS:
+            raise PluginError(f"example {x.index} has {n} left and {m} right items; further matchings are listed of at most {MOST_CELLS} "
+                              f"pairs of items.")
+        table, which = np.full((n, m), -np.inf), np.full((n, m), -1)
+        table[left, right], which[left, right] = scores, np.arange(len(left))
+        first, chosen = np.full(n, -1), self.argmax(scores, x)
+        first[left[chosen]] = right[chosen]
+        ranked = k_best_matchings(table, k, self.perfect, first)
+        return [(tuple(sorted(which[partners >= 0, partners[partners >= 0]].tolist())), score) for partners, score in ranked]
+
+
+@hookimpl
+def structperc_reader(context):
+    return PairReader(context.options["comparison"])
+
+
+@hookimpl
+def structperc_outputs(context):
+    return Matchings(context.options["perfect"], context.options["show"])
+
+
+@hookimpl
+def structperc_features(context):
+    return RowFeatures(context.n_features, context.fit_intercept and not context.options["perfect"])
+
+
+@hookimpl
+def structperc_argmax(context):
+    return Assignment(context.options["perfect"])
+
+
+@hookimpl
+def structperc_loss(context):
+    return PartnerLoss() if context.loss == "partners" else None
+
+
+def sample(random, n_examples):
+    """Blocks of pairs of up to three items."""
+    blocks = []
+    for n, m in random.integers(1, 4, (n_examples, 2)):
+        pairs = np.array(list(itertools.product(range(n), range(m))), dtype=float)
+        blocks.append(np.column_stack([pairs, random.normal(size=(len(pairs), 3))]))
+    return blocks

@@ -1,0 +1,98 @@
+"""Matchings as sets of pairs, and the loss that counts wrong partners."""
+
+import numpy as np
+
+from structperc.components import Loss, Outputs
+from structperc.errors import DataError, PluginError, shortened
+
+
+class Matchings(Outputs):
+    """Sets of pairs without common items; given as row numbers or as pairs (left, right).
+
+    Parameters
+    ----------
+    perfect : bool
+        Whether every item of the side with fewer items is matched.
+    shown : {"rows", "pairs"}
+        As what `decode` shows them, in the order of rows.
+    """
+
+    def __init__(self, perfect, shown="rows"):
+        self.perfect, self.shown = perfect, shown
+
+    def decode(self, y, x):
+        return tuple(y) if self.shown == "rows" else [tuple(pair) for pair in x.keys[list(y)].tolist()]
+
+    def encode(self, y, rows):
+        if isinstance(y, (list, tuple)) and len(y) == rows.n_examples:
+            y = [of_pairs(one, rows.example(i)) if is_of_pairs(one) else one for i, one in enumerate(y)]
+        return super().encode(y, rows)
+
+    def check_structure(self, x, y):
+        super().check_structure(x, y)
+        keys = x.keys
+        for side, name in enumerate(("left", "right")):
+            items = keys[list(y), side]
+            if len(np.unique(items)) < len(items):
+                raise PluginError(f"the matching {shortened(y)} of example {x.index} has a {name} item in two pairs.")
+        if self.perfect:
+            smaller = min(len(np.unique(items)) for items in keys.T)
+            if len(y) < smaller:
+                raise PluginError(f"the matching {shortened(y)} of example {x.index} has {len(y)} pairs; a perfect one has {smaller}.")
+
+    def enumerate(self, x):
+        left, right = x.keys.T.tolist()
+        items = sorted(set(left))
+        smaller = min(len(items), len(set(right)))
+
+        def extended(i, taken, chosen):
+            if i == len(items):
+                if not self.perfect or len(chosen) == smaller:
+                    yield tuple(sorted(chosen))
+                return
+            yield from extended(i + 1, taken, chosen)
+            for a in range(len(left)):
+                if left[a] == items[i] and right[a] not in taken:
+                    yield from extended(i + 1, taken | {right[a]}, (*chosen, a))
+
+        return extended(0, frozenset(), ())
+
+    def atom_names(self, x):
+        return [f"{left:g} with {right:g}" for left, right in x.keys]
+
+
+def is_of_pairs(y) -> bool:
+    """Whether an output names pairs of items, not rows."""
+    try:
+        return len(y) > 0 and len(y[0]) == 2
+    except (TypeError, KeyError, IndexError):
+        return False
+
+
+def of_pairs(y, x):
+    """The rows of pairs of items."""
+    row_of = {pair: a for a, pair in enumerate(map(tuple, x.keys.tolist()))}
+    try:
+        return [row_of[float(left), float(right)] for left, right in y]
+    except (TypeError, ValueError, KeyError) as error:
+        raise DataError(f"y[{x.index}] is {shortened(y)}; expected pairs (left, right) that X lists ({type(error).__name__}: {error}).") \
+            from None
+
+
+class PartnerLoss(Loss):
+    """How many left items have a wrong partner, or one where they should have none, or none where they should have one."""
+
+    def value(self, gold, y, x):
+        left = x.keys[:, 0]
+        wrong = set(gold) ^ set(y)
+        return len({left[a] for a in wrong})
+
+    def augment(self, gold, scores, scale, x):
+        """A right pair saves 1; a pair of a left item that should have none costs 1; the constant is how many should have one."""
+        left, scores, gold = x.keys[:, 0], np.array(scores), list(gold)
+        scores[~np.isin(left, left[gold])] += scale
+        scores[gold] -= scale
+        return scores
+
+
+__all__ = ["Matchings", "PartnerLoss"]

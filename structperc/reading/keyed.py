@@ -1,0 +1,85 @@
+"""Rows whose first columns say what a row is about and are no features: the two ends of a pair, the time of a slot, a weight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.core.rows import Rows
+from structperc.core.states import taken
+from structperc.reading.matrices import read
+from structperc.reading.readers import Reader
+
+
+class KeyedRows(Rows):
+    """Rows with keys: `Example.keys` has a row of them for each row of the example.
+
+    Parameters
+    ----------
+    X, offsets, feature_names
+        As of `Rows`.
+    keys : float64 array of shape (n_rows, n_keys)
+    """
+
+    keys = None                 # not the property of Rows
+    key_names = ()
+
+    def __init__(self, X, offsets=None, feature_names=None, keys=None):
+        super().__init__(X, offsets, feature_names)
+        self.keys = keys
+
+    def like(self, X, offsets, first, last):
+        return KeyedRows(X, offsets, self.feature_names, self.keys[first:last])
+
+
+class KeyedReader(Reader):
+    """Reads what `Reader` reads, and keeps the first columns apart as the keys of the rows.
+
+    Parameters
+    ----------
+    n_keys : int
+        How many of the columns are keys; the others are the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import KeyedReader
+    >>> x = KeyedReader(2).read([np.array([[0, 1, 0.5], [0, 2, -1.0]])]).example(0)
+    >>> x.keys.tolist(), x.rows.tolist()
+    ([[0.0, 1.0], [0.0, 2.0]], [[0.5], [-1.0]])
+    """
+
+    def __init__(self, n_keys):
+        self.n_keys = n_keys
+
+    def learn(self, X, offsets=None):
+        self.key_names = ()
+        rows = self.read(X, offsets)
+        self.key_names = rows.key_names
+        return rows
+
+    def read(self, X, offsets=None):
+        rows, k = read(X, offsets), self.n_keys
+        if rows.objects or rows.n_features <= k:
+            came = "a list of objects" if rows.objects else f"{rows.n_features} columns"
+            raise DataError(f"X has {came}; expected rows of {k} columns that say what a row is about, then its features.")
+        keys, features = rows.X[:, :k], rows.X[:, k:]
+        keys = np.asarray(keys.toarray() if rows.sparse else keys, dtype=float)
+        if not np.isfinite(keys).all():
+            row, column = (int(v) for v in np.argwhere(~np.isfinite(keys))[0])
+            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which says what the row is about; expected a "
+                            f"finite number.")
+        names = rows.feature_names
+        if names is not None and self.key_names and names[:k] != self.key_names:
+            raise DataError(f"the first columns of X are {', '.join(names[:k])}, but this model was trained with "
+                            f"{', '.join(self.key_names)} there; pass the same columns in the same order.")
+        features = features if rows.sparse else np.ascontiguousarray(features)
+        found = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
+        found.key_names = () if names is None else names[:k]
+        return found
+
+    def state(self):
+        return {"key_names": np.array(self.key_names, dtype=str)}
+
+    def restore(self, state):
+        self.key_names = tuple(taken(state, "key_names", str, (None,)).tolist()) if state else ()

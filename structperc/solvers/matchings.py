@@ -1,0 +1,295 @@
+"""Bipartite matchings of largest score: perfect or partial, rectangular, over all pairs or over those listed; prices and k best."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from structperc.core.errors import DataError, shortened
+
+MOST_NAMED = 5              # vertices in a message
+
+
+def max_matching(scores, perfect=False):
+    """The column that each row is matched with in a matching of largest total score.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, m)
+        -inf forbids a pair.
+    perfect : bool, default False
+        True: min(n, m) pairs. False: any pairs that are disjoint; a pair of score 0 or less is left out.
+
+    Returns
+    -------
+    int array of shape (n,)
+        A column for each row; -1: unmatched.
+
+    Raises
+    ------
+    DataError
+        For NaN or +inf, and where no perfect matching exists; it names rows and the fewer columns that are left for them.
+
+    Notes
+    -----
+    scipy's `linear_sum_assignment`, O(n^3). Which of several optimal matchings is found is scipy's choice, the same each time. `prices`
+    proves the matching optimal.
+
+    Examples
+    --------
+    >>> from structperc.solvers.matchings import max_matching
+    >>> max_matching([[3, 2, 1], [3, 1, 0]], perfect=True).tolist()
+    [1, 0]
+    >>> max_matching([[3, -2], [2, -1]]).tolist()
+    [0, -1]
+    """
+    s = read_table(scores)
+    partners = np.full(len(s), -1)
+    if perfect:
+        try:
+            rows, columns = linear_sum_assignment(s, maximize=True)
+        except ValueError:
+            raise DataError(f"no perfect matching exists: {crowded(s)}.") from None
+    else:
+        rows, columns = linear_sum_assignment(np.maximum(s, 0.0), maximize=True)
+        worth = s[rows, columns] > 0
+        rows, columns = rows[worth], columns[worth]
+    partners[rows] = columns
+    return partners
+
+
+def match_pairs(left, right, scores, perfect=False):
+    """Which of the listed pairs form a matching of largest total score; all other pairs are forbidden.
+
+    Parameters
+    ----------
+    left, right : array-like of shape (n_pairs,)
+        The two items of each pair, by any numbers; no pair is listed twice.
+    scores : array-like of shape (n_pairs,)
+        -inf forbids a pair.
+    perfect : bool, default False
+        Whether every item of the side with fewer items is matched; else pairs of score 0 or less are left out.
+
+    Returns
+    -------
+    int array
+        The numbers of the pairs that are chosen, in order.
+
+    Raises
+    ------
+    DataError
+
+    Notes
+    -----
+    Components of the graph of pairs are solved one by one, so that many small ones take no more than their pairs.
+
+    Examples
+    --------
+    >>> from structperc.solvers.matchings import match_pairs
+    >>> match_pairs([7, 7, 9], [1, 2, 1], [0.5, 0.4, 0.3]).tolist()
+    [1, 2]
+    """
+    left_names, left = np.unique(np.asarray(left), return_inverse=True)
+    right_names, right = np.unique(np.asarray(right), return_inverse=True)
+    s = read_scores(scores, len(left))
+    if len(right) != len(left):
+        raise DataError(f"{len(left)} left items and {len(right)} right ones; expected one of each for a pair.")
+    n, m = len(left_names), len(right_names)
+    codes, first = np.unique(left * max(m, 1) + right, return_index=True)
+    if len(codes) < len(s):
+        twice = int(np.setdiff1d(np.arange(len(s)), first)[0])
+        raise DataError(f"pair {twice}, of {left_names[left[twice]]} and {right_names[right[twice]]}, is listed twice.")
+    usable = np.flatnonzero(s > (-np.inf if perfect else 0.0))
+    graph = csr_array((np.ones(len(usable)), (left[usable], n + right[usable])), shape=(n + m, n + m))
+    part = connected_components(graph, directed=False)[1]
+    if perfect:
+        wide = n <= m
+        alone = np.setdiff1d(np.arange(n), left[usable]) if wide else np.setdiff1d(np.arange(m), right[usable])
+        if len(alone):
+            name = (left_names if wide else right_names)[alone[0]]
+            raise DataError(f"no perfect matching exists: no pair is left for the {'left' if wide else 'right'} item {name}.")
+    order = usable[np.argsort(part[left[usable]], kind="stable")]
+    chosen = []
+    for pairs in np.split(order, np.flatnonzero(np.diff(part[left[order]])) + 1):
+        if len(pairs) <= 1:
+            chosen.append(pairs)
+            continue
+        rows, i = np.unique(left[pairs], return_inverse=True)
+        columns, j = np.unique(right[pairs], return_inverse=True)
+        table, which = np.full((len(rows), len(columns)), -np.inf), np.full((len(rows), len(columns)), -1)
+        table[i, j], which[i, j] = s[pairs], pairs
+        if perfect and (len(rows) > len(columns) if wide else len(rows) < len(columns)):
+            raise DataError(f"no perfect matching exists: {between(left_names[rows], right_names[columns], wide)}.")
+        try:
+            partners = max_matching(table, perfect)
+        except DataError as error:
+            raise DataError(f"{error} Rows and columns are counted among the items {shortened(left_names[rows].tolist())} and "
+                            f"{shortened(right_names[columns].tolist())}.") from None
+        matched = partners >= 0
+        chosen.append(which[matched, partners[matched]])
+    return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, dtype=np.intp)
+
+
+def prices(scores, partners, perfect=False):
+    """Dual prices u, v that prove a matching optimal: u_i + v_j >= scores_ij for all pairs, with equality for those matched.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, m)
+    partners : int array of shape (n,)
+        As `max_matching` answers.
+    perfect : bool, default False
+        As it was asked for.
+
+    Returns
+    -------
+    u, v : float64 arrays of shape (n,) and (m,)
+        sum(u) + sum(v) is the score of the matching. Partial matchings have u, v >= 0, perfect ones of unequal sides prices >= 0 on the
+        larger side; unmatched items have price 0.
+
+    Raises
+    ------
+    DataError
+        Where the matching is not optimal: then no such prices exist.
+
+    Notes
+    -----
+    Shortest distances over the pairs that could be exchanged, by Bellman and Ford's steps over whole tables: O(n m) each.
+    """
+    s, partners = read_table(scores), np.asarray(partners)
+    if perfect and s.shape[0] > s.shape[1]:
+        turned = np.full(s.shape[1], -1)
+        rows = np.flatnonzero(partners >= 0)
+        turned[partners[rows]] = rows
+        return prices(s.T, turned, True)[::-1]
+    rows = np.flatnonzero(partners >= 0)
+    columns, own = partners[rows], s[rows, partners[rows]]
+    spread = np.abs(s[np.isfinite(s)]).max(initial=0.0)
+    v = np.zeros(s.shape[1])
+    v[columns] = 4 * (len(s) + 1) * spread if perfect else own          # no larger price is needed, or allowed: u_i = s_ij - v_j >= 0
+    if perfect and s.shape[0] == s.shape[1]:
+        v[:] = 0
+    tolerance = 1e-12 * spread * (1 + len(s))
+    for _ in range(len(s) + 2):
+        least = np.min(v + own[:, None] - s[rows], axis=1, initial=np.inf)      # v_j <= v_k + s_ij - s_ik for every k
+        if (least >= v[columns] - tolerance).all():
+            break
+        v[columns] = np.minimum(v[columns], least)
+    u = np.zeros(len(s))
+    u[rows] = own - v[columns]
+    signs = -min(u.min(initial=0.0), v.min(initial=0.0)) if not perfect else -v.min(initial=0.0) if s.shape[0] < s.shape[1] else 0.0
+    if max((s - u[:, None] - v).max(initial=-np.inf), signs) > tolerance * 10:
+        raise DataError("the matching is not optimal, so no prices prove it.")
+    return u, v
+
+
+def k_best_matchings(scores, k, perfect=False, first=None):
+    """The k matchings of largest score, best first, as (partners, score); fewer where there are fewer.
+
+    Parameters
+    ----------
+    scores, perfect
+        As in `max_matching`. All partial matchings count, those with pairs of score 0 or less too.
+    k : int
+    first : int array of shape (n,), optional
+        The best one, where it is known.
+
+    Notes
+    -----
+    Murty's partition over rows: a cell has the first rows' partners in common, and keeps the next row from its own. O(k n^4).
+    """
+    s = read_table(scores)
+    if perfect and s.shape[0] > s.shape[1]:
+        n, found = len(s), k_best_matchings(s.T, k, True, None if first is None else turned_over(first, s.shape[1]))
+        return [(turned_over(partners, n), score) for partners, score in found]
+    n, m = s.shape
+    table = s if perfect else np.hstack([s, np.where(np.eye(n, dtype=bool), 0.0, -np.inf)])     # column m + i: row i stays unmatched
+    best = max_matching(s, perfect) if first is None else np.asarray(first)
+    best = np.where(best < 0, m + np.arange(n), best)
+    order, found = count(), []
+    heap = [(-table[np.arange(n), best].sum(), next(order), best, table, 0)]
+    while heap and len(found) < k:
+        minus, _, partners, cell, fixed = heapq.heappop(heap)
+        found.append((np.where(partners < m, partners, -1), -minus))
+        for i in range(fixed, n):
+            other = cell.copy()
+            other[i, partners[i]] = -np.inf
+            try:
+                rest = max_matching(other, perfect=True)
+            except DataError:
+                pass
+            else:
+                heapq.heappush(heap, (-table[np.arange(n), rest].sum(), next(order), rest, other, i))
+            kept = cell[i, partners[i]]                     # row i keeps its partner in the cells of later rows
+            cell = cell.copy()
+            cell[i], cell[:, partners[i]] = -np.inf, -np.inf
+            cell[i, partners[i]] = kept
+    return found
+
+
+def turned_over(partners, m):
+    """The partners of the m columns, from those of the rows."""
+    rows, found = np.flatnonzero(partners >= 0), np.full(m, -1)
+    found[partners[rows]] = rows
+    return found
+
+
+def crowded(s) -> str:
+    """Rows, or columns, that compete for fewer partners than they are (Hall's theorem), in words."""
+    rows, columns = ("rows", "columns") if s.shape[0] <= s.shape[1] else ("columns", "rows")
+    allowed = (s if rows == "rows" else s.T) > -np.inf
+    start = linear_sum_assignment(allowed.astype(float), maximize=True)
+    partner = {j: i for i, j in zip(*start, strict=True) if allowed[i, j]}
+    free = next(i for i in range(len(allowed)) if i not in partner.values())
+    reached, seen = [free], set()
+    for i in reached:                                       # grows while it is gone through
+        for j in np.flatnonzero(allowed[i]).tolist():
+            if j not in seen:
+                seen.add(j)
+                reached.append(partner[j])
+    return between(np.sort(reached), np.sort(list(seen)), True, rows, columns)
+
+
+def between(rows, columns, wide, left="left items", right="right items") -> str:
+    """That one side has too few partners."""
+    many, few, name, others = (rows, columns, left, right) if wide else (columns, rows, right, left)
+    return f"{name} {named(many)} may only be matched with " + (f"{others} {named(few)}" if len(few) else f"none of the {others}")
+
+
+def named(items) -> str:
+    return ", ".join(str(item) for item in items[:MOST_NAMED]) + (", ..." if len(items) > MOST_NAMED else "")
+
+
+def read_table(scores):
+    """A matrix of scores below +inf, as float64."""
+    try:
+        s = np.asarray(scores, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"scores={shortened(scores)}; expected a matrix of numbers.") from None
+    if s.ndim != 2:
+        raise DataError(f"scores has {s.ndim} dimensions; expected a matrix, rows by columns.")
+    bad = ~(s < np.inf)
+    if bad.any():
+        i, j = (int(a) for a in np.argwhere(bad)[0])
+        raise DataError(f"the score of row {i} and column {j} is {s[i, j]}; expected a finite number, or -inf to forbid the pair.")
+    return s
+
+
+def read_scores(scores, n):
+    """A score below +inf for each listed pair, as float64."""
+    s = np.asarray(scores, dtype=float)
+    if s.shape != (n,):
+        raise DataError(f"scores of shape {s.shape} for {n} pairs; expected a number per pair.")
+    bad = ~(s < np.inf)
+    if bad.any():
+        a = int(np.argmax(bad))
+        raise DataError(f"the score of pair {a} is {s[a]}; expected a finite number, or -inf to forbid it.")
+    return s
+
+
+__all__ = ["k_best_matchings", "match_pairs", "max_matching", "prices"]

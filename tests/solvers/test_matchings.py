@@ -1,0 +1,131 @@
+"""Matchings against all matchings of small tables, with the prices that prove them; k best; what is refused, and in which words."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from structperc.errors import DataError
+from structperc.solvers.matchings import k_best_matchings, match_pairs, max_matching, prices
+
+
+def matchings(n, m, perfect):
+    """All matchings as partners of the rows."""
+    for k in [min(n, m)] if perfect else range(min(n, m) + 1):
+        for rows in itertools.combinations(range(n), k):
+            for columns in itertools.permutations(range(m), k):
+                partners = np.full(n, -1)
+                partners[list(rows)] = columns
+                yield partners
+
+
+def total(scores, partners):
+    rows = np.flatnonzero(partners >= 0)
+    return scores[rows, partners[rows]].sum()
+
+
+def tables(n, whole, forbidden=0.3):
+    random = np.random.default_rng([n, whole])
+    for _ in range(n):
+        shape = tuple(random.integers(0, 5, 2))
+        scores = random.integers(-2, 3, shape).astype(float) if whole else random.normal(size=shape)
+        scores[random.random(shape) < forbidden] = -np.inf
+        yield scores
+
+
+@pytest.mark.parametrize("perfect", [False, True], ids=["partial", "perfect"])
+@pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
+def test_the_best_of_all_matchings_is_found_and_proved(whole, perfect):
+    refused = 0
+    for scores in tables(600, whole):
+        every = list(matchings(*scores.shape, perfect))
+        totals = np.array([total(scores, partners) for partners in every])
+        try:
+            found = max_matching(scores, perfect)
+        except DataError:
+            assert totals.max(initial=-np.inf) == -np.inf
+            refused += 1
+            continue
+        assert total(scores, found) == pytest.approx(totals.max(), abs=1e-12)
+        u, v = prices(scores, found, perfect)
+        assert u.sum() + v.sum() == pytest.approx(totals.max(), abs=1e-9) and (u[:, None] + v >= scores - 1e-9).all()
+        n, m = scores.shape
+        assert (perfect and n <= m) or (u >= -1e-9).all()
+        assert (perfect and m <= n) or (v >= -1e-9).all()
+        worse = [partners for partners, score in zip(every, totals, strict=True) if -np.inf < score < totals.max() - 1e-6]
+        if worse:
+            with pytest.raises(DataError, match="not optimal"):
+                prices(scores, worse[0], perfect)
+    assert refused > 0 if perfect else refused == 0
+
+
+@pytest.mark.parametrize("perfect", [False, True], ids=["partial", "perfect"])
+@pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
+def test_listed_pairs_are_matched_as_the_table_of_them(whole, perfect):
+    random = np.random.default_rng(3)
+    for scores in tables(400, whole, forbidden=0.6):
+        listed = scores > -np.inf
+        i, j = np.nonzero(listed)
+        order = random.permutation(len(i))
+        i, j = i[order], j[order]
+        full = listed.any(axis=1).all() and listed.any(axis=0).all()        # else an item that no pair names is missing
+        if perfect and not full:
+            continue
+        totals = [total(scores, partners) for partners in matchings(*scores.shape, perfect)]
+        try:
+            chosen = match_pairs(7 * i, j - 2, scores[i, j], perfect)
+        except DataError as error:
+            assert max(totals) == -np.inf and "no perfect matching exists" in str(error)
+            continue
+        assert scores[i, j][chosen].sum() == pytest.approx(max(totals), abs=1e-12) and (np.diff(chosen) > 0).all()
+        assert len(set(i[chosen])) == len(set(j[chosen])) == len(chosen)
+
+
+@pytest.mark.parametrize("perfect", [False, True], ids=["partial", "perfect"])
+@pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
+def test_the_k_best_are_distinct_and_in_order(whole, perfect):
+    for scores in tables(200, whole):
+        totals = np.array([total(scores, partners) for partners in matchings(*scores.shape, perfect)])
+        totals = np.sort(totals[totals > -np.inf])[::-1]
+        if len(totals) == 0:
+            continue
+        ranked = k_best_matchings(scores, 7, perfect)
+        np.testing.assert_allclose([score for _, score in ranked], totals[:7], atol=1e-9)
+        np.testing.assert_allclose([total(scores, partners) for partners, _ in ranked], totals[:7], atol=1e-9)
+        assert len({tuple(partners) for partners, _ in ranked}) == len(ranked)
+
+
+def test_large_tables_are_proved_by_their_prices():
+    random = np.random.default_rng(0)
+    for shape in ((60, 60), (40, 70), (70, 40)):
+        for perfect in (False, True):
+            scores = random.normal(size=shape)
+            scores[random.random(shape) < 0.5] = -np.inf
+            found = max_matching(scores, perfect)
+            u, v = prices(scores, found, perfect)
+            assert (u[:, None] + v >= scores - 1e-9).all() and u.sum() + v.sum() == pytest.approx(total(scores, found))
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (lambda: max_matching([[1, np.nan]]), "row 0 and column 1 is nan; expected a finite number, or -inf to forbid the pair"),
+    (lambda: max_matching([[np.inf]]), "row 0 and column 0 is inf"),
+    (lambda: max_matching([1, 2]), "scores has 1 dimensions; expected a matrix"),
+    (lambda: max_matching([["a"]]), "expected a matrix of numbers"),
+    (lambda: max_matching([[1, -np.inf], [1, -np.inf]], True), "exists: rows 0, 1 may only be matched with columns 0"),
+    (lambda: max_matching([[1, 1], [-np.inf, -np.inf]], True), "rows 1 may only be matched with none of the columns"),
+    (lambda: max_matching([[1, -np.inf], [1, -np.inf], [2, -np.inf]], True), "columns 1 may only be matched with none of the rows"),
+    (lambda: match_pairs([0, 0], [1, 1], [1, 2]), "pair 1, of 0 and 1, is listed twice"),
+    (lambda: match_pairs([0, 0], [1], [1, 2]), "2 left items and 1 right ones"),
+    (lambda: match_pairs([0], [1], [np.nan]), "score of pair 0 is nan"),
+    (lambda: match_pairs([0], [1], [1, 2]), r"scores of shape \(2,\) for 1 pairs"),
+    (lambda: match_pairs([0, 3, 5, 5], [1, 1, 2, 4], [1] * 4, True), "left items 0, 3 may only be matched with right items 1"),
+    (lambda: match_pairs([0, 3], [1, 2], [1, -np.inf], True), "no pair is left for the left item 3"),
+])  # fmt: skip
+def test_what_cannot_be_matched_is_said(call, sentence):
+    with pytest.raises(DataError, match=sentence):
+        call()
+
+
+def test_no_items_are_matched_with_none():
+    assert max_matching(np.zeros((0, 3)), True).tolist() == [] and max_matching(np.zeros((2, 0))).tolist() == [-1, -1]
+    assert match_pairs([], [], []).tolist() == []
