@@ -1,0 +1,312 @@
+# distutils: extra_compile_args = VECTORS
+"""The dual of a chain, by decomposition: some examples with all their coordinates are optimised together, then all scores move at once.
+
+A round scans the coordinates, takes the examples that violate most and half of the last ones, optimises them among themselves
+(working_set.pyx) and adds their columns of the kernel, times the changes of their coefficients, to the scores. Typical sizes: 10^3..10^5
+examples, 1..40 nodes. Cost of a round: at most 1024 columns, 300 n ns where they are kept; about 0.3 us n to sort scores and 10 ns for each coordinate.
+"""
+import attrs
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+from structperc.plugin_tools import CONVERGED, INTERRUPTED, STALLED, raise_interruption
+from structperc_large_margin.kernel_columns cimport KernelColumns
+from structperc_large_margin.thresholds import ChainThresholds
+from structperc_large_margin.working_set cimport WorkingSet
+
+MAX_ITERATIONS, STOPPED, DEGENERATE = "max_iterations", "stopped", "degenerate"
+
+cdef enum:
+    MOST_EXAMPLES = 1024        # of a working set
+    STEPS_AN_EXAMPLE = 100      # at most, in a round
+
+cdef double SHARE = 0.1         # of the violation: what a working set may leave
+cdef double NO_DIRECTION = 1e-3     # ||w|| of the longest phi(x): of p = 0, a shorter w is none; less where the tolerance is
+cdef double ROUNDING = 1e-13    # of the largest score: violations below are those of rounding
+
+
+@attrs.frozen(eq=False)
+class Solution:
+    """A feasible point of a chain's dual.
+
+    Attributes
+    ----------
+    mu : ndarray of shape (N,)
+    beta : ndarray of shape (n_examples,)
+        w = sum_i beta_i phi(x_i).
+    scores : ndarray of shape (n_examples,)
+        f = K beta.
+    n_iterations : int
+        Steps of two coordinates.
+    status : str
+        "converged"; "max_iterations"; "stopped" by `progress`; "stalled" where rounding leaves nothing better; "interrupted"; and
+        "degenerate" of p = 0, where w is 0.
+    interruption : KeyboardInterrupt or None
+        What stopped an interrupted solution, for the caller to raise.
+    """
+
+    mu: np.ndarray
+    beta: np.ndarray
+    scores: np.ndarray
+    n_iterations: int
+    status: str
+    interruption: BaseException | None = None
+
+
+def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progress=None):
+    """Solves the dual of a chain: min 1/2 ||w||^2 - p sum mu.
+
+    Stops where the duality gap is at most `tolerance` times the primal objective, with scores computed anew; of p = 0 the gap of the
+    directions w / ||w||, times ||w||. Ctrl-C is answered within 0.1 s, with the last feasible point as the solution.
+
+    Parameters
+    ----------
+    chain : structperc_large_margin.chain.Chain
+    columns : structperc_large_margin.kernel_columns.KernelColumns
+        Of the examples, in their order.
+    tolerance : float, default 1e-3
+    max_iterations : int, default -1
+        The most steps of two coordinates; -1: no limit.
+    start : float64 array of shape (N,), optional
+        A feasible mu to begin with; by default that of the chain.
+    progress : callable, optional
+        `progress(n_iterations, mu, scores)` about every n_examples steps; an answer that is true ends the solution. A KeyboardInterrupt it
+        raises counts as Ctrl-C.
+
+    Returns
+    -------
+    Solution
+
+    Notes
+    -----
+    Ties: the first node, then the first example in the order of a working set, which is that of the examples' nodes.
+
+    References
+    ----------
+    R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set selection using second order information for training support vector machines", JMLR
+    6 (2005), 1889-1918.
+    W. Chu and S. S. Keerthi, "Support vector ordinal regression", Neural Computation 19 (2007), 792-815.
+    """
+    return ChainSolver(chain, columns, chain.start if start is None else start).solve(tolerance, max_iterations, progress)
+
+
+cdef class ChainSolver:
+    cdef object chain, thresholds, recent       # recent: the last working set, those that joined last in front
+    cdef KernelColumns columns
+    cdef WorkingSet local
+    cdef Py_ssize_t n, n_nodes, steps
+    cdef double gain
+    cdef bint open_arcs
+    cdef const int32_t[::1] example, node       # by coordinate, in the order of the nodes
+    cdef int32_t[::1] listed                    # coordinates in the order of the examples,
+    cdef Py_ssize_t[::1] begin, node_begin      # where those of an example begin, and those of a node
+    cdef const double[::1] sign, cap
+    cdef double[::1] mu, f, flow, z, above, below
+    cdef double violation, gap, goal, squared   # of the duality gap; what it is compared with; ||w||^2
+    cdef int[4] extreme                         # examples of the largest lo and the smallest hi of the pair that violates most
+
+    def __init__(self, chain, KernelColumns columns, start):
+        self.chain, self.columns, self.thresholds = chain, columns, ChainThresholds(chain)
+        self.n, self.n_nodes, self.gain, self.open_arcs = chain.n_examples, chain.n_nodes, chain.gain, chain.open_arcs
+        self.example, self.node = (np.ascontiguousarray(part, dtype=np.int32) for part in (chain.example, chain.node))
+        self.sign, self.cap = (np.ascontiguousarray(part, dtype=float) for part in (chain.sign, chain.cap))
+        self.mu = np.array(start, dtype=float)
+        self.flow = np.cumsum(np.bincount(chain.node, chain.sign * np.asarray(self.mu), minlength=self.n_nodes) - chain.offset)
+        if self.open_arcs:
+            self.flow = np.maximum(self.flow, 0)
+        self.listed = np.argsort(chain.example, kind="stable").astype(np.int32)
+        self.begin = np.searchsorted(np.sort(chain.example), np.arange(self.n + 1)).astype(np.intp)
+        self.node_begin = np.searchsorted(chain.node, np.arange(self.n_nodes + 1)).astype(np.intp)
+        self.z, self.above, self.below = np.zeros(self.n_nodes), np.zeros(self.n), np.zeros(self.n)
+        self.local = WorkingSet(min(MOST_EXAMPLES, self.n), self.n_nodes, self.gain, self.open_arcs)
+        self.recent = np.zeros(0, dtype=np.intp)
+        self.f = np.zeros(self.n)
+
+    def solve(self, tolerance, max_iterations, progress):
+        cdef Py_ssize_t most = max_iterations if max_iterations >= 0 else np.iinfo(np.intp).max, shown = 0
+        status, interruption, current = None, None, False
+        try:
+            while status is None:
+                if not current:
+                    self.f = self.columns.scores(self.beta())
+                self.look()
+                if progress is not None and self.steps >= shown + self.n:
+                    shown = self.steps
+                    if progress(self.steps, np.asarray(self.mu), np.asarray(self.f)):
+                        status = STOPPED
+                        break
+                settled = self.violation <= ROUNDING * np.abs(self.f).max(initial=1.0)
+                if self.gain == 0 and self.squared <= min(tolerance, NO_DIRECTION)**2 * self.columns.diagonal.max(initial=0.0):
+                    status = DEGENERATE
+                elif self.gap <= tolerance * self.goal:
+                    status = CONVERGED
+                elif self.steps >= most:
+                    status = MAX_ITERATIONS
+                elif settled or not self.improve(most - self.steps):
+                    status = STALLED
+                else:
+                    current = True
+                    continue
+                if current and status != MAX_ITERATIONS:          # once more, with scores that have not drifted
+                    status, current = None, False
+        except KeyboardInterrupt as error:
+            status, interruption = INTERRUPTED, error
+        return Solution(np.asarray(self.mu), self.beta(), np.asarray(self.f), self.steps, status, interruption)
+
+    def beta(self):
+        """w = - sum_c g_c mu_c phi(x_e(c))."""
+        return -np.bincount(self.chain.example, np.asarray(self.sign) * np.asarray(self.mu), minlength=self.n)
+
+    # ---- a look at all coordinates ----
+
+    def look(self):
+        """The duality gap, the largest violation, and how far each example violates the thresholds from above and below."""
+        best = self.thresholds.best(self.f)
+        self.z = best.values
+        self.look_at_bounds()
+        self.look_at_examples()
+        self.squared = np.dot(self.beta(), self.f)
+        dual = self.gain * np.asarray(self.mu).sum() - 0.5 * self.squared
+        self.gap = 0.5 * self.squared + best.value - dual
+        self.goal = self.gap + dual if self.gain else self.squared
+
+    cdef void look_at_bounds(self) noexcept nogil:
+        """lo and hi of every node, and the admissible pair that violates most: section 6."""
+        cdef Py_ssize_t m, c
+        cdef int e, at_lo, at_hi, from_lo = -1, to_hi = -1
+        cdef double kappa, lo, hi, most = -INFINITY, least = INFINITY
+        cdef bint below, above
+        self.violation = -INFINITY
+        self.extreme[0] = self.extreme[1] = 0
+        for m in range(self.n_nodes):
+            lo, hi, at_lo, at_hi = -INFINITY, INFINITY, -1, -1
+            for c in range(self.node_begin[m], self.node_begin[m + 1]):
+                e = self.example[c]
+                kappa = self.f[e] + self.sign[c] * self.gain
+                below, above = self.mu[c] < self.cap[c], self.mu[c] > 0
+                if self.sign[c] < 0:
+                    below, above = above, below
+                if below and kappa > lo:
+                    lo, at_lo = kappa, e
+                if above and kappa < hi:
+                    hi, at_hi = kappa, e
+            if not self.open_arcs:
+                most, least = -INFINITY, INFINITY
+            elif m and self.flow[m - 1] <= 0:
+                least = INFINITY
+            if lo > most:
+                most, from_lo = lo, at_lo
+            if hi < least:
+                least, to_hi = hi, at_hi
+            if most - hi > self.violation:
+                self.violation, self.extreme[0], self.extreme[1] = most - hi, from_lo, at_hi
+            if lo - least > self.violation:
+                self.violation, self.extreme[0], self.extreme[1] = lo - least, at_lo, to_hi
+
+    cdef void look_at_examples(self) noexcept nogil:
+        cdef Py_ssize_t m, c
+        cdef int e
+        cdef double s, room
+        self.above[:] = 0
+        self.below[:] = 0
+        for m in range(self.n_nodes):
+            for c in range(self.node_begin[m], self.node_begin[m + 1]):
+                e = self.example[c]
+                s = self.sign[c] * (self.f[e] - self.z[m]) + self.gain          # g (kappa - z)
+                room = self.cap[c] - self.mu[c] if s > 0 else self.mu[c]
+                if room > 0:
+                    if (s > 0) == (self.sign[c] > 0):
+                        self.above[e] = max(self.above[e], s if s > 0 else -s)
+                    else:
+                        self.below[e] = max(self.below[e], s if s > 0 else -s)
+
+    # ---- a round ----
+
+    def chosen(self):
+        """The examples of the next working set: those that violate most on either side, and half of the last ones while they violate."""
+        cdef Py_ssize_t q = self.local.room
+        above, below = np.asarray(self.above), np.asarray(self.below)
+        kept = self.recent[(above[self.recent] > 0) | (below[self.recent] > 0)][:q // 2]
+        half = (q - len(kept)) // 2
+        joined = np.union1d(farthest(above, half), farthest(below, half))
+        joined = np.union1d(joined, [self.extreme[0], self.extreme[1]])
+        joined = np.setdiff1d(joined, kept, assume_unique=True)[:q - len(kept)]
+        self.recent = np.concatenate([joined, kept]).astype(np.intp)
+        return self.recent
+
+    cdef bint improve(self, Py_ssize_t most) except -1:
+        """Optimises one working set; returns whether anything moved."""
+        cdef WorkingSet local = self.local
+        cdef Py_ssize_t l, c, m, k, q, steps, n_moved = 0
+        cdef double change
+        members = self.chosen()
+        q = local.q = len(members)
+        cdef int[::1] which = self.in_order(members), moved = np.empty(q, dtype=np.intc)
+        cdef double[::1] changes = np.empty(q)
+        cdef const double[::1] diagonal = self.columns.diagonal
+        self.columns.gram(&which[0], q, &local.gram[0])
+        with nogil:
+            self.fill(local, which)
+            for l in range(q):
+                local.diagonal[l] = diagonal[which[l]]
+            steps = local.optimise(SHARE * self.violation, min(most, STEPS_AN_EXAMPLE * q))
+        if steps < 0:
+            raise_interruption()
+        for l in range(q):
+            change = 0
+            for k in range(self.begin[which[l]], self.begin[which[l] + 1]):
+                c = self.listed[k]
+                change -= self.sign[c] * (local.mu[self.node[c] * q + l] - self.mu[c])
+            if change != 0:
+                moved[n_moved], changes[n_moved] = which[l], change
+                n_moved += 1
+        scores = np.array(self.f)
+        cdef double[::1] f = scores
+        if n_moved:
+            self.columns.add(&moved[0], &changes[0], n_moved, &f[0])
+        self.f, self.steps = f, self.steps + steps
+        for l in range(q):
+            for k in range(self.begin[which[l]], self.begin[which[l] + 1]):
+                c = self.listed[k]
+                self.mu[c] = local.mu[self.node[c] * q + l]
+        self.flow[:] = local.flow
+        return steps > 0
+
+    def in_order(self, members):
+        """By first node, last node and number: the members of a node stand side by side where an example has few nodes."""
+        begin, listed, node = np.asarray(self.begin), np.asarray(self.listed), np.asarray(self.node)
+        return members[np.lexsort((members, node[listed[begin[members + 1] - 1]], node[listed[begin[members]]]))].astype(np.intc)
+
+    cdef void fill(self, WorkingSet local, const int[::1] which) noexcept nogil:
+        """Copies the coordinates and scores of these examples into the working set."""
+        cdef Py_ssize_t l, k, c, m, q = local.q
+        for m in range(self.n_nodes):
+            local.first[m], local.end[m] = q, 0
+            local.flow[m] = self.flow[m]
+        for c in range(self.n_nodes * q):
+            local.sign[c] = local.mu[c] = local.cap[c] = 0
+        for l in range(q):
+            local.f[l] = self.f[which[l]]
+            for k in range(self.begin[which[l]], self.begin[which[l] + 1]):
+                c = self.listed[k]
+                m = self.node[c]
+                local.sign[m * q + l], local.mu[m * q + l], local.cap[m * q + l] = self.sign[c], self.mu[c], self.cap[c]
+                local.first[m], local.end[m] = min(local.first[m], l), max(local.end[m], l + 1)
+        for m in range(self.n_nodes):
+            local.first[m] = min(local.first[m], local.end[m])
+        for c in range(self.n_nodes * q):
+            local.free_sides(c)
+
+
+def farthest(values, Py_ssize_t n):
+    """Where the n largest values are that are above 0; of equal ones the first."""
+    if n <= 0:
+        return np.zeros(0, dtype=np.intp)
+    if n >= len(values):
+        return np.flatnonzero(values > 0)
+    least = np.partition(values, len(values) - n)[len(values) - n]
+    if least <= 0:
+        return np.flatnonzero(values > 0)
+    beyond = np.flatnonzero(values > least)
+    return np.union1d(beyond, np.flatnonzero(values == least)[:n - len(beyond)])
