@@ -102,7 +102,7 @@ cdef class WorkingSet:
 
         Before a step, only the nodes of the pair that seemed to violate most when last looked at are looked at again.
         """
-        cdef Py_ssize_t steps = 0, m = 0, m2 = 0, i, j, l, a, b, q = self.q
+        cdef Py_ssize_t steps = 0, m = 0, m2 = 0, i, j, k, a, b, q = self.q
         cdef bint known = False
         cdef double kappa, v, t, distance
         for m in range(self.n_nodes):
@@ -113,8 +113,8 @@ cdef class WorkingSet:
             if not self.violation(&m, &m2) > enough:
                 if known:
                     break
-                for l in range(self.n_nodes):
-                    self.look(l)
+                for k in range(self.n_nodes):
+                    self.look(k)
                 known = True
                 continue
             if not known:
@@ -135,14 +135,14 @@ cdef class WorkingSet:
             t = v / distance if distance > SAME * self.diagonal[i] + LEAST else INFINITY
             t = min(t, self.cap[a] - self.mu[a] if self.sign[a] > 0 else self.mu[a])
             t = min(t, self.mu[b] if self.sign[b] > 0 else self.cap[b] - self.mu[b])
-            for l in range(m2, m):
-                t = min(t, self.flow[l])
+            for k in range(m2, m):
+                t = min(t, self.flow[k])
             self.step(a, self.sign[a] * t)
             self.step(b, -self.sign[b] * t)
-            for l in range(m, m2):
-                self.flow[l] += t
-            for l in range(m2, m):
-                self.flow[l] -= t
+            for k in range(m, m2):
+                self.flow[k] += t
+            for k in range(m2, m):
+                self.flow[k] -= t
             sp_move(&self.f[0], &self.gram[j * q], &self.gram[i * q], t, q)
             steps += 1
         return steps
