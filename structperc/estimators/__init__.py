@@ -8,8 +8,9 @@ from structperc.estimators.conformal import OrdinalConformal
 from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, StructuredClassifier
 from structperc.estimators.ranking_svm import RankingSVM
 from structperc.estimators.rankings import LatentRanker
+from structperc.estimators.score_card import ScoreCard
 from structperc.estimators.sequences import SequenceTagger
 from structperc.estimators.structured import StructuredEstimator
 
-__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "OrdinalConformal", "PRank", "RankingSVM", "SequenceTagger", "StructuredClassifier",
-           "StructuredEstimator"]
+__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "OrdinalConformal", "PRank", "RankingSVM", "ScoreCard", "SequenceTagger",
+           "StructuredClassifier", "StructuredEstimator"]

@@ -198,16 +198,7 @@ class EngineEstimator(Parameters):
 
     def _compare(self, X) -> None:
         """Refuses another number of features, and warns when only one side has feature names; the engine refuses different ones."""
-        shape = getattr(X, "shape", ())
-        if len(shape) == 2 and self._reads_columns() and shape[1] != self.n_features_in_:
-            raise DataError(f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input; "
-                            f"pass the columns that it was trained with, in the same order.")
-        names, trained = matrices.column_names(X), hasattr(self.engine_, "feature_names_in_")
-        if names is None and trained:
-            warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names.",
-                          UserWarning, stacklevel=4)
-        if names is not None and not trained:
-            warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without feature names.", UserWarning, stacklevel=4)
+        compare_columns(self, X, self.n_features_in_ if self._reads_columns() else None, hasattr(self.engine_, "feature_names_in_"), 5)
 
     def _reads_columns(self) -> bool:
         """Whether the columns of X are the features; objects have none, and a reader that learns makes its own and knows what it read."""
@@ -260,6 +251,19 @@ class LabelledEstimator(EngineEstimator):
         if not any(label in known for label in y):
             raise DataError(f"y holds none of the labels {known[:5]} that this {type(self).__name__} predicts, but for instance "
                             f"{y[0]!r}; pass labels of the same kind as in training.")
+
+
+def compare_columns(estimator, X, n_features, named, stacklevel) -> None:
+    """Refuses another number of features than `n_features`, unless that is None, and warns when only one side has feature names."""
+    name, shape = type(estimator).__name__, getattr(X, "shape", ())
+    if len(shape) == 2 and n_features not in (None, shape[1]):
+        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input; pass the columns that it was "
+                        f"trained with, in the same order.")
+    names = matrices.column_names(X)
+    if names is None and named:
+        warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names.", UserWarning, stacklevel)
+    if names is not None and not named:
+        warnings.warn(f"X has feature names, but {name} was fitted without feature names.", UserWarning, stacklevel)
 
 
 def weighted_mean(values, sample_weight) -> float:

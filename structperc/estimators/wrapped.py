@@ -31,9 +31,9 @@ class WrappedRanker(Parameters):
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know: a classifier that takes what the inner estimator takes."""
-        from sklearn.utils import ClassifierTags, Tags, TargetTags, get_tags
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, get_tags
 
-        inner = get_tags(self.estimator).input_tags
+        inner = get_tags(self.estimator).input_tags if hasattr(self.estimator, "get_params") else InputTags()
         return Tags(estimator_type="classifier", classifier_tags=ClassifierTags(poor_score=True), target_tags=TargetTags(required=True),
                     input_tags=inner)
 

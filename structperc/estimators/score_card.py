@@ -1,0 +1,368 @@
+"""Score cards: a linear ranker rewritten as whole points that anybody can add up, with the best cut-offs for their sum."""
+
+from __future__ import annotations
+
+import numbers
+
+import attrs
+import numpy as np
+
+from structperc import metrics
+from structperc.core.labels import LabelCodes
+from structperc.engine.options import generator
+from structperc.errors import DataError, OptionError
+from structperc.estimators.base import compare_columns
+from structperc.estimators.labels import as_column
+from structperc.estimators.wrapped import WrappedRanker
+from structperc.reading import matrices
+
+FORMAT = "structperc score card 1"
+
+
+@attrs.frozen(eq=False)
+class CardColumn:
+    """The points of one column: `points[b]` for values from edges[b - 1] to below edges[b]."""
+
+    name: str
+    column: int
+    edges: np.ndarray
+    points: np.ndarray
+
+    def of(self, values):
+        """The points of values."""
+        return self.points[np.searchsorted(self.edges, values, side="right")]
+
+
+class ScoreCard(WrappedRanker):
+    """A linear ranker as a table of whole points: look up each value, add the points, and read the rank off the sum.
+
+    The ranker is trained on the columns divided by their standard deviations. Each column is cut at quantiles. The points of a bin are the
+    weight times the mean of the bin, from 0 for the column's lowest bin, scaled so that the largest sum is about `max_points`, and rounded.
+    The cut-offs of the sum are those of least mean absolute error over the training rows, found exactly.
+
+    Parameters
+    ----------
+    estimator : ranker
+        With one weight per column in `coef_`: `PRank()`, `IntervalPA()`, a linear `SVOR()`; for two labels also a linear classifier.
+    max_points : int, default 100
+        About the largest sum. Fewer points are easier to add, and cost accuracy.
+    bins : int, default 5
+        Bins per column at most; a column with no more distinct values has a bin for each.
+    digits : int, default 3
+        Significant digits of the bins' edges.
+    classes : list, optional
+        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
+    random_state : None, int, numpy Generator or RandomState, default None
+        Seed of the estimator, where it has none.
+
+    Attributes
+    ----------
+    table_ : list of dict
+        A row for each bin of each column with points: "feature", "from" and "below" (None: open), "points", "rows" (the share of
+        training rows in it). `pandas.DataFrame(card.table_)` shows it.
+    cutoffs_ : int ndarray of shape (K - 1,)
+        The rank is above k where the sum is cutoffs_[k - 1] or more; `thresholds_` is the same as float.
+    loss_ : float
+        By how much the card's mean absolute error on the training rows is above the ranker's, in ranks; negative where the card is better.
+    estimator_ : ranker
+        Trained, on scaled columns.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    `str(card)` is the table as plain text, `to_dict` a form for JSON. `OrdinalConformal(ScoreCard(PRank()))` answers intervals of ranks.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank, ScoreCard
+    >>> X = [[20, 0], [30, 1], [40, 0], [50, 1], [60, 0], [70, 1], [80, 0], [85, 1]]
+    >>> card = ScoreCard(PRank(random_state=0), max_points=10, bins=4).fit(X, [1, 1, 1, 2, 2, 3, 3, 3])
+    >>> print(card)
+    column  value             points
+    x[0]    below 37.5             0
+            37.5 to below 55       3
+            55 to below 72.5       7
+            72.5 or more           9
+    x[1]    below 1                0
+            1 or more              1
+    <BLANKLINE>
+    label   sum of points
+    1       0 to 3
+    2       4 to 7
+    3       8 to 10
+    """
+
+    def __init__(self, estimator, *, max_points=100, bins=5, digits=3, classes=None, random_state=None):
+        self.estimator, self.max_points, self.bins, self.digits = estimator, max_points, bins, digits
+        self.classes, self.random_state = classes, random_state
+
+    def fit(self, X, y):
+        """Trains the estimator and writes the card.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Dense numbers.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+            A failed fit leaves it as it was.
+        """
+        self._check()
+        rows, (labels, codes) = self._read(X), self._read_labels(y)
+        values = rows.X.astype(float)
+        if len(values) != len(codes):
+            raise DataError(f"y has {len(codes)} labels but X has {len(values)} rows; give one label per row.")
+        if len(values) < 2:
+            raise DataError(f"n_samples = {len(values)}: a column has no bins before there are two rows.")
+        scale = values.std(axis=0)
+        scale[scale == 0] = 1
+        estimator = self._told(labels, generator(self.random_state))
+        estimator.fit(values / scale, labels[codes - 1])
+        names = rows.feature_names or tuple(f"x[{j}]" for j in range(values.shape[1]))
+        columns = written(values, names, direction_of(estimator, values.shape[1]) / scale, self.bins, self.max_points, self.digits)
+        cutoffs = best_cutoffs(totals_of(columns, values), codes, len(labels), largest_sum(columns) + 1)
+        card = {"_columns": columns, "cutoffs_": cutoffs, "classes_": labels, "n_features_in_": values.shape[1],
+                "table_": table_of(columns, values), "estimator_": estimator, "_scale": scale}
+        ranks, theirs = ranks_of(columns, cutoffs, values), LabelCodes(labels).encode(estimator.predict(values / scale), len(codes))
+        card["loss_"] = float(abs(ranks - codes).mean() - abs(theirs - codes).mean())
+        self._keep(card, rows.feature_names)
+        return self
+
+    def points(self, X):
+        """The sum of the points of each row, an int array of shape (n_samples,)."""
+        return totals_of(self._known()._columns, self._values(X))
+
+    def latent_score(self, X):
+        """`points` as float."""
+        return self.points(X).astype(float)
+
+    def predict(self, X):
+        """The labels of rows, by their points alone; shape (n_samples,)."""
+        return self._known().classes_[ranks_of(self._columns, self.cutoffs_, self._values(X)) - 1]
+
+    def loss(self, X, y):
+        """By how much the card's mean absolute error on these rows is above the ranker's, in ranks."""
+        if "estimator_" not in vars(self._known()):
+            raise DataError("this card was read from a dict, without the ranker that it was made from; fit it to compare both.")
+        card, ranker = (metrics.mean_absolute_error(as_column(y), labels, self.classes_)
+                        for labels in (self.predict(X), self.estimator_.predict(self._values(X) / self._scale)))
+        return card - ranker
+
+    @property
+    def thresholds_(self):
+        return self._known().cutoffs_.astype(float)
+
+    def to_text(self) -> str:
+        """The card as plain text: a line for each bin, then a line for each label that a sum can have."""
+        self._known()
+        lines, last = [("column", "value", "points")], None
+        for row in self.table_:
+            lines.append(("" if row["feature"] == last else row["feature"], bounds(row["from"], row["below"]), str(row["points"])))
+            last = row["feature"]
+        most = largest_sum(self._columns)
+        starts, ends = [0, *self.cutoffs_.tolist()], [*self.cutoffs_.tolist(), most + 1]
+        sums = [("label", "sum of points", "")]
+        for label, low, end in zip(self.classes_.tolist(), starts, ends, strict=True):
+            if low < end and low <= most:
+                sums.append((str(label), f"{low}" if end == low + 1 else f"{low} to {end - 1}", ""))
+        widths = [max(len(line[i]) for line in lines + sums) for i in range(3)]
+        return "\n".join(f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in [*lines, ("", "", ""), *sums])
+
+    def __str__(self):
+        return self.to_text() if "classes_" in vars(self) else repr(self)
+
+    def to_dict(self) -> dict:
+        """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it."""
+        self._known()
+        names = self.feature_names_in_.tolist() if "feature_names_in_" in vars(self) else None
+        return {"format": FORMAT, "classes": self.classes_.tolist(), "n_features": self.n_features_in_, "feature_names": names,
+                "cutoffs": self.cutoffs_.tolist(), "table": self.table_,
+                "columns": [{"name": c.name, "column": c.column, "edges": c.edges.tolist(), "points": c.points.tolist()}
+                            for c in self._columns]}
+
+    @classmethod
+    def from_dict(cls, card):
+        """A card that predicts, from what `to_dict` answered.
+
+        Raises
+        ------
+        DataError
+            The dict is no score card, or a damaged one.
+        """
+        try:
+            if card["format"] != FORMAT:
+                raise ValueError(f"its format is {card['format']!r}")
+            n_features, names, labels = card["n_features"], card["feature_names"], np.asarray(card["classes"])
+            columns = [CardColumn(str(c["name"]), c["column"], np.asarray(c["edges"], dtype=float), whole(c["points"]))
+                       for c in card["columns"]]
+            kept = {"_columns": columns, "cutoffs_": whole(card["cutoffs"]), "classes_": labels, "n_features_in_": n_features,
+                    "table_": [dict(row) for row in card["table"]]}
+            for c in columns:
+                if not 0 <= c.column < n_features or len(c.points) != len(c.edges) + 1 or not (np.diff(c.edges) > 0).all():
+                    raise ValueError(f"its column {c.name!r} does not fit")
+            if len(kept["cutoffs_"]) != len(set(labels.tolist())) - 1 or (np.diff(kept["cutoffs_"]) < 0).any():
+                raise ValueError("its cut-offs are not one between each two labels, in order")
+            if names is not None and len(names) != n_features:
+                raise ValueError(f"it names {len(names)} of {n_features} columns")
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"this is no score card as to_dict makes it: {error if type(error) is ValueError else repr(error)}.") from None
+        made = cls(None)
+        made._keep(kept, names)
+        return made
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    def _keep(self, card, names):
+        for name in ("feature_names_in_", "estimator_", "_scale", "loss_"):
+            vars(self).pop(name, None)
+        vars(self).update(card if names is None else {**card, "feature_names_in_": np.array(names, dtype=object)})
+
+    def _check(self):
+        for name, low in (("max_points", 1), ("bins", 2), ("digits", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
+                raise OptionError(f"{name}={value!r}; expected a whole number from {low}.")
+
+    def _read(self, X):
+        rows = matrices.read(X)
+        if rows.sparse:
+            raise DataError("X is sparse, but a score card looks values up in whole columns; pass X.toarray().")
+        if rows.objects or rows.offsets is not None:
+            raise DataError("a score card looks values up in columns, so X must be a matrix or a data frame with a row for each example.")
+        matrices.refuse_not_finite(rows)
+        return rows
+
+    def _values(self, X):
+        """The rows of X as floats, of the columns that the card was made for."""
+        names = vars(self._known()).get("feature_names_in_")
+        compare_columns(self, X, self.n_features_in_, names is not None, 5)
+        rows = self._read(X)
+        if rows.n_features != self.n_features_in_:
+            raise DataError(f"X has {rows.n_features} features, but ScoreCard is expecting {self.n_features_in_} features as input.")
+        if names is not None and rows.feature_names is not None and list(rows.feature_names) != names.tolist():
+            j = next(j for j, (now, then) in enumerate(zip(rows.feature_names, names, strict=True)) if now != then)
+            raise DataError(f"column {j} of X is {rows.feature_names[j]!r}, but the card has {names[j]!r} there; pass the same columns in "
+                            f"the same order.")
+        return rows.X.astype(float)
+
+
+def direction_of(estimator, n_features):
+    """One weight for each column."""
+    coef = np.asarray(getattr(estimator, "coef_", np.nan), dtype=float)
+    if coef.size != n_features or coef.ndim > 2:
+        what = "no coef_" if coef.ndim == 0 else f"a coef_ of shape {coef.shape}"
+        raise OptionError(f"{type(estimator).__name__} has {what}; a score card needs a ranker with one weight for each of the "
+                          f"{n_features} columns, such as PRank().")
+    return coef.reshape(-1)
+
+
+def written(values, names, direction, n_bins, max_points, digits):
+    """The columns of a card: bins, and whole points in proportion to direction * mean of the bin."""
+    cut = [(j, *binned(values[:, j], n_bins, digits)) for j in range(values.shape[1])]
+    worth = [direction[j] * (means - means.min() if direction[j] > 0 else means - means.max()) for j, _, means in cut]
+    largest = sum(w.max() for w in worth)
+    columns = []
+    for (j, edges, _), w in zip(cut, worth, strict=True):
+        points = np.rint(w * (max_points / largest if largest > 0 else 0)).astype(np.int64)
+        differ = points[1:] != points[:-1]                  # neighbours of equal points are one bin
+        if differ.any():
+            columns.append(CardColumn(names[j], j, edges[differ], points[np.append(True, differ)]))
+    return columns
+
+
+def binned(column, n_bins, digits):
+    """The edges between the bins of a column, none of them empty, and the means of the bins."""
+    distinct = np.unique(column)
+    if len(distinct) <= n_bins:
+        return distinct[1:], distinct
+    quantiles = np.quantile(column, np.arange(1, n_bins) / n_bins)
+    edges = np.unique([float(f"{q:.{digits}g}") for q in quantiles])
+    while True:
+        sizes = np.bincount(np.searchsorted(edges, column, side="right"), minlength=len(edges) + 1)
+        if sizes.all():
+            break
+        edges = np.delete(edges, max(int(np.argmin(sizes)) - 1, 0))         # of an empty bin and its neighbour
+    return edges, np.bincount(np.searchsorted(edges, column, side="right"), weights=column) / sizes
+
+
+def totals_of(columns, values):
+    """The sums of points, an int64 array."""
+    return sum((c.of(values[:, c.column]) for c in columns), np.zeros(len(values), dtype=np.int64))
+
+
+def largest_sum(columns) -> int:
+    return sum(int(c.points.max()) for c in columns)
+
+
+def ranks_of(columns, cutoffs, values):
+    return 1 + np.searchsorted(cutoffs, totals_of(columns, values), side="right")
+
+
+def best_cutoffs(totals, ranks, n_ranks, never):
+    """Whole cut-offs of least mean absolute error over the rows, K - 1 of them in order; of equal ones those with the lowest ranks.
+
+    The map from sums to ranks is a nondecreasing one of least cost: V[g][k] = cost of rank k at sum g + min over k' <= k of V[g - 1][k'].
+
+    Parameters
+    ----------
+    totals, ranks : int arrays of shape (n,)
+    n_ranks : int
+        K.
+    never : int
+        The cut-off that no sum reaches.
+    """
+    sums, place = np.unique(totals, return_inverse=True)
+    counts = np.zeros((len(sums), n_ranks))
+    np.add.at(counts, (place, ranks - 1), 1)
+    costs = counts @ abs(np.arange(n_ranks)[:, None] - np.arange(n_ranks))
+    value = np.empty_like(costs)
+    value[0] = costs[0]
+    for g in range(1, len(sums)):
+        value[g] = costs[g] + np.minimum.accumulate(value[g - 1])
+    best, k = np.empty(len(sums), dtype=np.int64), n_ranks
+    for g in range(len(sums) - 1, -1, -1):
+        k = int(np.argmin(value[g][:k])) + 1
+        best[g] = k
+    cutoffs = []
+    for k in range(1, n_ranks):
+        at_most = np.searchsorted(best, k, side="right")
+        cutoffs.append(0 if at_most == 0 else never if at_most == len(sums) else int(sums[at_most - 1] + sums[at_most] + 1) // 2)
+    return np.array(cutoffs, dtype=np.int64)
+
+
+def table_of(columns, values):
+    """A dict for each bin."""
+    rows = []
+    for c in columns:
+        shares = np.bincount(np.searchsorted(c.edges, values[:, c.column], side="right"), minlength=len(c.points)) / len(values)
+        ends = [None, *c.edges.tolist(), None]
+        rows += [{"feature": c.name, "from": low, "below": end, "points": int(points), "rows": float(share)}
+                 for low, end, points, share in zip(ends[:-1], ends[1:], c.points, shares, strict=True)]
+    return rows
+
+
+def bounds(low, end) -> str:
+    """A bin in words."""
+    if low is None:
+        return f"below {shown(end)}"
+    return f"{shown(low)} or more" if end is None else f"{shown(low)} to below {shown(end)}"
+
+
+def shown(number) -> str:
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
+def whole(numbers_given):
+    """Whole numbers as an int64 array."""
+    array = np.asarray(numbers_given)
+    if array.dtype.kind not in "iu" and array.size:
+        raise ValueError(f"{numbers_given!r:.60} are no whole numbers")
+    return array.astype(np.int64)
