@@ -7,8 +7,9 @@ Each hinge is smoothed around its multiplier at hand, `structperc_large_margin.l
 does not. The optimum is exact in the limit for any width (proximal method of multipliers), so C may be large. Many examples are
 preceded by an eighth of them, whose solution is near.
 
-Typical sizes: n = 10^2..10^6 examples, d = 1..300 columns, 20 to 40 steps. A step costs two passes over X, O(d^2) for each example near a
-threshold, and O(d^3). Memory: 24 bytes a coordinate, 50 an example, 8 d^2.
+Typical sizes: n = 10^2..10^6 examples, d = 1..10^5 columns, 20 to 40 steps. A step costs two passes over X, O(d^2) for each example near a
+threshold, and O(d^3). Beyond 400 columns conjugate gradients pass over the examples near thresholds instead. Memory: 24 bytes
+a coordinate, 50 an example, 8 d^2 up to 400 columns.
 
 References
 ----------
@@ -25,10 +26,12 @@ from structperc.components import Rows
 from structperc_large_margin.linear_passes import (
     SmoothHinges,
     inner_product,
+    products,
     products_of_columns,
     solve_positive,
     squared_norms,
     sum_of_rows,
+    sum_of_squares,
     sums_by_node,
 )  # fmt: skip
 from structperc_large_margin.thresholds import ChainThresholds, Thresholds
@@ -38,6 +41,9 @@ PART = 8
 NARROWER = 0.2          # how the width shrinks
 STEEPEST = 1e9          # cap / width at most this by the inverse of a squared norm, for the sake of rounding
 MOST_STEPS = 40         # of one round; a handful but for rounding
+WIDEST = 400            # columns of Newton systems that are solved directly
+FORCING = 0.03          # conjugate gradients leave this part of the gradient
+MOST_CONJUGATE = 500    # of their steps
 STALLED_ROUNDS = 12     # without a better gap
 
 
@@ -119,7 +125,8 @@ class Point:
     moved: np.ndarray           # w(mu) = sum_i beta_i x_i
     to_w: np.ndarray            # gradient
     to_b: np.ndarray
-    dual: float
+    primal: float               # at these thresholds, not the best ones
+    dual: float                 # of multipliers whose flows may be wrong still
 
 
 class NewtonSteps:
@@ -154,11 +161,11 @@ class NewtonSteps:
         while True:
             point = self.evaluated(w, b, scores)
             for _ in range(MOST_STEPS):
-                objective = inner_product(point.w, point.w) / 2 + self.quantiles.best(point.scores).value
-                gap = objective - point.dual
-                missed = inner_product(point.to_w, point.to_w) / 2 + abs(point.to_b).sum()
-                if missed <= 0.1 * max(gap, 0.1 * self.tolerance * abs(objective)):
-                    break
+                gap = point.primal - point.dual
+                if self.balanced(point, gap):           # also with the best thresholds?
+                    gap = inner_product(point.w, point.w) / 2 + self.quantiles.best(point.scores).value - point.dual
+                    if self.balanced(point, gap):
+                        break
                 if self.n_iterations == max_iterations:
                     self.certify(point)
                     return self.ended("max_iterations")
@@ -182,6 +189,11 @@ class NewtonSteps:
             if gap > 0.1 * before or before == np.inf:
                 self.width = max(NARROWER * self.width, self.chain.cap.max() / (STEEPEST / self.scale))
             before = gap
+
+    def balanced(self, point, gap):
+        """Whether the smooth function is minimised well enough for this gap."""
+        missed = inner_product(point.to_w, point.to_w) / 2 + abs(point.to_b).sum()
+        return missed <= 0.1 * max(gap, 0.1 * self.tolerance * point.primal)
 
     def ended(self, status):
         return "converged" if self.best.gap <= self.tolerance * abs(self.best.objective) else status
@@ -228,13 +240,13 @@ class NewtonSteps:
 
     def evaluated(self, w, b, scores) -> Point:
         chain = self.chain
-        beta, flow, total = self.hinges.evaluate(scores, b, self.width)
+        beta, flow, total, hinges = self.hinges.evaluate(scores, b, self.width)
         moved, to_b, flows = self.sum_of(beta), -flow, self.flows
         if chain.open_arcs:
             flows = np.maximum(self.flows - np.diff(b) / self.arc_width, 0.0)
             to_b[:-1] += flows
             to_b[1:] -= flows
-        return Point(w, b, scores, flows, moved, w - moved, to_b, total - inner_product(moved, moved) / 2)
+        return Point(w, b, scores, flows, moved, w - moved, to_b, inner_product(w, w) / 2 + hinges, total - inner_product(moved, moved) / 2)
 
     @property
     def arc_width(self):
@@ -270,22 +282,58 @@ class NewtonSteps:
         example, node = chain.example[bent], chain.node[bent]
         of_example = sums(example, steep, chain.n_examples)
         at = np.flatnonzero(of_example)
-        H = np.zeros((d + n_nodes, d + n_nodes))
-        H[:d, :d] = products_of_columns(self.rows, at, of_example[at])
-        H[d:, :d] = -sums_by_node(self.rows, example, node, steep, n_nodes)
-        H[:d, d:] = H[d:, :d].T
-        curvature = sums(node, steep, n_nodes)
-        missed = abs(point.to_b).sum() / self.cap_of_node.sum()
-        curvature += 1e-3 * self.cap_of_node * min(1.0, missed + 1e-9) + (self.cap_of_node == 0)
-        if chain.open_arcs:
-            held = (point.flows > 0) / self.arc_width
-            curvature[:-1] += held
-            curvature[1:] += held
-            H[np.arange(d, d + n_nodes - 1), np.arange(d + 1, d + n_nodes)] -= held
-            H[np.arange(d + 1, d + n_nodes), np.arange(d, d + n_nodes - 1)] -= held
+        steep_rows, across = of_example[at], sums_by_node(self.rows, example, node, steep, n_nodes)
+        of_b = self.curvature(point, node, steep)
+        if d > WIDEST:
+            return self.conjugate(point, at, steep_rows, across, of_b)
+        H = np.empty((d + n_nodes, d + n_nodes))
+        H[:d, :d] = products_of_columns(self.rows, at, steep_rows)
         H[np.arange(d), np.arange(d)] += 1
-        H[np.arange(d, d + n_nodes), np.arange(d, d + n_nodes)] += curvature
+        H[d:, :d], H[:d, d:], H[d:, d:] = -across, -across.T, of_b
         return solve_positive(H, np.concatenate([point.to_w, point.to_b]))
+
+    def curvature(self, point, node, steep):
+        """The Hessian by the thresholds, made positive while examples are unbalanced, (n_nodes, n_nodes)."""
+        n_nodes, unbalanced = self.chain.n_nodes, abs(point.to_b).sum() / self.cap_of_node.sum()
+        own = sums(node, steep, n_nodes)
+        own += 1e-3 * self.cap_of_node * min(1.0, unbalanced + 1e-9) + (self.cap_of_node == 0)
+        H = np.diag(own)
+        if self.chain.open_arcs:
+            m, held = np.arange(n_nodes - 1), (point.flows > 0) / self.arc_width
+            H[m, m] += held
+            H[m + 1, m + 1] += held
+            H[m, m + 1] -= held
+            H[m + 1, m] -= held
+        return H
+
+    def conjugate(self, point, at, steep_rows, across, of_b):
+        """`newton` for many columns: conjugate gradients in w, the thresholds eliminated, scaled by the diagonal."""
+        rows = self.rows
+
+        def by_b(v):
+            return solve_positive(of_b.copy(), v)
+
+        def from_b(v):
+            return (across * v[:, None]).sum(axis=0)
+
+        def to_b(v):
+            return np.array([inner_product(row, v) for row in across])
+
+        scale = 1 + sum_of_squares(rows, at, steep_rows)
+        v, left = np.zeros_like(point.w), point.to_w + from_b(by_b(point.to_b))
+        scaled = left / scale
+        along, size = scaled, inner_product(left, scaled)
+        enough = FORCING ** 2 * size
+        for _ in range(MOST_CONJUGATE):
+            if size <= enough or size == 0:
+                break
+            curved = along + sum_of_rows(rows, at, steep_rows * products(rows, at, along)) - from_b(by_b(to_b(along)))
+            step = size / inner_product(along, curved)
+            v, left = v + step * along, left - step * curved
+            scaled = left / scale
+            before, size = size, inner_product(left, scaled)
+            along = scaled + (size / before) * along
+        return np.concatenate([v, by_b(point.to_b + to_b(v))])
 
     # ---- certificates ----
 
@@ -301,12 +349,13 @@ class NewtonSteps:
         beta = self.beta(mu)
         moved = self.sum_of(beta)
         dual = mu.sum() - inner_product(moved, moved) / 2
-        scores = self.products(moved)
-        candidates = [(moved, scores), (point.w, point.scores)]
         best, before = self.best, self.best.gap
         if dual > best.dual_objective:
             best = attrs.evolve(best, mu=mu, beta=beta, dual_objective=dual)
-        for w, scores in candidates:
+        for w in (moved, point.w):
+            if best.gap <= self.tolerance * best.objective:
+                break
+            scores = point.scores if w is point.w else self.products(w)
             found = self.quantiles.best(scores)
             objective = inner_product(w, w) / 2 + found.value
             if objective < best.objective:

@@ -8,7 +8,8 @@ import numpy as np
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
-from structperc.core.inner_products cimport best_inner, sp_blocks, sp_inner
+from structperc.core.inner_products cimport SP_CSR_F32_I32, SP_CSR_F32_I64, SP_DENSE_F32, best_inner, sp_blocks, sp_inner, sp_rows
+from structperc.core.inner_products cimport sp_index, sp_is_dense, sp_start
 from structperc.core.rows cimport Rows
 from structperc.core.stopping cimport interrupted
 from structperc.plugin_tools import raise_interruption
@@ -17,6 +18,12 @@ from structperc.plugin_tools import raise_interruption
 cdef void blocks_at(sp_blocks *b, double *w, Py_ssize_t n_blocks, Py_ssize_t n_features) noexcept nogil:
     b.w, b.bias, b.average, b.place, b.n_placed = w, NULL, 0, NULL, NULL
     b.block_step, b.feature_step, b.n_blocks = n_features, 1, n_blocks
+
+
+cdef inline double value_at(const sp_rows *x, Py_ssize_t at) noexcept nogil:
+    if x.layout == SP_DENSE_F32 or x.layout == SP_CSR_F32_I32 or x.layout == SP_CSR_F32_I64:
+        return (<const float *> x.values)[at]
+    return (<const double *> x.values)[at]
 
 
 def squared_norms(Rows rows):
@@ -63,6 +70,28 @@ def sum_of_rows(Rows rows, const int64_t[::1] at, const double[::1] coefficients
                 break
     raise_interruption()
     return np.asarray(w)
+
+
+def sum_of_squares(Rows rows, const int64_t[::1] at, const double[::1] coefficients):
+    """sum_k coefficients[k] x_at[k]^2, column by column."""
+    cdef double[::1] out = np.zeros(rows.n_features)
+    cdef Py_ssize_t k, q, j, n = len(at), d = rows.n_features
+    cdef const sp_rows *x = &rows.whole
+    cdef double value
+    with nogil:
+        for k in range(n):
+            if sp_is_dense(x):
+                for j in range(d):
+                    value = value_at(x, at[k] * d + j)
+                    out[j] += coefficients[k] * (value * value)
+            else:
+                for q in range(sp_start(x, at[k]), sp_start(x, at[k] + 1)):
+                    value = value_at(x, q)
+                    out[sp_index(x, q)] += coefficients[k] * (value * value)
+            if interrupted(d):
+                break
+    raise_interruption()
+    return np.asarray(out)
 
 
 def sums_by_node(Rows rows, const int32_t[::1] example, const int32_t[::1] node, const double[::1] coefficients, Py_ssize_t n_nodes):
@@ -173,15 +202,16 @@ cdef class SmoothHinges:
         self.residual, self._centre, self._mu = np.empty(len(chain.cap)), self.centre, self.mu
 
     def evaluate(self, const double[::1] f, const double[::1] b, double width):
-        """Multipliers at this point; returns beta (n_examples,), sums of g mu by node (n_nodes,), and the sum of mu."""
+        """Multipliers at this point; returns beta (n_examples,), sums of g mu by node (n_nodes,), the sum of mu, and that of the hinges."""
         cdef double[::1] beta = np.zeros(self.n_examples), flow = np.zeros(self.n_nodes)
         cdef Py_ssize_t c, n = len(self.cap)
-        cdef double r, m, signed, total = 0, steepness = 1 / width
+        cdef double r, m, signed, total = 0, hinges = 0, steepness = 1 / width
         with nogil:
             for c in range(n):
                 r = f[self.example[c]] - b[self.node[c]]
                 r = self.gain + (r if self.sign[c] > 0 else -r)
                 self.residual[c] = r
+                hinges += self.cap[c] * (r if r > 0 else 0)
                 m = self._centre[c] + r * self.cap[c] * steepness
                 m = 0 if m < 0 else self.cap[c] if m > self.cap[c] else m
                 self._mu[c] = m
@@ -189,7 +219,7 @@ cdef class SmoothHinges:
                 signed = m if self.sign[c] > 0 else -m
                 beta[self.example[c]] -= signed
                 flow[self.node[c]] += signed
-        return np.asarray(beta), np.asarray(flow), total
+        return np.asarray(beta), np.asarray(flow), total, hinges
 
     def slope(self, const double[::1] df, const double[::1] db, double width, double step):
         """Of the sum of the smoothed hinges along a direction, from the point evaluated last."""

@@ -123,9 +123,9 @@ cdef class ChainThresholds:
     cdef Py_ssize_t n_examples, n_coordinates, n_nodes
     cdef double gain
     cdef bint ordered
-    cdef int32_t[::1] example, node, listed
+    cdef int32_t[::1] example, node, side_of        # side_of, cap_of: by example, 2 * node + (1 on the left side), and the cap
     cdef signed char[::1] sign
-    cdef double[::1] cap, offset, keys, sums, tolerance
+    cdef double[::1] cap, cap_of, offset, keys, sums, tolerance
     cdef int64_t[::1] first_of, list_start, filled
     cdef double[:, ::1] total               # caps of each node's right and left side
 
@@ -140,7 +140,8 @@ cdef class ChainThresholds:
         self.offset = np.ascontiguousarray(chain.offset, dtype=float).copy()
         examples = np.asarray(self.example)
         lists = 2 * np.asarray(self.node) + (np.asarray(self.sign) > 0)
-        self.listed = np.argsort(examples, kind="stable").astype(np.int32)
+        by_example = np.argsort(examples, kind="stable")
+        self.side_of, self.cap_of = lists.astype(np.int32)[by_example], np.asarray(self.cap)[by_example]
         self.first_of = np.concatenate([[0], np.cumsum(np.bincount(examples, minlength=self.n_examples))]).astype(np.int64)
         self.list_start = np.concatenate([[0], np.cumsum(np.bincount(lists, minlength=2 * self.n_nodes))]).astype(np.int64)
         self.filled = np.zeros(2 * self.n_nodes, dtype=np.int64)
@@ -186,7 +187,7 @@ cdef class ChainThresholds:
 
     cdef void sort(self, const double[::1] f, const int64_t[::1] order):
         """The breakpoints of each side of each node in order, with the sums of their caps, rounded once each."""
-        cdef Py_ssize_t i, j, e, c, side, at
+        cdef Py_ssize_t i, j, e, side, at
         cdef double cap, high, new, part
         cdef double[::1] sums = np.zeros(2 * self.n_nodes), lost = np.zeros(2 * self.n_nodes)
         with nogil:
@@ -194,16 +195,15 @@ cdef class ChainThresholds:
             for i in range(self.n_examples):
                 e = order[i]
                 for j in range(self.first_of[e], self.first_of[e + 1]):
-                    c = self.listed[j]
-                    side = 2 * self.node[c] + (self.sign[c] > 0)
+                    side = self.side_of[j]
                     at = self.list_start[side] + self.filled[side]
                     self.filled[side] += 1
-                    cap, high = self.cap[c], sums[side]
+                    cap, high = self.cap_of[j], sums[side]
                     new = high + cap                        # two-sum: what rounding loses is kept
                     part = new - high
                     lost[side] += (high - (new - part)) + (cap - part)
                     sums[side] = new
-                    self.keys[at] = f[e] + (self.gain if self.sign[c] > 0 else -self.gain)
+                    self.keys[at] = f[e] + (self.gain if side & 1 else -self.gain)
                     self.sums[at] = new + lost[side]
             for side in range(2 * self.n_nodes):
                 self.total[side >> 1, side & 1] = sums[side] + lost[side]

@@ -90,6 +90,21 @@ def test_every_layout_of_rows_has_the_same_optimum(method, layout):
     assert solution.objective == pytest.approx(dense.objective, rel=1e-8)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("method", METHODS)
+def test_hundreds_of_columns_have_the_same_optimum(method, form):
+    random = np.random.default_rng(5)
+    X = random.normal(size=(40, 450)) * (random.random((40, 450)) < 0.1) * random.random(450)
+    ranks = np.concatenate([[1, 2, 3], random.integers(1, 4, 37)])
+    for C in (0.01, 1.0, 100.0):
+        chain, solution = solved(form(X), ranks, method, C, 1e-7)
+        W = large_margin.weights_of(method, ranks, 3)
+        root = large_margin.root(X @ X.T)               # 40 columns with the same inner products
+        best = large_margin.threshold_primal(root, ranks, W, C, chain.open_arcs)
+        check_certificate(chain, X, solution)
+        assert solution.objective == pytest.approx(best.value, rel=1e-6)
+
+
 def test_free_thresholds_may_come_out_disordered_and_ordered_ones_cost_more():
     """x = 0, 1 | 2 | 3, 4, C = 0.1: 0.38 at w = 0.2 with b_1 > b_2; in order 0.425 at w = 0.5, b = (1, 1) (3.3)."""
     X, ranks = np.arange(5.0)[:, None], [1, 1, 2, 3, 3]
