@@ -13,7 +13,7 @@ from pathlib import Path
 
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 PACKAGES = ("structperc", "numpy", "scipy", "scikit-learn", "mord", "skordinal", "python-crfsuite", "lightgbm",
-            "libsvm-official")
+            "libsvm-official", "ufal.chu_liu_edmonds", "networkx")
 ROUNDS = 5
 
 

@@ -112,6 +112,6 @@ def arborescence_certificate(scores, one_root=False):
         for words, price in zip(sets, prices, strict=True):
             below[list(words)] += price
         others = [c.scores[m] - below[m] for m in range(1, n + 1) if m not in sets[c.rooted - 1]]
-        root_price = max(0.0, *others, *[taken] * (len(sets[c.rooted - 1]) > 1))
+        root_price = float(max(0.0, *others, *[taken] * (len(sets[c.rooted - 1]) > 1)))
         prices[c.rooted - 1] = taken - root_price
     return ArborescenceCertificate(np.asarray(heads)[:n], total_score(c.scores, n + 1, n, &heads[0]), sets, prices, root_price)
