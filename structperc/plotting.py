@@ -1,4 +1,4 @@
-"""Pictures of a trained engine, readable without colour: the learning curve, the thresholds, the weights."""
+"""Pictures of a trained engine, readable without colour: the learning curve, the thresholds, the weights, the regions of two columns."""
 
 from __future__ import annotations
 
@@ -108,6 +108,117 @@ def plot_thresholds(engine, X, y, ax=None):
     ax.set_title(f"Ranks along the latent score, {describe(engine)}", pad=22)
     ax.legend(title="true rank (examples)", fontsize="small", title_fontsize="small")
     return ax
+
+
+def plot_regions(model, X, y, ax=None, margin=None, grid_points=240):
+    """Which label a model of two columns answers where, with the boundaries between neighbouring ranks and their margins.
+
+    A boundary runs where the score of "the rank is above k" is 0, for models with `atom_scores`, `threshold_scores`, or `thresholds_`
+    beside `decision_function`. Dotted lines are margins: the pairs `margins_` of the latent score about each threshold where the model
+    has these, else the scores -margin and margin. Support rows are ringed where the model has any.
+
+    Parameters
+    ----------
+    model : Engine or estimator
+        Trained on two columns, with a label for each row; pipelines too.
+    X, y
+        Rows and their labels, drawn as points. For models with `support_` but no `support_vectors_` these must be the training rows.
+    ax : matplotlib Axes, optional
+        Drawn into; without it, a new figure.
+    margin : float, optional
+        For models without `margins_`.
+    grid_points : int, default 240
+        Along each side; the model is asked for as many answers as the square of this.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        When the model has other than two columns, or y does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc.plotting import plot_regions
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.digitize(X @ [1, 2], [-1, 1])
+    >>> ax = plot_regions(Engine("prank", epochs=20).fit(X, y), X, y)
+    >>> ax.get_xlabel(), ax.get_legend_handles_labels()[1]
+    ('x[0]', ['0 (14)', '1 (40)', '2 (6)'])
+    """
+    labels, points, y = np.asarray(model.classes_).tolist(), np.asarray(X, dtype=float), np.asarray(y)
+    known = getattr(model, "n_features_in_", 2)
+    if points.ndim != 2 or points.shape[1] != 2 or known != 2:
+        raise DataError(f"X has shape {points.shape} and the model knows {known} columns; regions are drawn of models of two columns.")
+    if len(y) != len(points):
+        raise DataError(f"y has {len(y)} labels but X has {len(points)} rows; give one label per row.")
+    if not np.isin(y, labels).any():
+        raise DataError(f"y holds none of the labels that the model knows: {', '.join(map(repr, labels))}.")
+    ax = axes(ax)
+    room = 0.08 * (np.ptp(points, axis=0) + (np.ptp(points, axis=0) == 0))
+    sides = np.linspace(points.min(axis=0) - room, points.max(axis=0) + room, grid_points).T
+    grid = np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
+    grid = type(X)(grid, columns=X.columns) if hasattr(X, "columns") else grid
+    code = {label: k for k, label in enumerate(labels)}
+    regions = np.array([code[label] for label in np.asarray(model.predict(grid)).tolist()]).reshape(grid_points, grid_points)
+    colours = [shade(k, len(labels)) for k in range(len(labels))]
+    ax.contourf(*sides, regions, levels=np.arange(len(labels) + 1) - 0.5, colors=colours, alpha=0.3)
+    scores = boundary_scores_of(model, grid, len(labels))
+    if scores is not None:
+        for k, curve in enumerate(scores.T):
+            lines = [(0.0, "black", 1.2, DASHES[k % len(DASHES)]), *((value, "0.25", 0.9, ":") for value in margins_of(model, k, margin))]
+            for level, colour, width, dashes in lines:
+                if curve.min() < level < curve.max():
+                    ax.contour(*sides, curve.reshape(grid_points, grid_points), levels=[level], colors=colour, linewidths=width,
+                               linestyles=dashes)
+    for k, label in enumerate(labels):
+        chosen = points[y == label]
+        if len(chosen):
+            ax.plot(*chosen.T, linestyle="none", marker=MARKERS[k % len(MARKERS)], color=colours[k], markeredgecolor="black",
+                    markeredgewidth=0.5, markersize=5, label=verbatim(f"{label} ({len(chosen)})"))
+    ringed = support_rows(model, points)
+    if len(ringed):
+        ax.plot(*ringed.T, linestyle="none", marker="o", markersize=10, markerfacecolor="none", markeredgecolor="black",
+                label=f"support ({len(ringed)})")
+    names = getattr(model, "feature_names_in_", None)
+    names = ("x[0]", "x[1]") if names is None else [verbatim(str(name)) for name in names]
+    ax.set(xlabel=names[0], ylabel=names[1], xlim=sides[0, [0, -1]], ylim=sides[1, [0, -1]])
+    ax.set_title(f"Regions, {type(model).__name__ if not isinstance(model, Engine) else describe(model)}")
+    ax.legend(title="label (examples)", fontsize="small", title_fontsize="small")
+    return ax
+
+
+def boundary_scores_of(model, X, n_labels):
+    """The scores of "the rank is above k", (n, K - 1); None where the model has none."""
+    for name in ("atom_scores", "threshold_scores"):
+        if hasattr(model, name):
+            scores = np.asarray(getattr(model, name)(X))
+            return scores if scores.ndim == 2 and scores.shape[1] == n_labels - 1 else None
+    if hasattr(model, "thresholds_") and hasattr(model, "decision_function"):
+        latent = np.asarray(model.decision_function(X))
+        return latent[:, None] - model.thresholds_ if latent.ndim == 1 else None
+    return None
+
+
+def margins_of(model, k, margin):
+    """Where the margins of boundary k lie, as its score."""
+    pairs = getattr(model, "margins_", None)
+    if pairs is not None:
+        return sorted(set(np.asarray(pairs)[k] - model.thresholds_[k]))
+    return () if margin is None else (-margin, margin)
+
+
+def support_rows(model, points):
+    """The support rows of a model, as points."""
+    rows = getattr(model, "support_vectors_", None)
+    if rows is not None:
+        return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=float)
+    chosen = getattr(model, "support_", None)
+    return points[:0] if chosen is None or len(chosen) and max(chosen) >= len(points) else points[np.asarray(chosen, dtype=int)]
 
 
 def plot_weights(engine, ax=None, top=15):

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from structperc import Engine
 from structperc.errors import DataError, MissingExtra, NotFittedError
-from structperc.estimators import CuSumRank
-from structperc.plotting import density, plot_learning_curve, plot_thresholds, plot_weights
+from structperc.estimators import CuSumRank, PRank, StructuredClassifier
+from structperc.plotting import density, plot_learning_curve, plot_regions, plot_thresholds, plot_weights
 
 
 @pytest.fixture
@@ -174,3 +174,89 @@ def test_without_matplotlib_the_extra_is_named(sample, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtra, match=r"needs matplotlib; install structperc\[plot\]"):
         plot_learning_curve(Engine("cusum").fit(*sample))
+
+
+# ---- regions ----
+
+
+@pytest.fixture
+def plane():
+    random = np.random.default_rng(2)
+    X = random.uniform(-1, 1, size=(90, 2))
+    return X, np.digitize(X @ [1.0, 2.0] + 0.1 * random.normal(size=90), [-1, 1]) + 1
+
+
+def curves(ax):
+    """The vertices of each line that parts or borders regions."""
+    return [np.concatenate([path.vertices for path in lines.get_paths()]) for lines in ax.collections if not lines.filled]
+
+
+def test_boundaries_and_margins_run_where_the_scores_say(ax, plane):
+    X, y = plane
+    model = PRank(random_state=0).fit(X, y)
+    plot_regions(model, X, y, ax=ax, margin=0.25)
+
+    scores = [model.atom_scores(vertices)[:, k // 3] for k, vertices in enumerate(curves(ax))]
+    assert [round(float(s.mean()), 6) for s in scores] == [0, -0.25, 0.25, 0, -0.25, 0.25] and max(np.ptp(s) for s in scores) < 1e-6
+    assert ax.get_xlabel() == "x[0]" and ax.get_legend_handles_labels()[1] == [f"{k} ({(y == k).sum()})" for k in (1, 2, 3)]
+
+
+class Slab:
+    """What an estimator of large margins shows."""
+
+    classes_, thresholds_, margins_, support_ = np.array([1, 2, 3]), np.array([-1.0, 1]), np.array([[-1.5, -0.5], [0.75, 1.25]]), [3, 5, 8]
+
+    def decision_function(self, X):
+        return X @ [1.0, 2.0]
+
+    def predict(self, X):
+        return 1 + (self.decision_function(X)[:, None] >= self.thresholds_).sum(axis=1)
+
+
+def test_own_margins_and_support_rows_are_drawn(ax, plane):
+    X, y = plane
+    plot_regions(Slab(), X, y, ax=ax)
+
+    levels = [round(float(Slab().decision_function(vertices).mean()), 6) for vertices in curves(ax)]
+    assert levels == [-1, -1.5, -0.5, 1, 0.75, 1.25]
+    ringed = next(line for line in ax.lines if line.get_label() == "support (3)")
+    assert ringed.get_xydata().tolist() == X[[3, 5, 8]].tolist()
+
+
+def test_support_vectors_of_kernels_are_ringed(ax, plane):
+    X, y = plane
+    model = PRank(kernel="rbf", epochs=3, random_state=0).fit(X, y)
+    plot_regions(model, X[:10], y[:10], ax=ax)
+
+    ringed = next(line for line in ax.lines if line.get_label().startswith("support"))
+    assert ringed.get_xydata().tolist() == model.support_vectors_.tolist()
+
+
+def test_regions_are_the_predictions_also_of_classes_and_of_stumps(plane):
+    from structperc_boosting.estimators import AdaBoostOR
+
+    X, y = plane
+    names = np.array(["low", "middle", "high"])
+    frame = pd.DataFrame(X, columns=["age", "bmi"])
+    classes = StructuredClassifier(random_state=0).fit(frame, names[y - 1])
+    for model, given, labels in ((classes, frame, names[y - 1]), (AdaBoostOR(n_estimators=10).fit(X, y), X, y)):
+        ax = plot_regions(model, given, labels, ax=Figure().subplots())
+        filled = next(one for one in ax.collections if one.filled)
+        grid = np.random.default_rng(0).uniform(X.min(axis=0), X.max(axis=0), size=(300, 2))
+        predicted = model.predict(pd.DataFrame(grid, columns=frame.columns) if given is frame else grid).tolist()
+        found = [next((label for label, path in zip(model.classes_.tolist(), filled.get_paths(), strict=True) if len(path.vertices)
+                       and path.contains_point(point)), None) for point in grid]
+        assert np.mean([a == b for a, b in zip(found, predicted, strict=True)]) > 0.95, "but for points between those of the grid"
+    assert ax.get_xlabel() == "x[0]"
+
+
+def test_regions_of_other_than_two_columns_are_refused(sample, plane):
+    X, y = sample
+    with pytest.raises(DataError, match=r"X has shape \(80, 4\) and the model knows 4 columns"):
+        plot_regions(CuSumRank(random_state=0).fit(X, y), X, y)
+    X, y = plane
+    model = CuSumRank(random_state=0).fit(X, y)
+    with pytest.raises(DataError, match="y has 3 labels but X has 90 rows"):
+        plot_regions(model, X, y[:3])
+    with pytest.raises(DataError, match="y holds none of the labels"):
+        plot_regions(model, X, np.full(90, 7))
