@@ -15,7 +15,8 @@ options = {
     **KERNEL_OPTIONS,
     "budget": Option(None, help="the most rows to hold; none: no bound"),
     "removal": Option("oldest", ("oldest", "random", "least"), "which row makes room for another where there is a budget"),
-    "cache_size": Option(200, types=(float,), help="MB that values of kernels on objects or of callables may take during a fit"),
+    "cache_size": Option(200, types=(float,), help="MB that kernel values may take during a fit: online those of objects and callables, "
+                                                   "else all"),
 }
 
 

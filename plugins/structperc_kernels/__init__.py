@@ -9,7 +9,7 @@ from structperc_kernels.callable_rows import CallableKernelRows
 from structperc_kernels.compared_rows import ComparedKernelRows
 from structperc_kernels.dense_rows import DenseKernelRows
 from structperc_kernels.kernel_objects import KernelObjects
-from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, kernel_rows_for
+from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, USED_BY, kernel_rows_for
 from structperc_kernels.kernel_rows import KernelRows, Queries
 from structperc_kernels.listed_rows import ListedKernelRows
 from structperc_kernels.object_kernels import Encoded, ObjectKernel
@@ -22,6 +22,7 @@ from structperc_kernels.vector_rows import VectorKernelRows
 __all__ = [
     "KERNELS",
     "KERNEL_OPTIONS",
+    "USED_BY",
     "CallableKernelRows",
     "ComparedKernelRows",
     "DenseKernelRows",

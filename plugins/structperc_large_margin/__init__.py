@@ -1,1 +1,38 @@
-"""Ordinal regression with large margins: one direction, and thresholds that solve one quadratic program over all examples."""
+"""Ordinal regression with large margins: one direction, and thresholds, that solve one quadratic program over all examples.
+
+    Engine("prank", plugins=["large-margin"], trainer="svor", method="implicit", C=1.0, epochs=1000)
+    Engine("prank", plugins=["dual-kernel", "large-margin"], trainer="svor", kernel="rbf", C=10.0, epochs=1000)
+"""
+
+from structperc import Option, hookimpl
+from structperc.errors import UnusedOption
+from structperc_large_margin.forms import METHODS
+from structperc_large_margin.training import LargeMarginTrainer
+
+options = {
+    "method": Option("implicit", METHODS, "the program: implicit, explicit, fixed-margin or sum-of-margins"),
+    "nu": Option(None, types=(float, type(None)), above=0, help="in place of C, but of sum-of-margins: the part of margin errors at most"),
+    "tolerance": Option(1e-3, None, "training ends at a duality gap of this part of the objective", above=0, below=1),
+    "disordered": Option("refuse", ("refuse", "pool"), "fixed-margin, where the best thresholds are out of order: no predictions, or those "
+                                                       "of the best ordered thresholds"),
+    "warm_start": Option(False, (False, True), "fit goes on from the engine's last solution, of any C, or its last direction"),
+}
+
+DEFAULT_CACHE = 200         # MB, where no weight store has an option for it
+
+trainers = ("svor",)
+problem = "prank"           # to check it with
+check_options = {"trainer": "svor", "update": "exact-pa1"}
+
+
+@hookimpl
+def structperc_trainer(context):
+    given = context.options
+    if context.trainer in trainers:
+        cache_bytes = int(given.get("cache_size", DEFAULT_CACHE) * 1e6)
+        return LargeMarginTrainer(given["method"], given["nu"], given["tolerance"], given["disordered"], given["warm_start"], cache_bytes)
+    for name, option in options.items():
+        if given[name] != option.default:
+            raise UnusedOption(f"{name}={given[name]!r} has no effect with trainer={context.trainer!r}; use trainer='svor', or leave it at "
+                               f"{option.default!r}.", name)
+    return None

@@ -117,7 +117,7 @@ class Form:
             if missing:
                 other = "" if self.method == "implicit" else "use method='implicit', which needs the lowest and the highest rank alone, or "
                 raise DataError(f"no example of rank {', '.join(missing)} has a weight, so method={self.method!r} finds no threshold "
-                                f"{between}; {other}merge such a rank with a neighbour.")
+                                f"{between}; {other}merge such a rank with a neighbour, or leave it out of classes.")
             raise DataError(f"no cost differs {between} for any example on {('its left', 'its right')[side]}, so nothing holds the "
                             f"threshold there; give that step a cost.")
 

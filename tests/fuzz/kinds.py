@@ -126,6 +126,7 @@ SIX = [1, 1, 2, 2, 3, 1]
 GRAM = X @ X.T
 KERNEL = {"plugins": ["dual-kernel"]}
 BATCH = {"plugins": ["batch"], "C": 0.5, "epochs": 3}
+SVOR = {"plugins": ["large-margin"], "trainer": "svor", "update": "exact-pa1", "epochs": 5}
 CUSUM = {"problem": "cusum"}
 
 
@@ -162,6 +163,9 @@ def kinds() -> dict:
         "ranking groups": Kind({"problem": "latent-ranking", "k": 1, "average": True}, X, [0, 1] * 6, {"groups": [1, 2, 3] * 4}),
         "batch": Kind({"problem": "multiclass", "trainer": "bcfw", **BATCH}, X, y),
         "batch cccp": Kind({"problem": "latent-ranking", "k": 2, "trainer": "cccp", **BATCH}, X, GRADES, {"lengths": LENGTHS}),
+        "svor": Kind({"problem": "prank", **SVOR, "warm_start": True}, X, y),
+        "svor margins": Kind({"problem": "prank", **SVOR, "method": "sum-of-margins"}, np.arange(12.0)[:, None], np.arange(12) // 4 + 1),
+        "svor kernel": Kind({"problem": "prank", **SVOR, "plugins": ["dual-kernel", "large-margin"], "kernel": "rbf", "nu": 1.0}, X, y),
         "kernel rbf": Kind({**CUSUM, **KERNEL, "kernel": "rbf"}, X, y),
         "kernel budget": Kind({"problem": "multiclass", **KERNEL, "kernel": "polynomial", "degree": 2, "budget": 4}, S, y),
         "kernel perceptron": Kind({**CUSUM, **KERNEL, "kernel": "perceptron", "average": True}, X, y),

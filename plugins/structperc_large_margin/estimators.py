@@ -1,0 +1,228 @@
+"""`SVOR`, support vector ordinal regression with scikit-learn's manners."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from structperc_boosting.bases import FLOATS, RankScore, read_examples
+from structperc_kernels import USED_BY, ObjectKernel
+
+from structperc import Engine, Option
+from structperc.errors import DataError
+from structperc.plugin_tools import find_labels
+
+__all__ = ["SVOR"]
+
+MOST_PASSES = 2**31 - 1
+PASSES = Option(-1, low=-1)
+OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
+
+
+class SVOR(RankScore, ClassifierMixin, BaseEstimator):
+    """Support vector ordinal regression: predicts ordered labels by one direction that thresholds cut with a large margin.
+
+    The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise
+    1/2 ||w||^2 + C * sum over examples and thresholds of what the example lacks to be on its side by a margin of 1. Their errors hardly
+    differ; "implicit" counts all thresholds, so that far errors cost more, and needs no example of the inner ranks.
+
+    Parameters
+    ----------
+    method : {"implicit", "explicit", "fixed-margin", "sum-of-margins"}, default "implicit"
+        "explicit": the two thresholds beside each rank, kept in order by constraints. "fixed-margin": the same without constraints;
+        `status_` "disordered" says that the best thresholds are out of order. "sum-of-margins": ||w|| = 1, and the sum of the widths
+        between the planes of neighbouring ranks is maximised.
+    C : float, default 1.0
+        What a lacking margin costs. Of "sum-of-margins": about 1 / C examples of each plane may be on its wrong side; at least
+        1 / (number of examples of the lowest or the highest rank), and small enough for a positive margin.
+    nu : float, optional
+        In place of C, but of "sum-of-margins": at most nu * n margin errors, counted over examples and thresholds. Its range depends on how
+        often the ranks occur, and may end above 1.
+    kernel : str or callable, default "rbf"
+        "linear", which keeps weights for the columns; "polynomial", "rbf", "laplacian", "perceptron", "stump"; "precomputed", where X holds
+        kernel values, a column for each training row; "subset-tree" or "subsequence", where X is a list of trees or strings; or a function
+        of two matrices, on lists of objects of two objects.
+    gamma : float, "scale" or "auto", default "scale"
+        Of "polynomial", "rbf" and "laplacian". "scale": 1 / (n_features * variance of X), "auto": 1 / n_features.
+    degree : int, default 3
+        Of "polynomial".
+    coef0 : float, default 0.0
+        The constant of "polynomial".
+    kernel_options : dict, optional
+        Further options of the kernel: offset, kernel_decay, length, normalise, dtype.
+    tol : float, default 1e-3
+        Training ends at a duality gap of this part of the objective.
+    cache_size : float, default 200
+        MB that values of the kernel may take during training.
+    max_iter : int, default -1
+        The most passes, about n steps each; -1: no bound.
+    cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
+        What a wrong rank costs (row: right label, column: predicted label), where `fit` is given no costs. A margin that is lacking at
+        the threshold between the labels k and k + 1 costs C times the difference of their costs.
+    disordered : {"refuse", "pool"}, default "refuse"
+        Where the thresholds of "fixed-margin" are out of order: no predictions, or those of the best ordered thresholds.
+    classes : list, optional
+        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (K - 1,)
+        The prediction is the lowest rank whose threshold exceeds `latent_score`.
+    margins_ : ndarray of shape (K - 1, 2)
+        The planes a_j and b_j below and above each threshold.
+    coef_ : ndarray of shape (d,)
+        With kernel="linear": the direction.
+    support_, dual_coef_ : ndarray of shape (n_support,), (n_support, 1)
+        With another kernel: the rows that the direction is a sum of, and their coefficients.
+    objective_, dual_objective_ : float
+        The primal and the dual value.
+    gap_ : float
+        The objective is larger than the optimum by no more than this.
+    n_iter_ : int
+        Passes made.
+    status_ : str
+        "converged", "max_epochs", "stalled", "disordered" (see `method`), or "degenerate": the best w is 0, which answers one rank
+        alone, or none where the sum of margins is maximised.
+    engine_ : Engine
+        What was trained; `engine_.save(path)` writes it without pickle, `engine_.explain(x)` tells why x got its label.
+    classes_ : ndarray of shape (K,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Notes
+    -----
+    Features should have similar scales; put a StandardScaler before it.
+
+    References
+    ----------
+    W. Chu and S. S. Keerthi: Support vector ordinal regression. Neural Computation 19, 2007.
+    A. Shashua and A. Levin: Ranking with large margin principle: two approaches. NIPS 15, 2002.
+
+    Examples
+    --------
+    >>> from structperc_large_margin.estimators import SVOR
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1, 1, 2, 3, 3]
+    >>> model = SVOR(kernel="linear", C=0.1).fit(X, y)
+    >>> model.predict(X).tolist(), model.status_
+    ([1, 1, 2, 3, 3], 'converged')
+    """
+
+    def __init__(self, method="implicit", *, C=1.0, nu=None, kernel="rbf", gamma="scale", degree=3, coef0=0.0, kernel_options=None,
+                 tol=1e-3, cache_size=200, max_iter=-1, cost="absolute", disordered="refuse", classes=None):
+        self.method, self.C, self.nu, self.kernel, self.gamma, self.degree, self.coef0 = method, C, nu, kernel, gamma, degree, coef0
+        self.kernel_options, self.tol, self.cache_size, self.max_iter, self.cost = kernel_options, tol, cache_size, max_iter, cost
+        self.disordered, self.classes = disordered, classes
+
+    def fit(self, X, y, costs=None, sample_weight=None):
+        """Solves the program.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or list of n objects
+        y : array-like of shape (n,)
+        costs : array-like of shape (n, K), optional
+            Of answering each label to each example, in place of `cost`: 0 at the right label, not falling on the way to the ends.
+        sample_weight : array-like of shape (n,), optional
+            Multiplies C; rows of weight 0 are as if they were absent.
+
+        Returns
+        -------
+        self
+        """
+        X, y, weights, gamma = self._examples(X, y, sample_weight)
+        labels = find_labels(y, self.classes, True)
+        if len(labels) < 2:
+            raise DataError(f"y has the one class {labels[0]!r}; ordinal regression needs two at least.")
+        engine = self._engine(labels, gamma, costs is not None)
+        try:
+            engine.fit(X, y, costs=costs, sample_weight=weights)
+        finally:
+            if engine.model is not None:                # also of an interrupted training
+                self._keep(engine)
+        return self
+
+    def predict(self, X):
+        """The labels of rows, shape (n,)."""
+        return self._trained().predict(self._read(X))
+
+    def latent_score(self, X):
+        """The scores of rows along the one direction, which the thresholds cut into ranks; shape (n,)."""
+        engine = self._trained()
+        return engine.atom_scores(self._read(X))[:, 0] + engine.thresholds_[0]
+
+    def decision_function(self, X):
+        """How far rows are above the one threshold, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
+
+        The label of largest score is the prediction: the score of label k is the sum of the latent score's distances to the thresholds
+        below k.
+        """
+        scores = self._trained().atom_scores(self._read(X))
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse, tags.input_tags.pairwise = True, self._compares_columns()
+        tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
+        return tags
+
+    def _examples(self, X, y, sample_weight):
+        """X, y and weights as the engine takes them, and gamma."""
+        if self._compares_objects(X):
+            check_consistent_length(X, y)
+            y = y if getattr(getattr(y, "dtype", None), "ordered", False) else column_or_1d(y, warn=True)
+            weights = None if sample_weight is None else _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+            return X, y, weights, self.gamma
+        read, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
+        gamma = self.gamma
+        if weights is not None and weights.any() and isinstance(gamma, str) and gamma == "scale":
+            gamma = scale(read, weights)                        # of weighted rows as of rows that repeat
+        return X if hasattr(X, "columns") else read, y, weights, gamma
+
+    def _read(self, X):
+        return X if self._compares_objects(X) else validate_data(self, X, reset=False, dtype=FLOATS, order="C", accept_sparse="csr")
+
+    def _compares_objects(self, X):
+        """Whether rows are objects to be compared whole."""
+        if isinstance(self.kernel, ObjectKernel) or isinstance(self.kernel, str) and self.kernel in OBJECTS:
+            return True
+        return callable(self.kernel) and isinstance(X, list) and not isinstance(X[0] if X else X, (list, tuple, np.ndarray))
+
+    def _compares_columns(self):
+        """Whether X holds kernel values, a column for each training row."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _trained(self):
+        check_is_fitted(self)
+        return self.engine_
+
+    def _engine(self, labels, gamma, own_costs):
+        """A new engine with these parameters."""
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        passes = PASSES.read("max_iter", self.max_iter)
+        options = {"method": self.method, "C": self.C, "nu": self.nu, "tolerance": self.tol, "disordered": self.disordered,
+                   "loss": "costs" if own_costs else self.cost, "epochs": MOST_PASSES if passes < 0 else passes}
+        if not linear:
+            given = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+            options |= {"kernel": self.kernel, "cache_size": self.cache_size, **(self.kernel_options or {})}
+            options |= {name: value for name, value in given.items() if self.kernel in USED_BY[name]}
+        plugins = ["large-margin"] if linear else ["dual-kernel", "large-margin"]
+        return Engine("prank", trainer="svor", classes=labels, plugins=plugins, **options)
+
+    def _keep(self, engine):
+        """What training made known."""
+        names = ("thresholds_", "margins_", "coef_", "support_", "dual_coef_", "objective_", "dual_objective_", "gap_", "status_",
+                 "classes_")
+        known = {name: getattr(engine, name) for name in names if hasattr(engine, name)}
+        for name in names:
+            vars(self).pop(name, None)
+        vars(self).update(known | {"engine_": engine, "n_iter_": len(engine.mistakes_)})
+
+
+def scale(X, weights):
+    """gamma="scale" of weighted rows: 1 / (n_features * variance of the entries)."""
+    total, squares = weights.sum() * X.shape[1], X.multiply(X) if hasattr(X, "multiply") else np.square(X, dtype=float)
+    mean = float(np.sum(X.T @ weights)) / total
+    variance = float(np.sum(squares.T @ weights)) / total - mean**2
+    return 1 / (X.shape[1] * variance) if variance > 0 else 1.0

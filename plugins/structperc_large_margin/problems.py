@@ -1,0 +1,131 @@
+"""A training's data as the solvers take them: rows that a kernel compares, or rows of numbers; and how the solution becomes the weights."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc.plugin_tools import refuse_not_finite
+from structperc_large_margin.chain_solver import solve
+from structperc_large_margin.kernel_columns import KernelColumns
+from structperc_large_margin.linear import solve_linear
+from structperc_large_margin.minimum_norm import LinearSpace, maximise_margins
+from structperc_large_margin.warm_start import coefficients
+
+
+@attrs.frozen(eq=False)
+class Point:
+    """Where a solver is.
+
+    Attributes
+    ----------
+    weights : ndarray
+        The coefficients of the rows, or w itself.
+    scores : ndarray of shape (n_examples,)
+        f = w . phi(x).
+    square : float
+        ||w||^2.
+    dual : float
+        The dual value; NaN where it is not known.
+    """
+
+    weights: np.ndarray
+    scores: np.ndarray
+    square: float
+    dual: float = np.nan
+
+
+class KernelProblem:
+    """Rows compared by the kernel of a weight store.
+
+    Parameters
+    ----------
+    weights : Weights
+    kernel_rows : KernelRows
+        Empty, with settled parameters.
+    rows : Rows
+    cache_bytes : int
+        What columns of the kernel matrix may take.
+    """
+
+    def __init__(self, weights, kernel_rows, rows, cache_bytes):
+        self.weights, self.columns = weights, KernelColumns(kernel_rows, rows, cache_bytes)
+
+    def solve(self, chain, tolerance, start, progress):
+        """The `Solution` of a chain."""
+        return solve(chain, self.columns, tolerance, start=start, progress=progress)
+
+    def point(self, chain, mu, scores) -> Point:
+        """Where a dual solution is, with the scores K beta."""
+        beta = coefficients(chain, mu)
+        square = max(float(beta @ scores), 0.0)
+        return Point(beta, scores, square, float(chain.gain * mu.sum() - square / 2 if chain.gain else -np.sqrt(square)))
+
+    def end(self, chain, solution) -> Point:
+        """Where a solution is, its scores summed anew: the solver's have drifted."""
+        return self.point(chain, solution.mu, self.scores(coefficients(chain, solution.mu)))
+
+    def direction(self, beta):
+        """The weights that the coefficients of examples stand for, as `write` takes them."""
+        return beta
+
+    def scores(self, beta):
+        """f = K beta."""
+        return self.columns.scores(beta)
+
+    @property
+    def length(self) -> float:
+        """The largest norm of an example."""
+        return float(np.sqrt(max(self.columns.diagonal.max(initial=0.0), 0.0)))
+
+    def write(self, beta, thresholds, n_visited):
+        """Makes w = sum_i beta_i phi(x_i), and the thresholds, the weights."""
+        self.weights.assign(np.asarray(beta)[:, None], thresholds, n_visited)
+
+
+class LinearProblem:
+    """Rows of numbers, whose kernel is their dot product.
+
+    Parameters
+    ----------
+    weights : Weights
+    rows : Rows
+    """
+
+    def __init__(self, weights, rows):
+        self.weights, self.rows, self.space = weights, rows, LinearSpace(rows)
+
+    def solve(self, chain, tolerance, start, progress):
+        if chain.gain:
+            return solve_linear(chain, self.rows, tolerance, start=start, progress=progress)
+        return maximise_margins(chain, self.space, tolerance, progress=progress)        # finite, and always from the beginning
+
+    def point(self, chain, mu, scores, w) -> Point:
+        return Point(w, scores, float(w @ w))
+
+    def end(self, chain, solution) -> Point:
+        return attrs.evolve(self.point(chain, solution.mu, solution.scores, solution.w), dual=float(solution.dual_objective))
+
+    def direction(self, beta):
+        return self.space.direction(beta)
+
+    def scores(self, beta):
+        return self.space.scores(self.space.direction(beta))
+
+    @property
+    def length(self) -> float:
+        return float(self.space.length)
+
+    def write(self, w, thresholds, n_visited):
+        """Makes w, and the thresholds, the weights."""
+        self.weights.assign(np.concatenate([w, thresholds]), n_visited)
+
+
+def problem_of(run, cache_bytes):
+    """How chains over the rows of a `TrainingRun` are solved."""
+    weights = run.model.parts.weights
+    kernel_rows = weights.empty_kernel_rows(run.rows)
+    if kernel_rows is not None:
+        return KernelProblem(weights, kernel_rows, run.rows, cache_bytes)
+    refuse_not_finite(run.rows)
+    return LinearProblem(weights, run.rows)

@@ -1,0 +1,255 @@
+"""The trainer that solves a large-margin problem over all examples, and makes its solution the weights."""
+
+from __future__ import annotations
+
+import warnings
+
+import attrs
+import numpy as np
+
+from structperc.components import AbsoluteLoss, Trainer
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, completed, taken
+from structperc_large_margin.forms import Form
+from structperc_large_margin.nu import solve_nu
+from structperc_large_margin.passes import Found, Passes, Primal
+from structperc_large_margin.problems import Point, problem_of
+from structperc_large_margin.warm_start import rescaled, suggested
+
+CHU_KEERTHI = """@article{chu2007support,
+  author = {Wei Chu and S. Sathiya Keerthi},
+  title = {Support Vector Ordinal Regression},
+  journal = {Neural Computation},
+  volume = {19},
+  number = {3},
+  pages = {792--815},
+  year = {2007}
+}"""
+SHASHUA_LEVIN = """@inproceedings{shashua2002ranking,
+  author = {Amnon Shashua and Anat Levin},
+  title = {Ranking with Large Margin Principle: Two Approaches},
+  booktitle = {Advances in Neural Information Processing Systems 15},
+  pages = {961--968},
+  year = {2002}
+}"""
+ENGINE_C = 1.0          # the engine's default
+DISORDERED, DEGENERATE = "disordered", "degenerate"
+ROUNDING = 1e-12        # of the planes: what is nearer than this has met
+
+
+class LargeMarginTrainer(Trainer):
+    """Large-margin ordinal regression: the quadratic program of `method`, over all examples at once, with a certified duality gap.
+
+    An epoch is what the solver does from one report to the next, about as many steps as there are examples. Training ends at a gap of
+    `tolerance` times the objective, or after `epochs` of them. Then partial_fit may go on with online steps that keep thresholds in order.
+
+    Parameters
+    ----------
+    method : str
+        One of `structperc_large_margin.forms.METHODS`.
+    nu : float or None
+        In place of C: at most nu * n margin errors, and at least nu * n constraints that hold with equality or not at all, counted over
+        examples and thresholds. The program is the one with margin rho, weights are shown at the margin 1; found by a search over C.
+    tolerance : float
+        Training ends at a duality gap of this part of the objective.
+    disordered : {"refuse", "pool"}
+        Whether a fixed margin whose best thresholds are out of order predicts by the best ordered ones of the same direction.
+    warm_start : bool
+        Go on from the engine's last training: its dual solution, for any C, also one from a file; or, after online training, its direction.
+    cache_bytes : int
+        What columns of the kernel matrix may take.
+    """
+
+    citation = f"{CHU_KEERTHI}\n\n{SHASHUA_LEVIN}"
+    online = False
+    threshold_order = "kept"
+    options_used = ("trainer", "update", "C", "epochs", "average", "shuffle", "random_state")
+
+    def __init__(self, method, nu, tolerance, disordered, warm_start, cache_bytes):
+        self.method, self.nu, self.tolerance, self.pool = method, nu, tolerance, disordered == "pool"
+        self.warm_start, self.cache_bytes = warm_start, cache_bytes
+
+    def start(self, parts, context):
+        self.n_thresholds = context.n_labels - 1
+        self.found, self.mu, self.C, self.rho, self.n_visited = None, None, context.C, 1.0, 0       # of the training that has ended last
+
+    def check(self, context, parts):
+        if parts.outputs.partial_gold or not parts.outputs.ordered:
+            raise PluginError(f"trainer='svor' learns from one rank per example, but {type(parts.outputs).__name__} has other outputs; "
+                              f"use it with the problem 'prank'.")
+        if getattr(parts.features, "n_thresholds", None) is None:
+            raise PluginError(f"trainer='svor' learns one direction and its thresholds, but {type(parts.features).__name__} has other "
+                              f"weights; use it with the problem 'prank'.")
+        if not parts.weights.sum_of_steps:
+            raise PluginError(f"trainer='svor' makes weights that are a sum of rows, but {type(parts.weights).__name__} transforms its "
+                              f"steps; leave it out.")
+        if self.nu is not None and self.warm_start:
+            raise OptionError(f"warm_start=True has no effect with nu={self.nu}, whose search goes on from one C to the next by itself; "
+                              f"leave one of them out.")
+        if self.nu is not None and context.C != ENGINE_C and "C" not in (parts.update.options_used or ()):
+            raise OptionError(f"C={context.C} has no effect with nu={self.nu}, which takes its place; leave one of them out.")
+
+    def check_chunks(self, parts):
+        if parts.update.threshold_order != "kept":
+            raise PluginError(f"partial_fit goes on with steps of {type(parts.update).__name__}, which may disorder the real thresholds of "
+                              f"trainer='svor'; make the engine with update='exact-pa1', 'exact-pa2' or 'exact-pa'.")
+        self.check_answers()
+
+    def check_answers(self):
+        if self.found is None:
+            return
+        if not self.found.scale and self.method == "sum-of-margins":
+            raise OptionError("the sum of margins found no direction (status 'degenerate'): at this C no direction separates the ranks "
+                              "by a positive sum of margins net of errors. Lower C, or use another kernel or method='implicit'.")
+        if self.found.disordered and not self.pool:
+            raise OptionError(f"the best thresholds of the fixed margin are out of order (status 'disordered'): "
+                              f"{self.found.free.tolist()}. Use method='explicit', or disordered='pool' to predict by the best ordered "
+                              f"thresholds of the same direction.")
+
+    # ---- training ----
+
+    def train(self, run):
+        context, loss = run.context, run.model.parts.loss
+        if run.checkpoints is not None:
+            raise PluginError("trainer='svor' writes no checkpoints: a training that goes on from the middle ends with other bits. Save "
+                              "the model of an interrupted training, and go on from it with warm_start=True.")
+        ranks = np.asarray(run.gold.values)
+        costs = None if type(loss) is AbsoluteLoss else loss.costs_of(ranks, run.rows)
+        form = Form(self.method, ranks, context.n_labels, costs, context.sample_weight, np.asarray(context.labels).tolist())
+        passes = Passes(run, problem_of(run, self.cache_bytes), costs)
+        status, mu = (self.solve if self.nu is None else self.search)(run, form, passes)
+        self.remember(run, mu)
+        self.warn_of_slabs(context.labels)
+        if not self.found.scale:
+            return DEGENERATE
+        if self.found.disordered:
+            return DISORDERED
+        if status in (CONVERGED, STALLED):
+            return status
+        return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
+
+    def solve(self, run, form, passes):
+        """Solves for the engine's C; why the solver ended, and the dual solution."""
+        chain = form.chain(self.C)
+        solution = passes.solve(chain, self.tolerance, self.beginning(run, chain, passes.problem))
+        if solution.interruption is not None:
+            self.remember(run, completed([], passes.keep, solution))
+            raise solution.interruption
+        point = passes.problem.end(chain, solution)
+        self.found = passes.primal.of(attrs.evolve(point, square=0.0) if solution.status == DEGENERATE else point)
+        passes.end(point, self.found)
+        return solution.status, solution.mu
+
+    def search(self, run, form, passes):
+        """Solves for nu, by a search over C; as `solve`."""
+        problem = passes.problem
+
+        def solve_at(C, start, tolerance):
+            solution = passes.solve(form.chain(C), tolerance, start)
+            if solution.interruption is not None:
+                completed([], passes.keep, solution)
+                self.remember(run, None)
+                raise solution.interruption
+            return solution
+
+        result = solve_nu(form, self.nu, solve_at, problem.scores, problem.length, self.tolerance)
+        passes.chain = form.chain(result.C)
+        passes.primal, self.C, self.rho = Primal(passes.chain), result.C, result.rho
+        point = Point(problem.direction(result.beta), result.scores, max(float(result.beta @ result.scores), 0.0))
+        if result.status == DEGENERATE:
+            point = Point(0 * point.weights, 0 * point.scores, 0.0)
+        self.found = attrs.evolve(passes.primal.of(point), objective=result.objective, dual=result.dual_objective)
+        passes.end(point, self.found)
+        return result.status, result.solution.mu
+
+    def remember(self, run, mu):
+        """Keeps what the next training may go on from, and of which weights all this is."""
+        self.n_visited = run.model.parts.weights.n_visited
+        self.mu = np.array(mu) if self.warm_start and mu is not None else None
+
+    def beginning(self, run, chain, problem):
+        """The dual solution to begin with; None: that of the chain."""
+        before = run.before
+        if not self.warm_start or before is None:
+            return None
+        known, n_visited = before.parts.trainer, before.parts.weights.n_visited
+        if isinstance(known, LargeMarginTrainer) and known.mu is not None and known.n_visited == n_visited:
+            n = run.n_examples if run.active is None else len(run.active)
+            if known.n_visited != n:
+                raise DataError(f"warm_start=True goes on from a training on {known.n_visited} examples, but there are {n} now; it needs "
+                                f"the same ones in the same order. Make a new engine for others.")
+            if known.method == self.method and len(known.mu) == len(chain.node):
+                return rescaled(chain, known.mu, run.context.C / known.C)
+        return suggested(chain, *direction(before, run.rows), problem.scores) if chain.gain else None
+
+    def warn_of_slabs(self, labels):
+        """Names the ranks between whose planes there is no room."""
+        if self.method != "sum-of-margins" or not self.found.scale:
+            return
+        margins = self.found.margins
+        width = margins[1:, 0] - margins[:-1, 1]
+        flat = [str(labels[j + 1]) for j in np.flatnonzero(width <= ROUNDING * np.ptp(margins))]
+        if flat:
+            warnings.warn(f"the planes around the rank{'s' if len(flat) > 1 else ''} {', '.join(flat)} have met: with fewer than 2 / C "
+                          f"examples a rank keeps no slab of its own. Raise C, or merge such a rank with a neighbour.", UserWarning,
+                          stacklevel=2)
+
+    # ---- what is shown and kept ----
+
+    def attributes(self, weights):
+        """What the engine shows; online steps make objective_ NaN, gap_ inf, and forget margins_.
+
+        objective_ : float
+            The primal value: 1/2 ||w||^2 + C * the hinges; for "sum-of-margins" C * the slacks - the sum of the margins; with nu
+            1/2 ||rho w||^2 - nu rho + 1/n * the slacks.
+        dual_objective_ : float
+        gap_ : float
+            The objective is larger than the optimum by no more than this.
+        margins_ : ndarray of shape (K - 1, 2)
+            The planes a_j and b_j below and above each threshold.
+        free_thresholds_ : ndarray of shape (K - 1,)
+            The best thresholds of the same direction where none need be in order.
+        C_, rho_ : float
+            With nu: the C that it stands for, and the margin.
+        """
+        found = self.found if weights.n_visited == self.n_visited else None
+        if found is None:
+            return {"objective_": lambda: np.nan, "dual_objective_": lambda: np.nan, "gap_": lambda: np.inf}
+        searched = {} if self.nu is None else {"C_": lambda: self.C, "rho_": lambda: self.rho}
+        return searched | {"objective_": lambda: found.objective, "dual_objective_": lambda: found.dual, "gap_": lambda: found.gap,
+                "margins_": lambda: found.margins.copy(), "free_thresholds_": lambda: found.free.copy()}
+
+    def state(self):
+        found, nothing = self.found, np.zeros(0)
+        known = (found.scale, found.objective, found.dual, found.disordered) if found is not None else ()
+        return {"searched": np.array([self.C, self.rho]), "n_visited": np.array(self.n_visited, dtype=np.int64),
+                "values": np.array(known, dtype=float), "thresholds": nothing if found is None else found.thresholds.copy(),
+                "free": nothing if found is None else found.free.copy(),
+                "margins": np.zeros((0, 2)) if found is None else found.margins.copy(),
+                "mu": nothing if self.mu is None else self.mu.copy()}
+
+    def restore(self, state):
+        C, rho = taken(state, "searched", np.float64, (2,), low=0)
+        n_visited = int(taken(state, "n_visited", np.int64, low=0))
+        values, mu = taken(state, "values", np.float64, (None,)), taken(state, "mu", np.float64, (None,), low=0)
+        if len(values) not in (0, 4):
+            raise DataError(f"the saved values of the solution are {len(values)} numbers; expected 4, or none.")
+        n = self.n_thresholds if len(values) else 0
+        thresholds, free = (taken(state, name, np.float64, (n,)) for name in ("thresholds", "free"))
+        margins, found = taken(state, "margins", np.float64, (n, 2)), None
+        if len(values):
+            scale, objective, dual, disordered = values.tolist()
+            found = Found(scale, thresholds, free, margins, objective, dual, bool(disordered))
+        self.C, self.rho, self.n_visited, self.found, self.mu = float(C), float(rho), n_visited, found, mu if len(mu) else None
+
+
+def direction(model, rows):
+    """The scores of rows along the one direction of a model that was trained on them, and the squared length of w."""
+    scores = model.atom_scores(rows)[:, 0] + model.attribute("thresholds_")[0]
+    if model.parts.weights.vector() is not None:
+        return scores, float(np.sum(model.attribute("coef_") ** 2))
+    held, values = model.attribute("support_"), model.attribute("dual_coef_")[:, 0]
+    if len(held) and held.max() >= len(scores):
+        raise DataError(f"warm_start=True goes on from a training that has seen row {held.max()}, but X has {len(scores)} rows; it needs "
+                        f"the same ones in the same order. Make a new engine for others.")
+    return scores, float(values @ scores[held])
