@@ -110,6 +110,17 @@ def solve_linear(chain, rows, tolerance=1e-3, max_iterations=-1, start=None, pro
     Returns
     -------
     LinearSolution
+
+    Examples
+    --------
+    >>> from structperc.components import Rows
+    >>> from structperc_large_margin.forms import Form
+    >>> from structperc_large_margin.linear import solve_linear
+    >>> import numpy as np
+    >>> chain = Form("explicit", [1, 1, 2, 3, 3], 3).chain(0.1)
+    >>> solution = solve_linear(chain, Rows(np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])), tolerance=1e-8)
+    >>> solution.status, round(solution.objective, 6), solution.thresholds.values.round(3).tolist()
+    ('converged', 0.425, [1.0, 1.0])
     """
     return NewtonSteps(chain, rows, tolerance).solve(max_iterations, start, progress)
 

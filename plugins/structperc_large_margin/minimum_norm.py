@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
 
 from structperc_large_margin.linear_passes import inner_product, solve_positive, squared_norms, sum_of_rows
 from structperc_large_margin.thresholds import ChainThresholds, Thresholds
@@ -152,6 +154,17 @@ def maximise_margins(chain, space, tolerance=1e-3, max_iterations=-1, progress=N
     Returns
     -------
     MarginsSolution
+
+    Examples
+    --------
+    >>> from structperc.components import Rows
+    >>> from structperc_large_margin.forms import Form
+    >>> from structperc_large_margin.minimum_norm import LinearSpace, maximise_margins
+    >>> import numpy as np
+    >>> chain = Form("sum-of-margins", [1, 2, 2, 3], 3).chain(2.0)
+    >>> solution = maximise_margins(chain, LinearSpace(Rows(np.array([[0.0], [2.0], [4.0], [7.0]]))))
+    >>> solution.objective, solution.thresholds.values.tolist()
+    (-5.0, [0.0, 2.0, 4.0, 7.0])
     """
     return NearestPoint(chain, space, tolerance).solve(max_iterations, progress)
 
@@ -284,8 +297,50 @@ def vanished_ranks(chain, scores) -> list:
     return vanished
 
 
+def largest_C(form, X) -> float:
+    """C_max: from it on the sum of margins is 0 and no direction is left; inf where every C has one.
+
+        min C   over   0 <= mu <= C W,  the flows of the chain,  w(mu) = 0
+
+    A linear program, for some thousand examples at most.
+
+    Parameters
+    ----------
+    form : structperc_large_margin.forms.Form
+        Of the method "sum-of-margins".
+    X : array or sparse matrix of shape (n_examples, n_columns)
+        The examples' rows; with a kernel the matrix of all K(x_i, x_j).
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from structperc_large_margin.forms import Form
+    >>> from structperc_large_margin.minimum_norm import largest_C
+    >>> round(largest_C(Form("sum-of-margins", [1, 1, 2, 2], 2), [[0.0], [2.0], [1.0], [3.0]]), 6)
+    0.75
+    """
+    chain = form.chain(max(form.smallest_C, 1.0))
+    n, places = len(chain.cap), np.arange(len(chain.cap))
+    weight = chain.cap / max(form.smallest_C, 1.0)
+    nowhere = sparse.csr_matrix((chain.n_nodes, 1))
+    flows = sparse.csr_matrix(np.tril(np.ones((chain.n_nodes, chain.n_nodes)))) @ sparse.csr_matrix(
+        (chain.sign.astype(float), (chain.node, places)), shape=(chain.n_nodes, n))
+    flows, due = sparse.hstack([flows, nowhere]).tocsr(), np.cumsum(chain.offset)
+    of_examples = sparse.csr_matrix((chain.sign.astype(float), (chain.example, places)), shape=(chain.n_examples, n))
+    direction = sparse.csr_matrix(X).T @ of_examples
+    found = linprog(
+        np.append(np.zeros(n), 1.0),
+        A_ub=sparse.vstack([-flows[:-1], sparse.hstack([sparse.eye(n), -weight[:, None]])]), b_ub=np.append(-due[:-1], np.zeros(n)),
+        A_eq=sparse.vstack([flows[-1], sparse.hstack([direction, sparse.csr_matrix((direction.shape[0], 1))])]),
+        b_eq=np.append(due[-1], np.zeros(direction.shape[0])))
+    return float(found.fun) if found.status == 0 else np.inf
+
+
 def affine_minimum(gram):
     """Shares, which add up to 1, of the point of least norm in the affine hull."""
-    scale = np.trace(gram) / len(gram)
+    scale = np.trace(gram) / len(gram) or 1.0       # any positive number would do
     shares = solve_positive(gram + scale, np.ones(len(gram)))
     return shares / shares.sum()

@@ -56,6 +56,14 @@ def thresholds(chain, scores):
     ------
     DataError
         When the scores are not finite, or not as many as the examples.
+
+    Examples
+    --------
+    >>> from structperc_large_margin.forms import Form
+    >>> from structperc_large_margin.thresholds import thresholds
+    >>> best = thresholds(Form("fixed-margin", [1, 1, 2, 2], 2).chain(1.0), [0.0, 1.0, 5.0, 6.0])
+    >>> best.lower.tolist(), best.upper.tolist(), best.values.tolist(), best.value
+    ([2.0], [4.0], [3.0], 0.0)
     """
     return ChainThresholds(chain).best(scores)
 

@@ -5,7 +5,7 @@ import pytest
 from reference import large_margin
 from scipy import sparse
 from structperc_large_margin.forms import Form
-from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, maximise_margins, vanished_ranks
+from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, largest_C, maximise_margins, vanished_ranks
 
 from structperc.components import Rows
 from structperc.errors import OptionError
@@ -114,6 +114,21 @@ def test_beyond_the_largest_C_no_direction_is_left_and_mu_proves_it(C, value):
     check_certificate(form_of(ranks).chain(C), solution, np.array(x, dtype=float)[:, None])
     if value == 0:
         assert solution.w.tolist() == [0] and not solution.scores.any()
+
+
+def test_the_largest_C_is_where_the_hulls_meet():
+    """5.4: 3/4 for x = 0, 2 | 1, 3; none where a kernel parts all points, or the ranks are separable."""
+    x = np.array([0.0, 2, 1, 3])
+    assert largest_C(form_of([1, 1, 2, 2]), x[:, None]) == pytest.approx(0.75)
+    assert largest_C(form_of([1, 1, 2, 2]), np.exp(-np.square(x[:, None] - x))) == np.inf
+    assert largest_C(form_of([1, 2, 2, 3]), np.array([[0.0], [2], [4], [7]])) == np.inf
+    for seed in range(20):
+        X, _, form, _ = random_problem(seed)
+        most = largest_C(form, sparse.csr_matrix(X))
+        if most > form.smallest_C * 1.01:
+            assert maximise_margins(form.chain(min(0.99 * most, 1e3)), LinearSpace(Rows(X)), 1e-6).status == "converged"
+        if most < np.inf:
+            assert maximise_margins(form.chain(1.01 * most), LinearSpace(Rows(X)), 1e-6).status == "degenerate"
 
 
 def test_planes_that_meet_have_more_errors_than_was_printed():
