@@ -2,14 +2,15 @@
 """The dual of a chain, by decomposition: some examples with all their coordinates are optimised together, then all scores move at once.
 
 A round scans the coordinates, takes the examples that violate most and half of the last ones, optimises them among themselves
-(working_set.pyx) and adds their columns of the kernel, times the changes of their coefficients, to the scores. Typical sizes: 10^3..10^5
+(working_set.pyx) and adds their columns of the kernel, times the changes of their coefficients, to the scores. Examples that lie safely at
+bounds come to rest: they take no part, columns included, until the others are done; then all scores are computed anew. Typical sizes: 10^3..10^5
 examples, 1..40 nodes. Cost of a round: at most 1024 columns, 0.2 us n where they are kept; 0.2 us n to sort scores, and 10 ns for each
 coordinate.
 """
 import attrs
 import numpy as np
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 from structperc.plugin_tools import CONVERGED, INTERRUPTED, STALLED, raise_interruption
 from structperc_large_margin.kernel_columns cimport KernelColumns
@@ -19,9 +20,12 @@ from structperc_large_margin.working_set cimport WorkingSet
 MAX_ITERATIONS, STOPPED, DEGENERATE = "max_iterations", "stopped", "degenerate"
 
 cdef enum:
+    NONE = -1
     MOST_EXAMPLES = 1024        # of a working set
     STEPS_AN_EXAMPLE = 100      # at most, in a round
 
+cdef double WORTHWHILE = 0.6        # of the examples awake: so few must be left before others come to rest
+cdef double NEARLY = 2.0            # times the tolerance: with a smaller gap none comes to rest any more
 cdef double SHARE = 0.1         # of the violation: what a working set may leave
 cdef double NO_DIRECTION = 1e-3     # ||w|| of the longest phi(x): of p = 0, a shorter w is none; less where the tolerance is
 cdef double ROUNDING = 1e-13    # of the largest score: violations below are those of rounding
@@ -37,7 +41,7 @@ class Solution:
     beta : ndarray of shape (n_examples,)
         w = sum_i beta_i phi(x_i).
     scores : ndarray of shape (n_examples,)
-        f = K beta.
+        f = K beta; of an interrupted solution, those of examples at rest may be some rounds old.
     n_iterations : int
         Steps of two coordinates.
     status : str
@@ -55,7 +59,7 @@ class Solution:
     interruption: BaseException | None = None
 
 
-def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progress=None):
+def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progress=None, shrinking=True):
     """Solves the dual of a chain: min 1/2 ||w||^2 - p sum mu.
 
     Stops where the duality gap is at most `tolerance` times the primal objective, with scores computed anew; of p = 0 the gap of the
@@ -73,7 +77,9 @@ def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progres
         A feasible mu to begin with; by default that of the chain.
     progress : callable, optional
         `progress(n_iterations, mu, scores)` about every n_examples steps; an answer that is true ends the solution. A KeyboardInterrupt it
-        raises counts as Ctrl-C.
+        raises counts as Ctrl-C. Scores of examples at rest may be some rounds old.
+    shrinking : bool, default True
+        Whether examples come to rest. The optimum is the same.
 
     Returns
     -------
@@ -89,7 +95,7 @@ def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progres
     6 (2005), 1889-1918.
     W. Chu and S. S. Keerthi, "Support vector ordinal regression", Neural Computation 19 (2007), 792-815.
     """
-    return ChainSolver(chain, columns, chain.start if start is None else start).solve(tolerance, max_iterations, progress)
+    return ChainSolver(chain, columns, chain.start if start is None else start).solve(tolerance, max_iterations, progress, shrinking)
 
 
 cdef class ChainSolver:
@@ -104,6 +110,9 @@ cdef class ChainSolver:
     cdef Py_ssize_t[::1] begin, node_begin      # where those of an example begin, and those of a node
     cdef const double[::1] sign, cap
     cdef double[::1] mu, f, flow, z, above, below
+    cdef object awake                           # examples that take part, in ascending order
+    cdef int32_t[::1] place                     # of an example among those, or NONE
+    cdef unsigned char[::1] busy                # whether an example is not safe at bounds
     cdef double violation, gap, goal, squared   # of the duality gap; what it is compared with; ||w||^2
     cdef int[4] extreme                         # examples of the largest lo and the smallest hi of the pair that violates most
 
@@ -122,15 +131,16 @@ cdef class ChainSolver:
         self.z, self.above, self.below = np.zeros(self.n_nodes), np.zeros(self.n), np.zeros(self.n)
         self.local = WorkingSet(min(MOST_EXAMPLES, self.n), self.n_nodes, self.gain, self.open_arcs)
         self.recent = np.zeros(0, dtype=np.intp)
-        self.f = np.zeros(self.n)
+        self.f, self.busy = np.zeros(self.n), np.zeros(self.n, dtype=np.uint8)
+        self.wake()
 
-    def solve(self, tolerance, max_iterations, progress):
+    def solve(self, tolerance, max_iterations, progress, shrinking):
         cdef Py_ssize_t most = max_iterations if max_iterations >= 0 else np.iinfo(np.intp).max, shown = 0
         status, interruption, current = None, None, False
         try:
             while status is None:
                 if not current:
-                    self.f = self.columns.scores(self.beta())
+                    self.wake()
                 self.look()
                 if progress is not None and self.steps >= shown + self.n:
                     shown = self.steps
@@ -144,12 +154,15 @@ cdef class ChainSolver:
                     status = CONVERGED
                 elif self.steps >= most:
                     status = MAX_ITERATIONS
-                elif settled or not self.improve(most - self.steps):
+                elif settled:
                     status = STALLED
                 else:
-                    current = True
-                    continue
-                if current and status != MAX_ITERATIONS:          # once more, with scores that have not drifted
+                    if shrinking and self.gap > NEARLY * tolerance * self.goal:
+                        self.let_rest()
+                    status, current = None if self.improve(most - self.steps) else STALLED, True
+                    if status is None:
+                        continue
+                if current:         # once more, with scores that are complete and have not drifted
                     status, current = None, False
         except KeyboardInterrupt as error:
             status, interruption = INTERRUPTED, error
@@ -159,6 +172,24 @@ cdef class ChainSolver:
         """w = - sum_c g_c mu_c phi(x_e(c))."""
         return -np.bincount(self.chain.example, np.asarray(self.sign) * np.asarray(self.mu), minlength=self.n)
 
+    # ---- who takes part ----
+
+    def wake(self):
+        """All examples take part, with scores computed anew."""
+        self.awake, self.place = np.arange(self.n), np.arange(self.n, dtype=np.int32)
+        self.f = self.columns.scores(self.beta())
+
+    def let_rest(self):
+        """Examples take no part that are at bounds and farther from every threshold than the largest violation."""
+        busy = np.asarray(self.busy)
+        busy[self.recent] = True
+        kept = np.flatnonzero(busy[self.awake])
+        if len(kept) <= WORTHWHILE * len(self.awake):
+            self.columns.narrow(kept)
+            self.awake = self.awake[kept]
+            self.place[:] = NONE
+            np.asarray(self.place)[self.awake] = np.arange(len(kept))
+
     # ---- a look at all coordinates ----
 
     def look(self):
@@ -167,7 +198,7 @@ cdef class ChainSolver:
         self.z = best.values
         self.look_at_bounds()
         self.look_at_examples()
-        self.squared = np.dot(self.beta(), self.f)
+        self.squared = (self.beta() * np.asarray(self.f)).sum()            # not by BLAS, whose threads wait in a loop
         dual = self.gain * np.asarray(self.mu).sum() - 0.5 * self.squared
         self.gap = 0.5 * self.squared + best.value - dual
         self.goal = self.gap + dual if self.gain else self.squared
@@ -184,6 +215,8 @@ cdef class ChainSolver:
             lo, hi, at_lo, at_hi = -INFINITY, INFINITY, -1, -1
             for c in range(self.node_begin[m], self.node_begin[m + 1]):
                 e = self.example[c]
+                if self.place[e] == NONE:
+                    continue
                 kappa = self.f[e] + self.sign[c] * self.gain
                 below, above = self.mu[c] < self.cap[c], self.mu[c] > 0
                 if self.sign[c] < 0:
@@ -211,16 +244,21 @@ cdef class ChainSolver:
         cdef double s, room
         self.above[:] = 0
         self.below[:] = 0
+        self.busy[:] = False
         for m in range(self.n_nodes):
             for c in range(self.node_begin[m], self.node_begin[m + 1]):
                 e = self.example[c]
+                if self.place[e] == NONE:
+                    continue
                 s = self.sign[c] * (self.f[e] - self.z[m]) + self.gain          # g (kappa - z)
                 room = self.cap[c] - self.mu[c] if s > 0 else self.mu[c]
+                if room > 0 or fabs(s) <= self.violation:
+                    self.busy[e] = True
                 if room > 0:
                     if (s > 0) == (self.sign[c] > 0):
-                        self.above[e] = max(self.above[e], s if s > 0 else -s)
+                        self.above[e] = max(self.above[e], fabs(s))
                     else:
-                        self.below[e] = max(self.below[e], s if s > 0 else -s)
+                        self.below[e] = max(self.below[e], fabs(s))
 
     # ---- a round ----
 
@@ -244,9 +282,10 @@ cdef class ChainSolver:
         members = self.chosen()
         q = local.q = len(members)
         cdef int[::1] which = self.in_order(members), moved = np.empty(q, dtype=np.intc)
+        cdef const int[::1] places = np.asarray(self.place)[np.asarray(which)]
         cdef double[::1] changes = np.empty(q)
         cdef const double[::1] diagonal = self.columns.diagonal
-        self.columns.gram(&which[0], q, &local.gram[0])
+        self.columns.gram(&places[0], q, &local.gram[0])
         with nogil:
             self.fill(local, which)
             for i in range(q):
@@ -260,13 +299,13 @@ cdef class ChainSolver:
                 c = self.listed[k]
                 change -= self.sign[c] * (local.mu[self.node[c] * q + i] - self.mu[c])
             if change != 0:
-                moved[n_moved], changes[n_moved] = which[i], change
+                moved[n_moved], changes[n_moved] = places[i], change
                 n_moved += 1
-        scores = np.array(self.f)
-        cdef double[::1] f = scores
+        cdef double[::1] scores = np.asarray(self.f)[self.awake]
         if n_moved:
-            self.columns.add(&moved[0], &changes[0], n_moved, &f[0])
-        self.f, self.steps = f, self.steps + steps
+            self.columns.add(&moved[0], &changes[0], n_moved, &scores[0])
+        np.asarray(self.f)[self.awake] = scores
+        self.steps += steps
         for i in range(q):
             for k in range(self.begin[which[i]], self.begin[which[i] + 1]):
                 c = self.listed[k]

@@ -12,7 +12,7 @@ cdef class KernelColumns:
     cdef Rows rows
     cdef Queries queries
     cdef int[::1] alive                         # rows that columns have values for, in ascending order
-    cdef double[:, ::1] memory                  # a column in each slot
+    cdef double[::1] memory                     # slots of as many numbers as there are rows alive, a column in each
     cdef int[::1] place, owner, newer, older    # the slot of a column; the column in a slot; neighbours of a slot by last use
     cdef Py_ssize_t used
     cdef int newest, oldest
@@ -23,6 +23,7 @@ cdef class KernelColumns:
     cdef int bring(self, const int *which, Py_ssize_t q, const double **columns) except -1
     cdef int compute(self, const int *which, Py_ssize_t q, double **to, const int *slots, Py_ssize_t n) except -1
     cdef int fill(self, Py_ssize_t group, const int *slots, Py_ssize_t m) except -1
+    cdef double *column(self, int row) noexcept nogil
     cdef void touch(self, int slot) noexcept nogil
     cdef int claim(self, int row) noexcept nogil
     cdef void link(self, int slot) noexcept nogil

@@ -24,7 +24,7 @@ cdef extern from "scans.h" nogil:
 cdef enum:
     NONE = -1
     STRIP = 512             # sums that stay in the first-level cache while columns are added
-    TOGETHER = 256          # columns prepared at once
+    PIECE = 32              # rows of a tile turned at once
 
 
 cdef class KernelColumns:
@@ -59,10 +59,9 @@ cdef class KernelColumns:
             kernel_rows.append(rows, i)
         self.kernel_rows, self.rows, self.n = kernel_rows, rows, n
         self.queries = kernel_rows.queries()
-        self.room = max(min(cache_bytes // (8 * max(n, 1)), n), LANES)
-        self.memory = np.empty((self.room, n))          # pages are taken when they are first written
+        self.memory = np.empty(max(min(cache_bytes // (8 * max(n, 1)), n), LANES) * n)     # pages are taken when they are first written
         self.place = np.full(n, NONE, dtype=np.intc)
-        self.owner, self.newer, self.older = (np.full(self.room, NONE, dtype=np.intc) for _ in range(3))
+        self.owner, self.newer, self.older = (np.full(max(n, LANES), NONE, dtype=np.intc) for _ in range(3))
         self.tile = np.empty(max(min(kernel_rows.rows_per_tile, 256), LANES) * LANES)
         self.widen()
         self.diagonal = self._diagonal()
@@ -91,24 +90,39 @@ cdef class KernelColumns:
         self.alive = np.arange(self.n, dtype=np.intc)
         self.place[:] = NONE
         self.used, self.newest, self.oldest = 0, NONE, NONE
+        self.measure()
 
-    def narrow(self, const int[::1] kept):
-        """From now on columns have values for these of the rows alone (ascending positions); those that are kept lose the rest."""
-        cdef Py_ssize_t slot, i
+    def narrow(self, const Py_ssize_t[::1] kept):
+        """From now on columns have values for some rows alone, which makes room for more columns.
+
+        Parameters
+        ----------
+        kept : intp array
+            Their places in `alive`, in ascending order.
+        """
+        cdef Py_ssize_t slot, i, n = self.alive.shape[0], fewer = kept.shape[0]
         cdef double *column
+        cdef double *to
         with nogil:
             for slot in range(self.used):
-                column = &self.memory[slot, 0]
-                for i in range(kept.shape[0]):
-                    column[i] = column[kept[i]]
+                column, to = &self.memory[slot * n], &self.memory[slot * fewer]         # to the front: nothing is overwritten unread
+                for i in range(fewer):
+                    to[i] = column[kept[i]]
         self.alive = np.asarray(self.alive)[np.asarray(kept)]
+        self.measure()
+
+    def measure(self):
+        """How many columns there is room for."""
+        self.room = min(max(self.memory.shape[0] // max(self.alive.shape[0], 1), LANES), self.owner.shape[0])
 
     def scores(self, const double[::1] coefficients):
-        """K c for coefficients c of all rows, which may be 0; columns must have values for all rows."""
+        """K c for coefficients c of all rows, which may be 0; columns have values for all rows from then on."""
         held = np.flatnonzero(coefficients).astype(np.intc)
         cdef const int[::1] which = held
         cdef const double[::1] few = np.asarray(coefficients)[held]
         cdef double[::1] sums = np.zeros(self.n)
+        if self.alive.shape[0] < self.n:
+            self.widen()
         if which.shape[0]:
             self.add(&which[0], &few[0], which.shape[0], &sums[0])
         return np.asarray(sums)
@@ -125,10 +139,8 @@ cdef class KernelColumns:
 
     cdef int compute(self, const int *which, Py_ssize_t q, double **to, const int *slots, Py_ssize_t n) except -1:
         """to[a][i] = kernel(row which[a], row slots[i])."""
-        cdef Py_ssize_t a, i, group, first, m, lanes, most = self.tile.shape[0] // LANES
+        cdef Py_ssize_t a, group, first, m, lanes, most = self.tile.shape[0] // LANES
         cdef int64_t[::1] numbers = np.empty(q, dtype=np.int64)
-        cdef double *column
-        cdef const double *tile
         for a in range(q):
             numbers[a] = which[a]
         self.kernel_rows.prepare(self.queries, self.rows, numbers)
@@ -137,10 +149,8 @@ cdef class KernelColumns:
             for first in range(0, n, most):
                 m = min(n - first, most)
                 self.fill(group, slots + first, m)
-                for a in range(lanes):
-                    column, tile = to[group * LANES + a] + first, &self.tile[a]
-                    for i in range(m):
-                        column[i] = tile[i * LANES]
+                with nogil:
+                    stand_upright(&self.tile[0], m, to + group * LANES, lanes, first)
         self.n_computed += q
         return 0
 
@@ -161,7 +171,7 @@ cdef class KernelColumns:
                     missing[m], to[m] = rows[a], values + a * q
                     m += 1
                 else:
-                    column = &self.memory[self.place[rows[a]], 0]
+                    column = self.column(rows[a])
                     for b in range(q):
                         values[a * q + b] = column[which[b]]
             if m:
@@ -208,7 +218,8 @@ cdef class KernelColumns:
                 self.touch(self.place[row])
         try:
             for a in range(m):
-                to[a] = &self.memory[self.claim(missing[a]), 0]
+                self.claim(missing[a])
+                to[a] = self.column(missing[a])
             if m:
                 self.compute(&missing[0], m, to, &self.alive[0], self.alive.shape[0])
         except BaseException:
@@ -216,8 +227,12 @@ cdef class KernelColumns:
                 self.disown(missing[a])
             raise
         for a in range(q):
-            columns[a] = &self.memory[self.place[self.alive[which[a]]], 0]
+            columns[a] = self.column(self.alive[which[a]])
         return 0
+
+    cdef double *column(self, int row) noexcept nogil:
+        """Where the column of this row is kept."""
+        return &self.memory[self.place[row] * self.alive.shape[0]]
 
     # ---- slots, from the newest to the oldest ----
 
@@ -261,3 +276,16 @@ cdef class KernelColumns:
         if self.place[row] != NONE:
             self.owner[self.place[row]] = NONE
             self.place[row] = NONE
+
+
+cdef void stand_upright(const double *tile, Py_ssize_t m, double **to, Py_ssize_t lanes, Py_ssize_t first) noexcept nogil:
+    """to[a][first + i] = tile[i * LANES + a], in pieces that stay in the first-level cache."""
+    cdef Py_ssize_t begin = 0, end, i, a
+    cdef double *column
+    while begin < m:
+        end = min(begin + PIECE, m)
+        for a in range(lanes):
+            column = to[a] + first
+            for i in range(begin, end):
+                column[i] = tile[i * LANES + a]
+        begin = end

@@ -131,6 +131,19 @@ def test_working_sets_smaller_than_the_data_reach_the_optimum(method):
     np.testing.assert_array_equal(solution.beta, -np.bincount(chain.example, chain.sign * solution.mu, minlength=1_500))
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_examples_at_rest_change_nothing(method):
+    X, y = noisy(1_500, n_ranks=5, d=2)
+    chain = chain_of(method, (X, y, 5, None), 1.0)
+    solutions = [solve(chain, columns_of(X, gamma=1.0, cache_bytes=8 << 20), 1e-5, shrinking=shrinking) for shrinking in (True, False)]
+    one, other = (certify(chain, s.scores, s.beta, s.mu) for s in solutions)
+
+    assert [s.status for s in solutions] == ["converged"] * 2
+    assert max(one.dual, other.dual) <= min(one.primal, other.primal)
+    assert max(one.gap, other.gap) <= 1.01e-5 * abs(one.primal if chain.gain else one.dual)
+    np.testing.assert_allclose(solutions[0].scores[:50], gram(X, 1.0, slice(50)) @ solutions[0].beta, rtol=1e-9, atol=1e-9)
+
+
 def test_duplicates_of_all_ranks_leave_no_direction():
     chain = Form("implicit", np.array([1, 2, 3] * 5), 3).chain(1.0)
     solution = solve(chain, columns_of(np.ones((15, 2)), gamma=1.0))
@@ -179,8 +192,7 @@ def test_progress_sees_feasible_points_and_may_stop():
 
     def progress(n_iterations, mu, scores):
         seen.append(n_iterations)
-        beta = -np.bincount(chain.example, chain.sign * mu, minlength=1_200)
-        np.testing.assert_allclose(scores[:50], gram(X, 0.5, slice(50)) @ beta, atol=1e-6)
+        assert certify(chain, scores, -np.bincount(chain.example, chain.sign * mu, minlength=1_200), mu).gap > 0
         return len(seen) == 2
 
     solution = solve(chain, columns, 1e-9, progress=progress)
@@ -197,7 +209,7 @@ def test_ctrl_c_leaves_a_feasible_point(method):
 
     assert solution.status == "interrupted" and isinstance(solution.interruption, KeyboardInterrupt)
     assert certify(chain, solution.scores, solution.beta, solution.mu).gap > 0
-    np.testing.assert_allclose(solution.scores[:50], gram(X, 0.05, slice(50)) @ solution.beta, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(columns.scores(solution.beta)[:50], gram(X, 0.05, slice(50)) @ solution.beta, rtol=1e-6, atol=1e-6)
 
 
 def test_an_error_of_progress_is_raised():
