@@ -148,7 +148,7 @@ def plot_regions(model, X, y, ax=None, margin=None, grid_points=240):
     >>> y = np.digitize(X @ [1, 2], [-1, 1])
     >>> ax = plot_regions(Engine("prank", epochs=20).fit(X, y), X, y)
     >>> ax.get_xlabel(), ax.get_legend_handles_labels()[1]
-    ('x[0]', ['0 (14)', '1 (40)', '2 (6)'])
+    ('x[0]', ['0 (18)', '1 (20)', '2 (22)'])
     """
     labels, points, y = np.asarray(model.classes_).tolist(), np.asarray(X, dtype=float), np.asarray(y)
     known = getattr(model, "n_features_in_", 2)

@@ -31,6 +31,7 @@ options = {
         False,
         (False, True, "runs"),
         "keep the ranker of least total cost, compared after every step; 'runs': compare only rankers that are right longer in a row",
+        later=True,
     ),
 }
 updates = ("perceptron",)

@@ -248,8 +248,8 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
     except Exception as error:      # a header edited by hand can hold anything
         raise ModelFormatError(f"the header of {shown} has options that this version does not take: {error}") from None
     for plugin, reference in zip(engine.loaded_plugins[1:], references, strict=False):
-        for name in plugin.options:
-            if name not in saved and name not in functions and plugin.version == reference["version"]:
+        for name, option in plugin.options.items():
+            if name not in saved and name not in functions and not option.later and plugin.version == reference["version"]:
                 raise ModelFormatError(f"the header of {shown} lacks the option {name!r} of the plugin {plugin.name!r}; the file was "
                                        f"damaged or written by hand.")
     return engine

@@ -35,6 +35,8 @@ class Option:
         The types that values may have, where the default does not tell them: `(float, str)`. A whole number is a float too.
     low, above, below : number, optional
         Numbers must be at least `low`, greater than `above`, smaller than `below`.
+    later : bool
+        Whether model files of earlier versions do not name it; they are read as with the default.
     """
 
     default: object
@@ -44,6 +46,7 @@ class Option:
     low: float | None = None
     above: float | None = None
     below: float | None = None
+    later: bool = False
 
     @property
     def allowed_types(self) -> tuple:
@@ -114,15 +117,12 @@ class EngineOption(Option):
         The kind of part that the option is for. The engine refuses a value that no part uses (`Component.options_used`).
     told : bool
         Whether hooks are told, as `context.NAME`.
-    later : bool
-        Whether the first model files of this format do not name it.
     reads : function of (name, value), optional
         Checks and converts a value in place of `read`.
     """
 
     steers: str | None = None
     told: bool = True
-    later: bool = False
     reads: Callable | None = None
 
     def read(self, name, value):
