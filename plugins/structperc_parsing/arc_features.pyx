@@ -46,8 +46,11 @@ cdef struct Lines:
 
 
 cdef struct Parts:
-    # The hashes of a sentence: word 0 is the root.
+    # The hashes of a sentence: word 0 is the root. Those of a word are made when they are first needed.
     Py_ssize_t n_words, most
+    const double *values
+    Py_ssize_t width
+    unsigned char *ready        # (n_words + 1,)
     uint32_t *head              # (n_words + 1, n)
     uint32_t *dependent         # (n_words + 1, n)
     uint32_t *between           # (n_words + 1, n_between)
@@ -81,7 +84,7 @@ cdef inline int slot_of(Py_ssize_t h, Py_ssize_t m) noexcept nogil:
     return 5 if distance <= 6 else 6 if distance <= 10 else 7
 
 
-cdef inline uint64_t cell(const double *values, Py_ssize_t n, Py_ssize_t width, Py_ssize_t word, int column) noexcept nogil:
+cdef inline uint64_t cell(const Parts *parts, Py_ssize_t word, int column) noexcept nogil:
     """The bits of a cell; word 0 is the root, words 1..n stand in the rows."""
     cdef uint64_t bits
     cdef double value
@@ -89,42 +92,40 @@ cdef inline uint64_t cell(const double *values, Py_ssize_t n, Py_ssize_t width, 
         return ROOT
     if word < 0:
         return BEFORE - word
-    if word > n:
-        return BEHIND + word - n
-    value = values[(word - 1) * width + column] + 0.0       # -0.0 becomes 0.0
+    if word > parts.n_words:
+        return BEHIND + word - parts.n_words
+    value = parts.values[(word - 1) * parts.width + column] + 0.0       # -0.0 becomes 0.0
     memcpy(&bits, &value, sizeof(bits))
     return bits
 
 
-cdef inline uint32_t hashed(const Lines *lines, Py_ssize_t line, int side, const double *values, Py_ssize_t n, Py_ssize_t width,
-                            Py_ssize_t word) noexcept nogil:
+cdef inline uint32_t hashed(const Lines *lines, Py_ssize_t line, int side, const Parts *parts, Py_ssize_t word) noexcept nogil:
     """The part of a line's hash that one side gives; 0 where the line has no macro of this side, except of the head, which all have."""
     cdef Py_ssize_t q, first = lines.starts[4 * line + side], last = lines.starts[4 * line + side + 1]
     cdef uint64_t h = lines.seeds[3 * line + side]
     if first == last and side != 0:
         return 0
     for q in range(first, last):
-        h = mix(h, cell(values, n, width, word + lines.cells[2 * q], lines.cells[2 * q + 1]))
+        h = mix(h, cell(parts, word + lines.cells[2 * q], lines.cells[2 * q + 1]))
     return finished(h)
 
 
 cdef int prepare(const Lines *lines, Example x, Parts *parts) noexcept nogil:
-    """The hashes of a sentence, to be freed at `head`; -1 where memory is short."""
-    cdef Py_ssize_t n = x.block.n_rows, width = x.block.n_features, size = n + 1, word, earlier, line, k, nb = lines.n_between
-    cdef const double *values = <const double *> x.block.values
+    """Room for the hashes of a sentence, to be freed at `head`, and those of the words between; -1 where memory is short."""
+    cdef Py_ssize_t n = x.block.n_rows, size = n + 1, word, earlier, k, nb = lines.n_between
     parts.n_words, parts.most = n, lines.n_plain + nb * n
-    parts.head = <uint32_t *> malloc(size * (2 * lines.n + 2 * nb + 1) * sizeof(uint32_t))
+    parts.values, parts.width = <const double *> x.block.values, x.block.n_features
+    parts.head = <uint32_t *> malloc(size * ((2 * lines.n + 2 * nb) * sizeof(uint32_t) + 1))
     if parts.head == NULL:
         return -1
     parts.dependent = parts.head + size * lines.n
     parts.between = parts.dependent + size * lines.n
     parts.before = <int *> (parts.between + size * nb)
+    parts.ready = <unsigned char *> (parts.before + size * nb)
+    memset(parts.ready, 0, size)
     for word in range(size):
-        for line in range(lines.n):
-            parts.head[word * lines.n + line] = hashed(lines, line, 0, values, n, width, word)
-            parts.dependent[word * lines.n + line] = hashed(lines, line, 1, values, n, width, word)
         for k in range(nb):
-            parts.between[word * nb + k] = hashed(lines, lines.n_plain + k, 2, values, n, width, word)
+            parts.between[word * nb + k] = hashed(lines, lines.n_plain + k, 2, parts, word)
             earlier = word - 1
             while earlier >= 1 and parts.between[earlier * nb + k] != parts.between[word * nb + k]:
                 earlier -= 1
@@ -132,13 +133,26 @@ cdef int prepare(const Lines *lines, Example x, Parts *parts) noexcept nogil:
     return 0
 
 
-cdef inline Py_ssize_t find_rows(const Lines *lines, const Parts *parts, Py_ssize_t h, Py_ssize_t m, uint64_t n_rows,
+cdef inline void make_ready(const Lines *lines, Parts *parts, Py_ssize_t word) noexcept nogil:
+    """The hashes of a word as a head and as a dependent."""
+    cdef Py_ssize_t line
+    if parts.ready[word]:
+        return
+    for line in range(lines.n):
+        parts.head[word * lines.n + line] = hashed(lines, line, 0, parts, word)
+        parts.dependent[word * lines.n + line] = hashed(lines, line, 1, parts, word)
+    parts.ready[word] = True
+
+
+cdef inline Py_ssize_t find_rows(const Lines *lines, Parts *parts, Py_ssize_t h, Py_ssize_t m, uint64_t n_rows,
                                  uint32_t *rows) noexcept nogil:
     """Writes the rows of an arc, at most parts.most; returns how many."""
     cdef Py_ssize_t line, k, b, low = min(h, m), high = max(h, m), nb = lines.n_between, found = lines.n_plain
     cdef const uint32_t *of_head = parts.head + h * lines.n
     cdef const uint32_t *of_dependent = parts.dependent + m * lines.n
     cdef uint32_t turn = TO_THE_RIGHT if m > h else 0, base
+    make_ready(lines, parts, h)
+    make_ready(lines, parts, m)
     for line in range(lines.n_plain):
         rows[line] = <uint32_t> (<uint64_t> <uint32_t> (of_head[line] + of_dependent[line] + turn) * n_rows >> 32)
     for k in range(nb):
@@ -253,8 +267,10 @@ cdef class ArcFeatures(Features):
         cdef bint of_labels = lines == &self.labels
         cdef uint64_t n_rows = self.n_label_groups if of_labels else self.n_arc_rows
         cdef double *out
-        cdef double total
+        cdef double of_direction, of_distance
         cdef const double *w
+        cdef const int *place = p.place
+        cdef Py_ssize_t pitch = p.pitch
         cdef int bin, status = 0
         if prepare(lines, x, &parts) < 0:
             return self.short_of_memory()
@@ -271,14 +287,14 @@ cdef class ArcFeatures(Features):
                 h, m = arc // n, arc % n + 1
                 counts[slot] = 0 if h == m else find_rows(lines, &parts, h, m, n_rows, rows + slot * parts.most)
                 for q in range(slot * parts.most, slot * parts.most + counts[slot]):
-                    if p.place != NULL:
-                        SP_PREFETCH(p.place + self.first_row(rows[q], of_labels))
+                    if place != NULL:
+                        SP_PREFETCH(place + self.first_row(rows[q], of_labels))
                     else:
-                        SP_PREFETCH(p.w + self.first_row(rows[q], of_labels) * p.pitch)
-            if p.place != NULL and 2 <= arc < n * (n + 1) + 2:
+                        SP_PREFETCH(p.w + self.first_row(rows[q], of_labels) * pitch)
+            if place != NULL and 2 <= arc < n * (n + 1) + 2:
                 slot = (arc - 2) % AHEAD
                 for q in range(slot * parts.most, slot * parts.most + counts[slot]):
-                    SP_PREFETCH(p.w + p.place[self.first_row(rows[q], of_labels)] * p.pitch)
+                    SP_PREFETCH(p.w + place[self.first_row(rows[q], of_labels)] * pitch)
             if arc < AHEAD - 1:
                 continue
             slot, h, m = (arc + 1) % AHEAD, (arc - AHEAD + 1) // n, (arc - AHEAD + 1) % n + 1
@@ -290,17 +306,18 @@ cdef class ArcFeatures(Features):
                 for q in range(slot * parts.most, slot * parts.most + counts[slot]):
                     for group in range(self.octets):
                         k = self.first_row(rows[q], True) + group
-                        w = p.w + (p.place[k] if p.place != NULL else k) * p.pitch
+                        w = p.w + (place[k] if place != NULL else k) * pitch
                         span = min(WIDTH, tags - WIDTH * group)
                         for k in range(span):
                             out[WIDTH * group + k] += w[k]
             else:
-                bin, total = slot_of(h, m), 0
+                bin, of_direction, of_distance = slot_of(h, m), 0, 0
                 for q in range(slot * parts.most, slot * parts.most + counts[slot]):
-                    w = p.w + (p.place[rows[q]] if p.place != NULL else rows[q]) * p.pitch
-                    total += w[0] + w[bin]
+                    w = p.w + (place[rows[q]] if place != NULL else rows[q]) * pitch
+                    of_direction += w[0]
+                    of_distance += w[bin]
                 for k in range(tags):
-                    out[k] = total
+                    out[k] = of_direction + of_distance
             if done > OFTEN:
                 if interrupted(done * (self.octets if of_labels else 1) * 4):
                     status = -1
@@ -441,7 +458,7 @@ cdef int gather(Sums *sums, int64_t key, double c) noexcept nogil:
 cdef int enlarge(Sums *sums) noexcept nogil:
     cdef Sums larger
     cdef Py_ssize_t q
-    larger.room, larger.used = max(1024, 4 * sums.room), 0
+    larger.room, larger.used = max(8192, 4 * sums.room), 0
     larger.keys, larger.values = <int64_t *> malloc(larger.room * sizeof(int64_t)), <double *> malloc(larger.room * sizeof(double))
     if larger.keys == NULL or larger.values == NULL:
         free(larger.keys)

@@ -92,27 +92,24 @@ def column_number(column, where, columns, n_columns) -> int:
 
 
 def default_template(n_columns) -> str:
-    """McDonald's features of first order (2005), where the first column is taken for forms and all others for tags.
+    """Features of first order after McDonald, Crammer and Pereira (2005).
 
-    A tag is read in the neighbourhood of head and dependent too, and between them. With one column this is the tag as well as the form.
+    The first column is taken for forms and all others for tags, the finest first and the coarsest last. With one column this is a tag as
+    well as the form. The words between head and dependent are seen by form and coarsest tag, and two tags beyond head and dependent.
     """
-    form, tags = 0, range(1, n_columns) if n_columns > 1 else [0]
-    lines = [f"A:{what}" for what in sides(form)] + ["A:bias"]
-    lines += [f"A:%h[0,{form}]/%d[0,{form}]", f"L:%h[0,{form}]/%d[0,{form}]"]
-    lines += [f"L:{what}" for what in sides(form)] + ["L:bias", f"L:%d[-1,{form}]", f"L:%d[+1,{form}]"]
+    tags = range(1, n_columns) if n_columns > 1 else [0]
+    form_h, form_d = "%h[0,0]", "%d[0,0]"
+    arcs, labels = ["bias", form_h, form_d, f"{form_h}/{form_d}"], ["bias", form_h, form_d, f"{form_h}/{form_d}", "%d[-1,0]", "%d[+1,0]"]
     for t in tags:
         h, d = f"%h[0,{t}]", f"%d[0,{t}]"
-        hf, df = f"%h[0,{form}]", f"%d[0,{form}]"
-        pairs = [h, d, f"{hf}/{h}", f"{df}/{d}", f"{hf}/{h}/{df}/{d}", f"{h}/{df}/{d}", f"{hf}/{h}/{d}", f"{h}/{df}", f"{hf}/{d}",
-                 f"{h}/{d}"]
-        around = [f"{h}/%h[+1,{t}]/%d[-1,{t}]/{d}", f"%h[-1,{t}]/{h}/%d[-1,{t}]/{d}", f"{h}/%h[+1,{t}]/{d}/%d[+1,{t}]",
-                  f"%h[-1,{t}]/{h}/{d}/%d[+1,{t}]"]
-        trios = [f"{h}/%d[-1,{t}]/{d}", f"{h}/{d}/%d[+1,{t}]", f"%h[-1,{t}]/{h}/{d}", f"{h}/%h[+1,{t}]/{d}",
-                 f"{h}/%d[-1,{t}]/{d}/%d[+1,{t}]", f"%h[-1,{t}]/{h}/%h[+1,{t}]/{d}"]
-        lines += [f"A:{what}" for what in (*pairs, *around, *trios, f"{h}/{d}/%b[{t}]")]
-        lines += [f"L:{what}" for what in (h, d, f"{h}/{d}", f"{hf}/{d}", f"{h}/{df}", *trios, f"{h}/{d}/%b[{t}]")]
-    return "\n".join(dict.fromkeys(lines)) + "\n"
-
-
-def sides(column) -> list[str]:
-    return [f"%h[0,{column}]", f"%d[0,{column}]"]
+        arcs += [h, d, f"{form_h}/{h}", f"{form_d}/{d}", f"{form_h}/{h}/{form_d}/{d}", f"{h}/{form_d}/{d}", f"{form_h}/{h}/{d}",
+                 f"{h}/{form_d}", f"{form_h}/{d}", f"{h}/{d}"]
+        arcs += [f"{h}/{d}/%{side}[{near},{t}]/%{side}[{far},{t}]" for side in "dh" for near, far in (("+1", "+2"), ("-1", "-2"))]
+        labels += [h, d, f"{h}/{d}", f"{form_h}/{d}", f"{h}/{form_d}", f"{h}/%d[-1,{t}]/{d}", f"{h}/{d}/%d[+1,{t}]", f"%h[-1,{t}]/{h}/{d}",
+                   f"{h}/%h[+1,{t}]/{d}"]
+    fine, coarse = tags[0], tags[-1]
+    arcs += [f"%h[0,{fine}]/%d[0,{fine}]/%h[{i},{fine}]/%d[{j},{fine}]" for i in ("+1", "-1") for j in ("-1", "+1")]
+    between = f"%h[0,{coarse}]/%d[0,{coarse}]/%b"
+    arcs += [f"{between}[{coarse}]", f"{between}[0]"]
+    labels += [f"{between}[{coarse}]"]
+    return "\n".join(dict.fromkeys([*(f"A:{what}" for what in arcs), *(f"L:{what}" for what in labels)])) + "\n"

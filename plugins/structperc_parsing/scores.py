@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from structperc.errors import DataError
 
+__all__ = ["attachment_scores"]
+
 
 def attachment_scores(y_true, y_pred) -> dict:
     """UAS and LAS, as the shared task of 2018 evaluates parses of gold tokens: all words count, punctuation too.

@@ -17,6 +17,9 @@ from structperc.errors import DataError, PluginError, UnusedOption, shortened
 from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.projective cimport projective_refusal, projective_tree_c, projective_work
+from structperc.solvers.arborescence_marginals import arborescence_marginals
+from structperc.solvers.k_best_arborescences import k_best_arborescences
+from structperc.solvers.projective import projective_marginals
 from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
 from structperc_parsing.scores import attachment_scores
 
@@ -169,6 +172,11 @@ cdef class TreeOutputs(Outputs):
             return list(y)
         return [(code // self.n_tags, self.names[code % self.n_tags]) for code in y]
 
+    def decode_marginals(self, Example x, marginals):
+        n = x.n_rows
+        table = marginals.reshape(n + 1, n + 1, self.n_tags)
+        return table[:, :, 0] if self.labels is None else table
+
     def measures(self, y_true, y_pred):
         return attachment_scores(y_true, y_pred)
 
@@ -241,6 +249,27 @@ cdef class TreeArgmax(Argmax):
     def __init__(self, n_tags, one_root):
         self.n_tags, self.one_root = n_tags, one_root
 
+    def k_best(self, scores, Example x, k):
+        """The k best trees without labels; with labels, and of projective trees, only enumeration lists them."""
+        n = x.n_rows
+        if self.n_tags > 1 or n == 0:
+            return None
+        heads, totals = k_best_arborescences(np.reshape(scores, (n + 1, n + 1)), int(k), bool(self.one_root))
+        return list(zip(map(tuple, heads.tolist()), totals.tolist()))
+
+    def marginals(self, scores, Example x):
+        """P(h, m) of the labels' log sums, times the share of the label."""
+        n = x.n_rows
+        if n == 0:
+            return np.zeros(self.n_tags)
+        scores = np.reshape(scores, (n + 1, n + 1, self.n_tags))
+        sums = np.logaddexp.reduce(scores, axis=2)
+        return (self.arc_marginals(sums)[:, :, None] * np.exp(scores - sums[:, :, None])).ravel()
+
+    def arc_marginals(self, scores):
+        """The probability of every arc, (n + 1, n + 1)."""
+        return arborescence_marginals(scores, bool(self.one_root))[1]
+
     def workspace_size(self, n_atoms):
         size = isqrt(n_atoms // self.n_tags)
         return self.work_size(size - 1) + (size * size if self.n_tags > 1 else 0)
@@ -289,6 +318,12 @@ cdef inline Py_ssize_t best_tag(const double *s, Py_ssize_t tags) noexcept nogil
 
 cdef class ProjectiveArgmax(TreeArgmax):
     """The same among projective trees, by Eisner's algorithm in O(n^3)."""
+
+    def k_best(self, scores, Example x, k):
+        return None
+
+    def arc_marginals(self, scores):
+        return projective_marginals(scores, one_root=bool(self.one_root))[1]
 
     cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
         return projective_work(n)

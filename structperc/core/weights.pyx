@@ -143,6 +143,10 @@ cdef class Weights(Component):
         """The weights to predict with, an array of length n_weights; None where w is no array."""
         return None
 
+    def at(self, indices):
+        """Entries of `vector` by their numbers, an array."""
+        return np.asarray(self.vector())[indices]
+
     def assign(self, vector, n_visited):
         """The inverse of `vector`: from now on w is this array, as if it had been that for n_visited examples."""
         raise self.missing("assign")
@@ -318,6 +322,12 @@ cdef class PrimalWeights(Weights):
             mean.flags.writeable = False
             self._mean, self._mean_visited = mean, n_visited
         return mean
+
+    def at(self, indices):
+        rows, columns = np.divmod(np.asarray(indices, dtype=np.intp), self.features.row_width)
+        table, where = self._table(), self._where(rows)
+        sums = table[where, columns + self.p.average] if self.p.average else None
+        return predicting(&self.averaging, table[where, columns], sums)
 
     def _in_order(self, values):
         if self.place is None:

@@ -69,12 +69,13 @@ def scores(lines, sentence, n_tags, n_hashed, w):
     for head, dependent in itertools.product(range(size), range(1, size)):
         if head == dependent:
             continue
-        total = 0.0
+        of_direction = of_distance = 0.0
         for row in rows([line for line in lines if not line.of_labels], sentence, head, dependent, n_hashed):
-            total += w[row * WIDTH] + w[row * WIDTH + slot(head, dependent)]
+            of_direction += w[row * WIDTH]
+            of_distance += w[row * WIDTH + slot(head, dependent)]
         atom = (head * size + dependent) * n_tags
         for tag in range(n_tags):
-            s[atom + tag] = total
+            s[atom + tag] = of_direction + of_distance
         if n_tags > 1:
             octets = -(-n_tags // WIDTH)
             for group in rows(of_labels, sentence, head, dependent, max(n_hashed // 16, 1)):

@@ -1,0 +1,163 @@
+"""Dependency parsing with scikit-learn's manners: `DependencyParser`."""
+
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from structperc import Engine
+from structperc.errors import OptionError
+from structperc_parsing.explanations import explain_arc
+from structperc_parsing.scores import attachment_scores
+
+__all__ = ["DependencyParser"]
+
+
+class DependencyParser(BaseEstimator):
+    """Predicts the head of every word of a sentence, and the label of its arc, such that all words form a tree.
+
+    A tree scores the sum of its arcs. An arc scores a weight for each feature of its head, its dependent, the words around and between
+    them, its direction and its distance. The tree of largest score is found exactly.
+
+    Parameters
+    ----------
+    projective : bool, default False
+        Whether arcs may not cross. English trees hardly cross, and projective trees are predicted better there.
+    lift : bool, default True
+        With `projective`: learn from trees with crossing arcs made projective (`n_lifted_` counts them), instead of refusing them.
+    one_root : bool, default True
+        Exactly one word has the root for head.
+    template : str, optional
+        Features of arcs, one a line. A line begins with A (it describes arcs) or L (it describes their labels). %h[offset,column] and
+        %d[offset,column] stand for a cell of the head or the dependent, or of a word so far behind; %b[column] for a cell of the words
+        between, once for each different cell. Every line is counted for the direction and for the distance of the arc too. Columns
+        are named by `columns`, or numbered from 0. None: McDonald's features of first order, with the first column as forms and all
+        others as tags.
+    columns : sequence of str, optional
+        Names of the tokens' columns.
+    n_hashed : int, default 2^22
+        Rows of eight weights that features are hashed to; those that a step has touched take 128 bytes.
+    update : str, default "pa1"
+    C : float, default 0.02
+        Aggressiveness of "pa1" and "pa2".
+    loss_weight : float, default 1.0
+        Learn from the tree that maximises score + loss_weight * loss, the number of words with a wrong head or label.
+    epochs : int, default 8
+    average, shuffle : bool, default True
+    random_state : None, int, numpy Generator or RandomState, default None
+    classes : list, optional
+        All labels; otherwise those of the first y.
+
+    Attributes
+    ----------
+    engine_ : Engine
+        What was trained; `engine_.save(path)` writes it without pickle, `Engine.load(path)` reads it.
+    classes_ : ndarray
+        The labels, where arcs have labels.
+    n_lifted_ : int
+    mistakes_ : list of int
+    status_ : str
+
+    Notes
+    -----
+    A token is a tuple or list of strings, one for each column, or a dict of them with the keys `columns`. y has a list for each
+    sentence: the head of each word, or pairs (head, label); heads are 0 for the root, words are counted from 1. Ties go to the lowest
+    label and, without `projective`, to the lowest head where no circle must be broken. Time per sentence of n words: O(n^2) arcs of
+    about 50 features each, and O(n^3) small steps if projective.
+
+    McDonald, Crammer and Pereira (2005), Online large-margin training of dependency parsers, ACL; Crammer et al. (2006), JMLR 7, for the
+    updates.
+
+    Examples
+    --------
+    >>> from structperc_parsing.estimators import DependencyParser
+    >>> X = [[("dogs", "NOUN"), ("bark", "VERB")], [("the", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]]
+    >>> y = [[(2, "nsubj"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]]
+    >>> parser = DependencyParser(random_state=0).fit(X, y)
+    >>> parser.predict([[("the", "DET"), ("dog", "NOUN"), ("sleeps", "VERB")]])
+    [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
+    """
+
+    def __init__(self, projective=False, lift=True, one_root=True, template=None, columns=None, n_hashed=1 << 22, update="pa1", C=0.02,
+                 loss_weight=1.0, epochs=8, average=True, shuffle=True, random_state=None, classes=None):
+        self.projective, self.lift, self.one_root = projective, lift, one_root
+        self.template, self.columns, self.n_hashed = template, columns, n_hashed
+        self.update, self.C, self.loss_weight, self.epochs = update, C, loss_weight, epochs
+        self.average, self.shuffle, self.random_state, self.classes = average, shuffle, random_state, classes
+
+    def fit(self, X, y, sample_weight=None):
+        """Trains from nothing.
+
+        Parameters
+        ----------
+        X : list of sentences
+        y : list of trees
+        sample_weight : array-like of shape (n_sentences,), optional
+            Scales the C of each sentence; 0 is as if it were absent.
+
+        Returns
+        -------
+        self
+            A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
+        """
+        engine = self._engine()
+        try:
+            engine.fit(X, y, sample_weight=sample_weight)
+        except KeyboardInterrupt:
+            if engine.model is not None:
+                self.engine_ = engine
+            raise
+        self.engine_ = engine
+        return self
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """One pass over a part of the data, continuing from what was learned; the first call fixes the labels."""
+        engine = self.__dict__.get("engine_") or self._engine()
+        engine.partial_fit(X, y, sample_weight=sample_weight)
+        self.engine_ = engine
+        return self
+
+    def predict(self, X, k=None):
+        """The tree of each sentence: a list of heads, or of pairs (head, label); with k, a list of the k best of them.
+
+        The k best are found for trees without labels that may cross; otherwise by enumeration, which is for short sentences alone.
+        """
+        return list(self._trained().predict(X, k=k))
+
+    def predict_marginals(self, X):
+        """The probability of every arc if trees were drawn in proportion to exp(score): (n + 1, n + 1) for each sentence.
+
+        Rows are heads, columns dependents; with labels there is a third axis. The updates do not fit probabilities: they rank arcs, and are
+        no calibrated confidence.
+        """
+        return list(self._trained().predict_marginals(X))
+
+    def score(self, X, y) -> float:
+        """UAS: the share of words with the right head; see `attachment` for labels."""
+        return self.attachment(X, y)["UAS"]
+
+    def attachment(self, X, y) -> dict:
+        """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`."""
+        return attachment_scores(y, self.predict(X))
+
+    def explain(self, sentence, dependent, head=None, label=None):
+        """The features of an arc with their weights, an `ArcExplanation`; by default of the arc that is predicted for this word."""
+        return explain_arc(self._trained(), sentence, dependent, head, label)
+
+    def __getattr__(self, name):
+        if name in ("classes_", "mistakes_", "status_", "n_lifted_"):
+            return getattr(self._trained(), name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _trained(self):
+        check_is_fitted(self, "engine_")
+        return self.engine_
+
+    def _engine(self):
+        options = self.get_params(deep=False)
+        options["lift"] = bool(self.lift and self.projective)
+        if self.update not in ("pa1", "pa2"):
+            if self.C != 0.02:
+                raise OptionError(f"C={self.C!r} has no effect with update={self.update!r}; leave it out.")
+            del options["C"]
+        return Engine("parsing", **options)
