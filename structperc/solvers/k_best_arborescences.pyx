@@ -9,6 +9,7 @@ import heapq
 
 import numpy as np
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
 from structperc.core.errors import DataError, OptionError
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, arborescence_work, max_arborescence_c, refusal, total_score
@@ -103,6 +104,7 @@ def k_best_arborescences(scores, k, one_root=False):
     loss, heads = cells.best((), ())
     waiting, found = [(loss, n_cells, heads, 0, ())], []
     while waiting and len(found) < k:
+        PyErr_CheckSignals()
         loss, _, heads, n_kept, forbidden = heapq.heappop(waiting)
         found.append((heads, -loss))
         if len(found) == k:

@@ -1,0 +1,52 @@
+"""Ctrl-C ends long work of the tree solvers, and leaves nothing behind."""
+
+import signal
+
+import numpy as np
+import pytest
+from scipy import sparse
+from structperc.solvers.arborescence_marginals import arborescence_marginals
+from structperc.solvers.arborescences import max_arborescence
+from structperc.solvers.k_best_arborescences import k_best_arborescences
+from structperc.solvers.projective import projective_marginals, projective_tree
+from structperc.solvers.sparse_arborescences import max_sparse_arborescence
+
+
+def normal(n, scale=1.0):
+    return np.random.default_rng(0).normal(size=(n + 1, n + 1)) * scale
+
+
+def some_arcs(n, degree):
+    random = np.random.default_rng(0)
+    heads = np.concatenate([np.zeros(n, dtype=int), random.integers(1, n + 1, n * degree)])
+    dependents = np.concatenate([np.arange(1, n + 1), random.integers(1, n + 1, n * degree)])
+    return sparse.csr_array(sparse.coo_array((random.normal(size=len(heads)), (heads, dependents)), shape=(n + 1, n + 1)))
+
+
+LONG = {
+    max_arborescence: lambda: ([normal(150)] * 60_000,),
+    projective_tree: lambda: ([normal(100)] * 20_000,),
+    projective_marginals: lambda: (normal(500),),
+    arborescence_marginals: lambda: (normal(250, scale=1000),),
+    k_best_arborescences: lambda: (normal(30), 10**6),
+    max_sparse_arborescence: lambda: (some_arcs(100_000, 10),),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+@pytest.mark.parametrize("solver", LONG)
+def test_ctrl_c(solver):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    arguments = LONG[solver]()
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            solver(*arguments)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert max_arborescence(np.zeros((3, 3)))[0].tolist() == [0, 0]
+    assert projective_tree(np.zeros((3, 3)))[0].tolist() == [0, 1]
