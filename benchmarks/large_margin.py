@@ -1,6 +1,6 @@
-"""Support vector ordinal regression: whole fits, memory, held-out errors and predictions beside other libraries, with kernels and linear.
+"""Support vector ordinal regression with kernels: whole fits, memory, held-out errors and predictions beside other libraries.
 
-Rows of skordinal and mord are left out where these are not installed. Fits of many seconds run once, like all others here.
+Rows of skordinal are left out where it is not installed. Fits of many seconds run once, like all others here.
 """
 
 import functools
@@ -15,7 +15,7 @@ from structperc_large_margin.estimators import SVOR
 
 from structperc.estimators import PRank
 
-ROWS, LARGE, LINEAR = (1_000, 2_000, 5_000), 20_000, (100_000, 1_000_000)
+ROWS, LARGE = (1_000, 2_000, 5_000), 20_000
 RANKS, COLUMNS, GAMMA, TOLERANCE, CACHE = 5, 10, 0.1, 1e-3, 200
 TESTED = 1_000
 COSTS = (1.0, 10.0)
@@ -27,16 +27,14 @@ MARGIN = 100                # MiB besides the cache: what the process takes for 
 def measure(quick):
     small = 10 if quick else 1
     kernels = [compare(n // small, n < LARGE) for n in (*ROWS, LARGE)]
-    lines = [linear(n // small // small) for n in LINEAR]
-    return {"load": os.getloadavg()[0], "kernels": kernels, "linear": lines, "prediction": prediction(SUPPORT_ROWS // small)}
+    return {"load": os.getloadavg()[0], "kernels": kernels, "prediction": prediction(SUPPORT_ROWS // small)}
 
 
-def workload(n, columns=COLUMNS, bent=True, seed=0):
-    """Rows whose rank depends on products and waves, or on a sum, with noise; ranks equally frequent; the last `TESTED` are held out."""
+def workload(n, seed=0):
+    """Rows whose rank depends on products and waves, with noise; all ranks equally frequent; the last `TESTED` are held out."""
     random = np.random.default_rng([n, seed])
-    X = random.normal(size=(n + TESTED, columns))
-    latent = X[:, 0] + X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) if bent else X[:, :5].sum(axis=1)
-    latent += 0.5 * random.normal(size=len(X))
+    X = random.normal(size=(n + TESTED, COLUMNS))
+    latent = X[:, 0] + X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) + 0.5 * random.normal(size=len(X))
     return X, np.digitize(latent, np.quantile(latent, np.arange(1, RANKS) / RANKS)) + 1
 
 
@@ -84,17 +82,6 @@ def prediction(n):
     return {"support": len(model.support_), "predict": min(cpu_seconds(model.predict, many) for _ in range(5)) / len(many) * 1e6}
 
 
-def linear(n):
-    X, y = workload(n, 20, bent=False)
-    contenders = {"SVOR implicit, linear": lambda: SVOR("implicit", kernel="linear", C=1.0, tol=TOLERANCE),
-                  "SVOR explicit, linear": lambda: SVOR("explicit", kernel="linear", C=1.0, tol=TOLERANCE)}
-    if importlib.util.find_spec("mord"):
-        import mord
-
-        contenders["mord LogisticAT"] = mord.LogisticAT
-    return {"rows": n, "fits": [{"name": name, **fitted(make(), X, y)} for name, make in contenders.items()]}
-
-
 # ---- what is shown ----
 
 def report(raw):
@@ -102,17 +89,13 @@ def report(raw):
                 "" if one["mib"] is None else shown(one["mib"]), shown(one["mae"]), "" if one["gap"] is None else f"{one['gap']:.1e}",
                 "" if one["support"] is None else f"{one['support']:,}", shown(one["predict"])]
                for case in raw["kernels"] for one in case["fits"]]
-    lines = [[f"{case['rows']:,}", one["name"], shown(one["seconds"]), "" if one["mib"] is None else shown(one["mib"]), shown(one["mae"]),
-              "" if one["gap"] is None else f"{one['gap']:.1e}"] for case in raw["linear"] for one in case["fits"]]
     p = raw["prediction"]
     return "\n\n".join([
         f"{RANKS} ranks, {COLUMNS} columns, kernel rbf with gamma = {GAMMA}; tolerance {TOLERANCE}, of the duality gap (SVOR) or of the "
-        f"optimality conditions (others), {CACHE} MB of cache. CPU seconds of one fit each; load of the machine at the end {raw['load']:.1f}. A "
-        f"standard error of these mean absolute errors is about 0.02.",
+        f"optimality conditions (others), {CACHE} MB of cache. CPU seconds of one fit each; load of the machine at the end "
+        f"{raw['load']:.1f}. A standard error of these mean absolute errors is about 0.02.",
         table(["rows", "", "C", "fit, s", "memory, MiB", "MAE", "gap", "support rows", "prediction, µs a row"], kernels),
-        f"A prediction from {p['support']:,} support rows takes {shown(p['predict'])} µs.",
-        "Linear, 20 columns:",
-        table(["rows", "", "fit, s", "memory, MiB", "MAE", "gap"], lines)])
+        f"A prediction from {p['support']:,} support rows takes {shown(p['predict'])} µs."])
 
 
 def goals(raw):
@@ -143,4 +126,4 @@ def draw(raw, folder):
 
 
 if __name__ == "__main__":
-    job.run("large_margin", "Support vector ordinal regression", measure, report, goals, draw)
+    job.run("large_margin", "Support vector ordinal regression with kernels", measure, report, goals, draw)
