@@ -265,6 +265,7 @@ cdef class ArcFeatures(Features):
         cdef Py_ssize_t *counts
         cdef Py_ssize_t n = x.block.n_rows, m, h, arc, slot, q, k, group, span, tags = self.n_tags, done = 0
         cdef bint of_labels = lines == &self.labels
+        cdef Py_ssize_t octets = self.octets if of_labels else 1
         cdef uint64_t n_rows = self.n_label_groups if of_labels else self.n_arc_rows
         cdef double *out
         cdef double of_direction, of_distance
@@ -294,7 +295,10 @@ cdef class ArcFeatures(Features):
             if place != NULL and 2 <= arc < n * (n + 1) + 2:
                 slot = (arc - 2) % AHEAD
                 for q in range(slot * parts.most, slot * parts.most + counts[slot]):
-                    SP_PREFETCH(p.w + place[self.first_row(rows[q], of_labels)] * pitch)
+                    k = self.first_row(rows[q], of_labels)
+                    for group in range(octets):
+                        if place[k + group] != 0:           # the row of zeros is at hand
+                            SP_PREFETCH(p.w + place[k + group] * pitch)
             if arc < AHEAD - 1:
                 continue
             slot, h, m = (arc + 1) % AHEAD, (arc - AHEAD + 1) // n, (arc - AHEAD + 1) % n + 1
@@ -304,8 +308,10 @@ cdef class ArcFeatures(Features):
             out = s + (h * (n + 1) + m) * tags
             if of_labels:
                 for q in range(slot * parts.most, slot * parts.most + counts[slot]):
-                    for group in range(self.octets):
+                    for group in range(octets):
                         k = self.first_row(rows[q], True) + group
+                        if place != NULL and place[k] == 0:
+                            continue
                         w = p.w + (place[k] if place != NULL else k) * pitch
                         span = min(WIDTH, tags - WIDTH * group)
                         for k in range(span):
@@ -319,7 +325,7 @@ cdef class ArcFeatures(Features):
                 for k in range(tags):
                     out[k] = of_direction + of_distance
             if done > OFTEN:
-                if interrupted(done * (self.octets if of_labels else 1) * 4):
+                if interrupted(done * octets * 4):
                     status = -1
                     break
                 done = 0
