@@ -90,6 +90,9 @@ class LargeMarginTrainer(Trainer):
             raise OptionError(f"C={context.C} has no effect with nu={self.nu}, which takes its place; leave one of them out.")
 
     def check_chunks(self, parts):
+        if not parts.weights.n_visited and not self.warm_start:
+            raise PluginError("trainer='svor' solves one problem over all examples, and partial_fit goes on from its solution; call fit "
+                              "first. An engine with warm_start=True may begin with partial_fit, and fit goes on from there.")
         if parts.update.threshold_order != "kept":
             raise PluginError(f"partial_fit goes on with steps of {type(parts.update).__name__}, which may disorder the real thresholds of "
                               f"trainer='svor'; make the engine with update='exact-pa1', 'exact-pa2' or 'exact-pa'.")

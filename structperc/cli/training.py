@@ -15,7 +15,7 @@ from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say
 from structperc.engine.trainers import INTERRUPTED
-from structperc.errors import DataError, MissingExtra, OptionError
+from structperc.errors import DataError, MissingExtra, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
@@ -118,6 +118,8 @@ def summary(engine, arguments, facts) -> list[str]:
     kind = "sentences" if facts.columns is None else "examples"
     lines["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
     lines["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / facts.examples:.1%} of the {kind}"
+    if hasattr(engine, "gap_"):
+        lines["gap"] = f"{engine.gap_:.3g} at most above the optimum, of an objective of {engine.objective_:.6g}"
     lines["model"] = arguments.model
     return [
         f"{engine.problem} trained on {arguments.data}", *(f"  {key:<8}  {value}" for key, value in lines.items()),
@@ -146,7 +148,13 @@ def next_steps(engine, arguments, facts) -> list[str]:
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",
              f"structperc plot {model}{f' --data {data}{same}' if is_ordered(engine) else ''} --output {picture}"]
-    if engine.status_ == "max_epochs":
+    try:
+        engine.parts_.trainer.check_answers()
+    except StructPercError as error:
+        steps = [f"no predictions: {error}"]
+    if engine.status_ == "max_epochs" and not engine.parts_.trainer.online:
+        steps.append(f"it did not converge: add --set epochs={max(1000, 10 * engine.epochs)}")
+    elif engine.status_ == "max_epochs":
         switches = [f"--set {name}=true" for name in ("shuffle", "average")
                     if not getattr(engine, name) and not (name == "shuffle" and arguments.stream)]
         steps.append(f"it did not converge: add {' '.join([f'--set epochs={max(20, 2 * engine.epochs)}', *switches])}")

@@ -415,6 +415,32 @@ def test_a_real_interrupt_of_a_process(data):
     assert len(Engine.load("i.model").predict(data.drop(columns="level"))) == 90
 
 
+LARGE_MARGIN = ("--target", "level", "--model", "my.model", "--plugin", "large-margin", "--set", "trainer=svor")
+
+
+@pytest.mark.parametrize("method", ["implicit", "explicit", "fixed-margin", "sum-of-margins"])
+def test_large_margins(data, run, method):
+    further = ("--set", "C=0.2") if method == "sum-of-margins" else ()
+    code, out, err = run("fit", "prank", "train.csv", *LARGE_MARGIN, "--set", f"method={method}", "--set", "epochs=1000", *further)
+    assert (code, err) == (0, "") and ", converged" in out and "at most above the optimum" in out and "did not converge" not in out
+    assert run("evaluate", "my.model", "test.csv", "--target", "level")[0] == 0
+    assert run("plot", "my.model", "--data", "test.csv", "--target", "level", "--output", "my.png")[0] == 0
+    code, out, _ = run("predict", "my.model", "test.csv")
+    assert [int(line) for line in out.split()[1:]] == Engine.load("my.model").predict(data[60:].drop(columns="level")).tolist()
+
+
+def test_large_margins_that_ended_early_or_without_answers(data, run):
+    code, out, _ = run("fit", "prank", "train.csv", *LARGE_MARGIN, "--set", "C=100")
+    assert code == 0 and "it did not converge: add --set epochs=1000\n" in out
+    pd.DataFrame({"x": range(5), "level": [1, 1, 2, 3, 3]}).to_csv("few.csv", index=False)
+    code, out, _ = run("fit", "prank", "few.csv", *LARGE_MARGIN, "--set", "method=fixed-margin", "--set", "C=0.1", "--set", "epochs=100")
+    assert code == 0 and ", disordered" in out and "no predictions: the best thresholds of the fixed margin are out of order" in out
+    code, _, err = run("predict", "my.model", "few.csv")
+    assert code == 2 and one_line(err) and "Use method='explicit'" in err
+    code, _, err = run("fit", "prank", "train.csv", *LARGE_MARGIN, "--set", "update=exact-pa1", "--stream")
+    assert code == 2 and "call fit first" in err
+
+
 # ---- predict, evaluate, plot ----
 
 

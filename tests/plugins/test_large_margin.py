@@ -359,6 +359,11 @@ def test_steps_that_would_disorder_the_thresholds_are_refused(Xy):
         assert np.array_equal(model.atom_scores(X), before) and model.status_ == "converged"
 
 
+def test_partial_fit_does_not_begin_where_nothing_goes_on_from_it(Xy):
+    with pytest.raises(PluginError, match="call fit first.*warm_start=True may begin with partial_fit"):
+        engine(update="exact-pa1").partial_fit(*Xy)
+
+
 def test_the_mean_counts_the_optimum_for_each_of_its_examples(Xy):
     X, y = Xy
     plain, averaged = (engine(update="exact-pa1", average=average).fit(X, y) for average in (False, True))
