@@ -1,7 +1,8 @@
 """Runs all benchmarks one after the other, prints their tables and writes them with figures; `make bench` calls this.
 
     python benchmarks/run.py [--quick] [--output FOLDER]
-                             [--only epoch peers stream fixed exact tagging scaling kernels trees boosting large_margin arborescences]
+                             [--only epoch peers stream fixed exact tagging scaling kernels trees boosting large_margin
+                                     large_margin_linear arborescences]
 """
 
 import argparse
@@ -17,7 +18,8 @@ import job
 from structperc.errors import MissingData, MissingExtra
 from structperc.files.datasets import load_conll2000, load_ud_english_ewt
 
-JOBS = ("epoch", "peers", "stream", "fixed", "exact", "tagging", "scaling", "kernels", "trees", "boosting", "large_margin", "arborescences")
+JOBS = ("epoch", "peers", "stream", "fixed", "exact", "tagging", "scaling", "kernels", "trees", "boosting", "large_margin",
+        "large_margin_linear", "arborescences")
 
 
 def main():
