@@ -7,7 +7,8 @@ the tables to ranks.
 import attrs
 import numpy as np
 from learned_features import HiddenLayer
-from reproduce_kernel import EPOCHS, GAMMAS, PERCEPTRONS, UPDATES, engine, grid, trained
+from reproduce_kernel import CS, EPOCHS, GAMMAS, PERCEPTRONS, UPDATES, engine, grid, trained
+from structperc_large_margin.estimators import SVOR
 
 MARGINS = (0.0, 10.0, 100.0, 1000.0)        # of CuSum on learned features: the score that a rank of distance asks for
 LAYER_EPOCHS = (5, 20, 80)                  # of CuSum on learned features
@@ -88,9 +89,25 @@ def per_column(options, X):
     return options | {"gamma": options["gamma"] / X.shape[1]}
 
 
+@attrs.frozen
+class SupportVectors:
+    """Support vector ordinal regression with an RBF kernel, of the ranks that its rows have; gamma is divided by the number of columns."""
+
+    name: str
+    method: str
+    choices = grid(gamma=GAMMAS, C=CS)
+
+    def fit(self, options, X, y, bins):
+        return SVOR(method=self.method, kernel="rbf", **per_column(options, X)).fit(X, y)
+
+    def answers(self, model, X):
+        return {self.name: model.predict(X)}
+
+
+SUPPORT = {"SVOREX": "explicit", "SVORIM": "implicit"}
 LEARNERS = {
     "learned CuSum": LearnedCuSum(),
     "kernel CuSum": Kernel("kernel CuSum", "cusum", trained(UPDATES, gamma=GAMMAS, epochs=EPOCHS)),
     "kernel PRank": Kernel("kernel PRank", "prank", trained(PERCEPTRONS, gamma=GAMMAS, epochs=EPOCHS)),
-}
+} | {name: SupportVectors(name, method) for name, method in SUPPORT.items()}
 COLUMNS = ("network", *LEARNERS)

@@ -11,14 +11,16 @@ import time
 from pathlib import Path
 
 import job
+import ordinal_benchmark
 import ordinal_boosting
+import ordinal_margins
 import ordinal_nine
 from measuring import single_thread
 from remembered import FOLDER, Remembered
 
 from structperc.errors import MissingData, MissingExtra
 
-PARTS = {"nine": ordinal_nine, "boosting": ordinal_boosting}
+PARTS = {"margins": ordinal_margins, "nine": ordinal_nine, "benchmark": ordinal_benchmark, "boosting": ordinal_boosting}
 
 
 def main():

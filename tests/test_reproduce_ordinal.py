@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib", reason="the experiments draw figures")
 pytest.importorskip("sklearn", reason="the experiments fold rows by scikit-learn")
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-NEEDED = ("orca_pyrim10/pyrim10_partitions.tar.gz", "chu_ghahramani/machinecpu.csv", "chu_ghahramani/diabetes_partitions.tar.gz")
+NEEDED = ("orca_pyrim10/pyrim10_partitions.tar.gz", "chu_ghahramani/diabetes_partitions.tar.gz")
 
 
 @pytest.fixture
@@ -40,10 +40,12 @@ def test_a_quick_run_writes_tables_and_figures(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | one_thread)
 
     assert done.returncode == 0, done.stderr
-    tables = [path.read_text() for path in sorted(tmp_path.glob("*.md"))]
-    assert len(tables) == 2
-    assert all("verdict" in text and " ± " in text and "nan" not in text for text in tables)
-    assert all((tmp_path / name).is_file() for text in tables for name in re.findall(r"\]\(([\w-]+\.png)\)", text))
+    tables = {path.stem.rpartition("-")[2]: path.read_text() for path in tmp_path.glob("*.md")}
+    assert tables.keys() == {"margins", "nine", "benchmark", "boosting"}
+    assert all(" ± " in text and "nan" not in text for text in tables.values())
+    assert all(learner in tables["nine"] for learner in ("learned CuSum", "kernel PRank", "SVOREX", "SVORIM"))
+    assert all(f"## {base}" in tables["boosting"] for base in ("ORStump", "PRank", "SVOR"))
+    assert all((tmp_path / name).is_file() for text in tables.values() for name in re.findall(r"\]\(([\w-]+\.png)\)", text))
 
 
 def test_a_missing_data_set_is_named(scripts, tmp_path, monkeypatch):
@@ -86,3 +88,17 @@ def test_ranks_are_equally_frequent_and_follow_the_target(scripts):
     assert np.bincount(ranks).tolist() == [0, 2, 2, 2, 2, 2]
     assert (np.diff(ranks[np.argsort(target, kind="stable")[6:]]) >= 0).all()
     assert ranks[target == 0].max() <= ranks[target > 0].min()
+
+
+def test_a_hidden_layer_learns_what_is_bent_and_keeps_its_best_epoch(scripts):
+    from learned_features import PATIENCE, HiddenLayer
+
+    random = np.random.default_rng(0)
+    X = random.uniform(-2, 2, (120, 1))
+    y = 1 + np.digitize(X[:, 0] ** 2, [1, 2, 3])
+    layer, again = HiddenLayer(seed=1).fit(X[:80], y[:80]), HiddenLayer(seed=1).fit(X[:80], y[:80])
+
+    assert np.abs(layer.predict(X[80:]) - y[80:]).mean() < 0.6 * np.abs(y[:80].mean() - y[80:]).mean()
+    assert layer.transform(X).shape == (120, 1000)
+    assert (layer.predict(X) == again.predict(X)).all()
+    assert layer.epochs > PATIENCE
