@@ -12,7 +12,7 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test fuzz torture sanitize sanitized bench reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture sanitize sanitized bench reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make reproduce-kernel     kernels on the nine sets of the published experiment: mean errors beside support vector machines"
 	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
+	@echo "make reproduce-structures link two files of records by learned matchings, beside classifiers of pairs"
 	@echo "make wheel    build a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
 	@echo "make lint     check the style of Python and Cython"
@@ -72,6 +73,9 @@ reproduce-ordinal: $(VENV)/with-bench
 
 reproduce-ranking: $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_ranking.py $(ARGS)
+
+reproduce-structures: $(VENV)/with-bench
+	$(BIN)/python benchmarks/linking.py $(ARGS)
 
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist

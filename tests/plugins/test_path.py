@@ -1,0 +1,109 @@
+"""The problem path: arcs as rows with keys, start and end per example, what is learned and refused, the command line."""
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from structperc.solvers.paths import best_path, grid_graph
+
+from structperc import Engine
+from structperc.cli import main
+from structperc.errors import DataError
+from structperc.estimators import StructuredEstimator
+from structperc.testing import check_problem
+
+TASTE = np.array([2.0, -1.0, 0.5])
+GRID = grid_graph(4, 4)
+
+
+def maps(n=60, ends=False, seed=0):
+    """Grids with features of arcs, and the path that the taste would take."""
+    random = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        features = random.normal(size=(len(GRID[0]), 3))
+        start, end = (int(random.integers(0, 6)), 15) if ends else (0, 15)
+        y.append(best_path(*GRID, features @ TASTE, start, end)[0].tolist())
+        X.append(np.column_stack([*GRID, *([np.full(len(features), node) for node in (start, end)] if ends else []), features]))
+    return X, y
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "zero-one"}])
+def test_the_battery(options):
+    assert {outcome for _, outcome in check_problem("path", **options)} == {"passed"}
+
+
+def test_the_search_with_a_loss_is_exact():
+    checks = ["augmented_argmax_maximises"]
+    for loss in ("hamming", "zero-one"):
+        assert check_problem("path", update="pa1", loss_weight=1.0, loss=loss, checks=checks) == [(checks[0], "passed")]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_paths_are_learned(ends):
+    X, y = maps(150, ends)
+    engine = Engine("path", ends=ends, epochs=20, average=True).fit(X[:100], y[:100])
+    found = engine.predict(X[100:])
+    assert np.mean([list(a) == b for a, b in zip(found, y[100:], strict=True)]) >= 0.9
+    assert engine.n_features_in_ == X[0].shape[1] and engine.coef_.shape == (3,) and engine.margins(X).min() >= 0
+    assert " to " in str(engine.explain(X[0]))
+    assert all(0 <= p.min() and p.max() <= 1 + 1e-9 for p in engine.predict_marginals(X[:5]))
+
+
+def test_the_order_in_which_a_path_is_given_does_not_matter():
+    X, y = maps()
+    engine = Engine("path", epochs=3).fit(X, y)
+    assert np.array_equal(Engine("path", epochs=3).fit(X, [arcs[::-1] for arcs in y]).coef_, engine.coef_)
+
+
+def test_a_saved_model_answers_the_same(tmp_path):
+    X, y = maps(ends=True)
+    engine = Engine("path", ends=True, epochs=3).fit(X, y)
+    engine.save(tmp_path / "model")
+    assert Engine.load(tmp_path / "model").predict(X).tolist() == engine.predict(X).tolist()
+
+
+def test_the_estimator_is_cloned_and_cross_validated():
+    X, y = maps()
+    model = StructuredEstimator(problem="path", epochs=10, average=True, random_state=0)
+    assert cross_val_score(clone(model), X, [tuple(arcs) for arcs in y], cv=3).mean() > -2
+
+
+@pytest.mark.parametrize(("x", "y", "sentence"), [
+    ([[0, 1, 1], [1, 2, 1]], [0], r"the arcs \(0,\) of example 0 are no path from its start to its end"),
+    ([[0, 1, 1], [1, 2, 1], [0, 2, 1]], [0, 1, 2], "are no path"),
+    ([[0, 1, 1], [1, 2, 1]], [2], "atom 2"),
+    ([[0, 1, 1], [1, 0, 1], [1, 2, 1]], [0, 2], "the graph has a cycle among the nodes 0, 1"),
+    ([[0, 1, 1], [1, 2, 1], [2, 1, 1], [1, 3, 1]], [0, 3], "cycle among the nodes 1, 2"),
+])  # fmt: skip
+def test_what_is_no_path_is_refused(x, y, sentence):
+    with pytest.raises(DataError, match=sentence):
+        Engine("path").fit([np.array(x, dtype=float)], [y])
+
+
+def test_starts_and_ends_that_do_not_fit_are_refused():
+    X, y = maps(ends=True)
+    engine = Engine("path", ends=True).fit(X, y)
+    mixed = X[0].copy()
+    mixed[1, 2] = 5
+    with pytest.raises(Exception, match="the rows of example 0 name several starts or ends; expected one of each"):
+        engine.predict([mixed])
+    away = X[0].copy()
+    away[:, 2:4] = [15, 0]
+    with pytest.raises(DataError, match="example 0 cannot be answered: no path leads from node 15 to node 0"):
+        engine.predict([away])
+
+
+def test_the_command_line_reads_arcs_from_a_table(tmp_path, capsys):
+    X, y = maps(80)
+    frame = pandas.DataFrame(np.concatenate(X), columns=["from", "to", "a", "b", "c"])
+    frame.insert(0, "map", np.repeat(np.arange(len(X)), len(X[0])))
+    frame["taken"] = np.concatenate([np.isin(np.arange(len(X[0])), arcs) for arcs in y]).astype(int)
+    path, model, answers = (str(tmp_path / name) for name in ("arcs.csv", "model", "answers.csv"))
+    frame.to_csv(path, index=False)
+    settings = ["--set", "epochs=20", "--set", "average=true"]
+    assert main(["fit", "path", path, "--group", "map", "--target", "taken", "--model", model, *settings]) in (0, None)
+    assert main(["predict", model, path, "--group", "map", "--output", answers]) in (0, None)
+    assert np.mean(pandas.read_csv(answers).iloc[:, -1] == frame["taken"]) > 0.9
+    capsys.readouterr()
