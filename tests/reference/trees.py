@@ -124,3 +124,46 @@ def marginals_of(scores, trees, n):
             arcs[heads[m - 1], m] += p
             siblings[heads[m - 1], m, next_sibling(heads, m)] += p
     return best + np.log(weights.sum()), arcs, siblings
+
+
+def eisner(scores, siblings=None, one_root=False):
+    """The heads of the best projective tree, by the rule for ties of `projective_tree`: the first split of every span."""
+    n = len(scores) - 1
+
+    def first_best(candidates):
+        return max(candidates, key=lambda found: found[0])
+
+    def join(*spans):
+        return sum(score for score, _ in spans), sum((arcs for _, arcs in spans), ())
+
+    @functools.cache
+    def right(i, j):
+        """Words i..j, governed by i."""
+        return (0, ()) if i == j else first_best([join(arc(i, q), right(q, j)) for q in range(i + 1, j + 1)])
+
+    @functools.cache
+    def left(i, j):
+        return (0, ()) if i == j else first_best([join(left(i, q), arc(j, q)) for q in range(i, j)])
+
+    @functools.cache
+    def pair(i, j):
+        return first_best([join(right(i, q), left(q + 1, j)) for q in range(i, j)])
+
+    @functools.cache
+    def arc(h, m):
+        i, j = min(h, m), max(h, m)
+        if siblings is None:
+            inside = pair(i, j)
+        else:
+            closest = left(i + 1, j) if h < m else right(i, j - 1)
+            inside = first_best([join(closest, (siblings[h, m, h], ())), *(
+                join(arc(h, s), pair(min(s, m), max(s, m)), (siblings[h, m, s], ())) for s in range(i + 1, j))])
+        return join((scores[h, m], ((m, h),)), inside)
+
+    if one_root:
+        below = [join((scores[0, r] + (0 if siblings is None else siblings[0, r, 0]), ((r, 0),)), left(1, r), right(r, n))
+                 for r in range(1, n + 1)]
+        _, arcs = first_best(below)
+    else:
+        _, arcs = right(0, n)
+    return [h for _, h in sorted(arcs)]

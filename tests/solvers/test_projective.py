@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from reference.trees import (
     arborescences,
+    eisner,
     is_projective,
     is_tree,
     marginals_of,
@@ -65,6 +66,17 @@ def test_the_best_of_all_trees_and_sums_over_them(one_root, with_siblings):
         for found, expected in zip(projective_marginals(scores, **arguments), marginals_of(totals, trees, n), strict=False):
             assert found == pytest.approx(expected, abs=1e-11)
     assert refused > 20
+
+
+@pytest.mark.parametrize("with_siblings", [False, True])
+@pytest.mark.parametrize("one_root", [False, True])
+def test_the_slow_twin_gives_the_same_heads_among_equals_too(one_root, with_siblings):
+    random = np.random.default_rng(5)
+    for _ in range(60):
+        n = int(random.integers(1, 13))
+        scores, siblings = random.integers(-1, 2, size=(n + 1, n + 1)), random.integers(-1, 2, size=(n + 1, n + 1, n + 1))
+        siblings = siblings if with_siblings else None
+        assert projective_tree(scores, siblings, one_root)[0].tolist() == eisner(scores, siblings, one_root)
 
 
 def test_long_sentences():
