@@ -176,14 +176,14 @@ class LargeMarginTrainer(Trainer):
         if not self.warm_start or before is None:
             return None
         known, n_visited = before.parts.trainer, before.parts.weights.n_visited
+        n = run.n_examples if run.active is None else len(run.active)
         if isinstance(known, LargeMarginTrainer) and known.mu is not None and known.n_visited == n_visited:
-            n = run.n_examples if run.active is None else len(run.active)
             if known.n_visited != n:
                 raise DataError(f"warm_start=True goes on from a training on {known.n_visited} examples, but there are {n} now; it needs "
                                 f"the same ones in the same order. Make a new engine for others.")
             if known.method == self.method and len(known.mu) == len(chain.node):
                 return rescaled(chain, known.mu, run.context.C / known.C)
-        return suggested(chain, *direction(before, run.rows), problem.scores) if chain.gain else None
+        return suggested(chain, *direction(before, run.rows, n), problem.scores) if chain.gain else None
 
     def warn_of_slabs(self, labels):
         """Names the ranks between whose planes there is no room."""
@@ -246,13 +246,17 @@ class LargeMarginTrainer(Trainer):
         self.C, self.rho, self.n_visited, self.found, self.mu = float(C), float(rho), n_visited, found, mu if len(mu) else None
 
 
-def direction(model, rows):
-    """The scores of rows along the one direction of a model that was trained on them, and the squared length of w."""
+def direction(model, rows, n_examples):
+    """The scores of rows along the one direction of a model that was trained on them, and the squared length of w.
+
+    `n_examples` rows have a weight.
+    """
     scores = model.atom_scores(rows)[:, 0] + model.attribute("thresholds_")[0]
     if model.parts.weights.vector() is not None:
         return scores, float(np.sum(model.attribute("coef_") ** 2))
-    held, values = model.attribute("support_"), model.attribute("dual_coef_")[:, 0]
-    if len(held) and held.max() >= len(scores):
-        raise DataError(f"warm_start=True goes on from a training that has seen row {held.max()}, but X has {len(scores)} rows; it needs "
-                        f"the same ones in the same order. Make a new engine for others.")
-    return scores, float(values @ scores[held])
+    n_visited = model.parts.weights.n_visited
+    if n_visited % n_examples:
+        raise DataError(f"warm_start=True goes on from online training that has visited {n_visited} examples, which are no passes over "
+                        f"the {n_examples} that there are now; it needs the same ones in the same order. Make a new engine for others.")
+    held = model.attribute("support_") % len(scores)            # rows are numbered on from pass to pass of partial_fit
+    return scores, float(model.attribute("dual_coef_")[:, 0] @ scores[held])
