@@ -3,7 +3,8 @@
     Engine("prank", pocket=True, epochs=100)        the best of all rankers that the steps make, by the loss over all rows
 
 With `pocket` a model's loss on its training data never rises with the epochs, and sample weights and costs of examples count. After each
-step the ranker is compared on all rows (0.2 ns for each row and column), so that noisy data of 10^5 rows want `pocket="runs"`.
+step the ranker is compared on all rows (0.2 ns for each row and column). `pocket="screened"` compares hopeless rankers on some hundred rows
+alone, which takes a tenth of the time on thousands of rows; `"runs"` hardly takes longer than the steps, and finds worse rankers.
 """
 
 from structperc import Option, hookimpl
@@ -29,8 +30,9 @@ options = {
     ),
     "pocket": Option(
         False,
-        (False, True, "runs"),
-        "keep the ranker of least total cost, compared after every step; 'runs': compare only rankers that are right longer in a row",
+        (False, True, "screened", "runs"),
+        "keep the ranker of least total cost, compared after every step; 'screened': end a comparison where the first rows are hopeless; "
+        "'runs': compare only rankers that are right longer in a row",
         later=True,
     ),
 }
@@ -62,4 +64,6 @@ def structperc_update(context):
 @hookimpl
 def structperc_trainer(context):
     pocket = context.options["pocket"]
-    return PocketTrainer(context.options["variant"], pocket == "runs") if pocket and context.trainer == "online" else None
+    if not pocket or context.trainer != "online":
+        return None
+    return PocketTrainer(context.options["variant"], "all" if pocket is True else pocket)

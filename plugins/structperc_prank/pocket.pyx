@@ -1,7 +1,7 @@
 """The pocket algorithm with ratchet for rankers of one direction: perceptron steps on drawn examples, and the best ranker on all of them.
 
-After a step the costs of the ranker over all rows are summed, until they reach those of the ranker in the pocket. Costs are held as whole
-multiples of one 2^52nd of their sum, a power of two: sums are exact in any order, so rows of high cost come first.
+After a step the costs of the ranker over all rows are summed, until they reach those of the ranker in the pocket, or are hopeless. Costs
+are held as whole multiples of one 2^52nd of their sum, a power of two: sums are exact in any order, so rows of high cost come first.
 
 Typical sizes: 10^2..10^5 rows, 5..100 features, K = 5..10 ranks. Cost: 10 ns and O(features) for a draw, and for a step at most 0.2 ns for
 each row and column, and as much for each row and threshold; 1 ns for each value of sparse rows. Memory: 8 (features + 2 K) bytes a row
@@ -9,6 +9,7 @@ beside X.
 """
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
 from structperc.core.stopping cimport interrupted
 from structperc.plugin_tools import raise_interruption, taken
@@ -17,7 +18,8 @@ cdef extern from "pocket_sets.h" nogil:
     enum:
         SP_TILE
     ctypedef double (*sp_pocket)(const double *, const double *, Py_ssize_t, Py_ssize_t, Py_ssize_t, const double *, const double *,
-                                 double) noexcept nogil
+                                 double, double *, const double *) noexcept nogil
+    bint sp_hopeless(Py_ssize_t tile, double above, double *behind, double *squares) noexcept
     int sp_pockets(sp_pocket *sets, const char **names) noexcept
 
 cdef enum:
@@ -40,8 +42,9 @@ cdef class PocketSearch:
         Of all answers to each row.
     variant : {"structured", "original", "single"}
         The step, as of the option.
-    runs : bool
-        Check only rankers that answer longer in a row than the one in the pocket did; else all.
+    compared : {"all", "screened", "runs"}
+        Which rankers are compared with the one in the pocket: "all"; "screened": all, but a comparison ends where the costs of the first
+        rows are above the pocket's by three standard deviations; "runs": those that are right longer in a row than the pocket's was.
     seed : int
         Of the draws, below 2^64.
 
@@ -56,7 +59,8 @@ cdef class PocketSearch:
     cdef readonly int64_t updates
     cdef double unit, pocket_cost
     cdef int variant
-    cdef bint runs, dense, compared, in_pocket  # whether the total cost of the ranker is known; whether it is the one in the pocket
+    cdef bint runs, screened, dense
+    cdef bint compared, in_pocket                # whether the total cost of the ranker is known; whether it is the one in the pocket
     cdef int64_t run_length, pocket_run         # right answers in a row
     cdef Py_ssize_t n_checked                   # operations of a check
     cdef uint64_t seed
@@ -69,30 +73,41 @@ cdef class PocketSearch:
     cdef double[::1] sure                       # of the alias method: the part of a cell that is its own row's
     cdef int64_t[::1] other                     # and the row of the rest
     cdef double[::1] tiles, tile_costs
+    cdef int64_t[::1] order                     # of the rows of a check
+    cdef double[::1] sums, beside               # the costs of the first tiles, of the ranker at hand and of the pocket's
     cdef Py_ssize_t n_tiles
     cdef sp_pocket check_tiles
 
-    def __init__(self, X, y, costs, str variant, bint runs, seed, str instruction_set=None):
+    def __init__(self, X, y, costs, str variant, str compared, seed, str instruction_set=None):
         self.n_rows, self.n_features = X.shape
         self.n_ranks = costs.shape[1]
-        self.y, self.variant, self.runs, self.seed = np.ascontiguousarray(y, dtype=np.intc), VARIANTS[variant], runs, seed
+        self.y, self.variant, self.runs, self.seed = np.ascontiguousarray(y, dtype=np.intc), VARIANTS[variant], compared == "runs", seed
+        self.screened = compared == "screened"
         largest = costs.max(axis=1)
         self.unit = 2.0 ** (np.frexp(largest.sum())[1] - DIGITS)
         self.costs = np.rint(costs / self.unit)
         largest = np.rint(largest / self.unit)
         self.sure, self.other = alias_table(largest)
+        self.n_tiles = (self.n_rows + SP_TILE - 1) // SP_TILE
+        order = np.argsort(-largest, kind="stable")
+        if self.screened:                       # every tile gets rows of high and of low cost
+            order = np.concatenate([order[t::self.n_tiles] for t in range(self.n_tiles)])
+        self.order = order
+        self.sums, self.beside = np.zeros(self.n_tiles), np.zeros(self.n_tiles)
         self.dense = isinstance(X, np.ndarray)
         if self.dense:
             self.X = np.ascontiguousarray(X, dtype=float)
             self.values, self.indices, self.starts = np.zeros(1), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-            self.make_tiles(np.argsort(-largest, kind="stable"))
+            self.make_tiles()
             self.check_tiles = named_set(instruction_set)
         else:
             self.X = np.zeros((1, 1))
             self.values = np.append(X.data.astype(float), 0.0)
             self.indices, self.starts = np.append(X.indices, 0).astype(np.int64), X.indptr.astype(np.int64)
         self.ranker, self.pocket = np.zeros(self.n_features + self.n_ranks - 1), np.zeros(self.n_features + self.n_ranks - 1)
-        self.pocket_cost = np.asarray(self.costs)[:, self.n_ranks - 1].sum()        # all scores reach all thresholds
+        self.pocket_cost = INFINITY
+        self.pocket_cost = self.total()
+        self.beside[:] = self.sums
         self.compared = self.in_pocket = True
         self.n_checked = (X.size if self.dense else X.nnz) // 8 + self.n_rows * self.n_ranks // 8
 
@@ -100,13 +115,12 @@ cdef class PocketSearch:
     def cost(self):
         return self.pocket_cost * self.unit
 
-    cdef make_tiles(self, order):
-        """Packs rows and costs for the check, in this order; rows without costs fill up the last tile."""
+    cdef make_tiles(self):
+        """Packs rows and costs for the check, in its order; rows without costs fill up the last tile."""
         cdef Py_ssize_t n = self.n_rows
-        self.n_tiles = (n + SP_TILE - 1) // SP_TILE
         X, costs = np.zeros((self.n_tiles * SP_TILE, self.n_features)), np.zeros((self.n_tiles * SP_TILE, self.n_ranks))
-        X[:n] = np.asarray(self.X)[order]
-        costs[:n] = np.diff(np.asarray(self.costs)[order], axis=1, prepend=0)
+        X[:n] = np.asarray(self.X)[self.order]
+        costs[:n] = np.diff(np.asarray(self.costs)[self.order], axis=1, prepend=0)
         self.tiles, self.tile_costs = tiled(X), tiled(costs)
 
     def epoch(self, weights, n_visited, answers=None, drawn=None):
@@ -232,6 +246,8 @@ cdef class PocketSearch:
             cost = self.total()
             if cost < self.pocket_cost:
                 self.pocket_cost, self.in_pocket = cost, True
+                for j in range(self.n_tiles):
+                    self.beside[j] = self.sums[j]
                 for j in range(self.ranker.shape[0]):
                     self.pocket[j] = self.ranker[j]
             interrupted(self.n_checked)
@@ -239,16 +255,20 @@ cdef class PocketSearch:
             self.pocket_run = self.run_length
 
     cdef double total(self) noexcept nogil:
-        """The ranker's cost over all rows, or a part of that which reaches the pocket's."""
-        cdef double total = 0
-        cdef Py_ssize_t i
+        """The ranker's cost over all rows, or what is not below the pocket's."""
+        cdef const double *beside = &self.beside[0] if self.screened and self.pocket_cost < INFINITY else NULL
+        cdef double total = 0, behind = 0, squares = 0
+        cdef Py_ssize_t i, t, row
         if self.dense:
             return self.check_tiles(&self.tiles[0], &self.tile_costs[0], self.n_tiles, self.n_features, self.n_ranks - 1, &self.ranker[0],
-                                    &self.ranker[self.n_features], self.pocket_cost)
-        for i in range(self.n_rows):
-            total += self.costs[i, self.answer(i) - 1]
-            if total >= self.pocket_cost:
-                break
+                                    &self.ranker[self.n_features], self.pocket_cost, &self.sums[0], beside)
+        for t in range(self.n_tiles):
+            for i in range(t * SP_TILE, min((t + 1) * SP_TILE, self.n_rows)):
+                row = self.order[i]
+                total += self.costs[row, self.answer(row) - 1]
+            self.sums[t] = total
+            if total >= self.pocket_cost or beside != NULL and sp_hopeless(t, total - beside[t], &behind, &squares):
+                return self.pocket_cost
         return total
 
     def state(self):
@@ -262,6 +282,15 @@ cdef class PocketSearch:
         self.pocket_cost, self.seed = taken(state, "cost", np.float64, low=0), taken(state, "seed", np.uint64)
         self.updates, self.run_length, self.pocket_run, compared, in_pocket = taken(state, "counts", np.int64, (5,), low=0).tolist()
         self.compared, self.in_pocket = compared, in_pocket
+        self.measure_pocket()
+
+    cdef measure_pocket(self):
+        """The sums of the pocket's ranker over the first tiles."""
+        ranker, cost = self.ranker, self.pocket_cost
+        self.ranker, self.pocket_cost = self.pocket, INFINITY
+        self.total()
+        self.ranker, self.pocket_cost = ranker, cost
+        self.beside[:] = self.sums
 
 
 def tiled(values):

@@ -10,8 +10,8 @@ typedef long long SP(masks) __attribute__((vector_size(SP_WIDTH * 8)));
 #endif
 
 static double SP(pocket)(const double *x, const double *costs, ptrdiff_t n_tiles, ptrdiff_t n_features, ptrdiff_t n_thresholds,
-                         const double *w, const double *b, double enough) {
-    double total = 0;
+                         const double *w, const double *b, double enough, double *sums, const double *beside) {
+    double total = 0, behind = 0, squares = 0;
     for (ptrdiff_t t = 0; t < n_tiles && total < enough; t++) {
 #if SP_VECTORS
         for (int part = 0; part < SP_TILE; part += 4 * SP_WIDTH) {
@@ -41,6 +41,8 @@ static double SP(pocket)(const double *x, const double *costs, ptrdiff_t n_tiles
         for (ptrdiff_t k = -1; k < n_thresholds; k++, costs += SP_TILE)
             for (int i = 0; i < SP_TILE; i++) total += k < 0 || f[i] >= b[k] ? costs[i] : 0;
 #endif
+        sums[t] = total;
+        if (beside && sp_hopeless(t, total - beside[t], &behind, &squares)) return enough;
     }
     return total;
 }

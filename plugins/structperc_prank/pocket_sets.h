@@ -2,7 +2,8 @@
  *
  * The rows lie in tiles: 32 values of the first feature, 32 of the second, and so on. Beside them lie, for 32 rows each, the costs of the
  * rank 1 and by how much each further rank costs more. Costs are whole numbers whose sums stay below 2^53, so that every order of summation
- * is exact, and the sum may end as soon as it reaches `enough`.
+ * is exact, and the sum may end as soon as it reaches `enough`. The sums of the first tiles, the first two, and so on, are written to `sums`;
+ * with those of another ranker in `beside` the sum ends, as if it were enough, where it is hopeless.
  *
  * Typical sizes: 10^2 .. 10^5 rows, 5 .. 100 features, K = 5 .. 10 ranks. Cost: two operations for each row and feature, three for each row
  * and threshold, in vectors. */
@@ -27,7 +28,16 @@
 #define SP_PASTE(a, b) SP_PASTE_(a, b)
 #define SP(name) SP_PASTE(sp_##name, SP_SET)
 
-typedef double (*sp_pocket)(const double *, const double *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double *, const double *, double);
+typedef double (*sp_pocket)(const double *, const double *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double *, const double *, double, double *,
+                            const double *);
+
+/* Whether the costs of the first tiles are so far above those of another ranker that the rest need not be looked at: by more than three
+ * standard deviations of the differences of tiles. */
+static inline int sp_hopeless(ptrdiff_t tile, double above, double *behind, double *squares) {
+    double difference = above - *behind;
+    *behind = above, *squares += difference * difference;
+    return tile >= 3 && above > 0 && above * above > 9 * *squares;
+}
 
 #define SP_SET baseline
 #define SP_WIDTH 2

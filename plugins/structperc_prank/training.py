@@ -40,8 +40,9 @@ class PocketTrainer(Trainer):
     Parameters
     ----------
     variant : {"structured", "original", "single"}
-    runs : bool
-        Compare only rankers that answer more draws right in a row than the one in the pocket did, Gallant's ratchet.
+    compared : {"all", "screened", "runs"}
+        Which rankers are compared: all; all, but on the first rows alone where these are hopeless; those that answer more draws right in a
+        row than the one in the pocket did, Gallant's ratchet.
 
     Attributes
     ----------
@@ -54,8 +55,8 @@ class PocketTrainer(Trainer):
     options_used = ("trainer", "epochs", "random_state")
     citation = GALLANT
 
-    def __init__(self, variant, runs):
-        self.variant, self.runs = variant, runs
+    def __init__(self, variant, compared):
+        self.variant, self.compared = variant, compared
 
     def start(self, parts, context):
         self.costs = []
@@ -77,7 +78,7 @@ class PocketTrainer(Trainer):
         seed = run.context.random.integers(0, 2**64, dtype=np.uint64)
         if not costs.any():
             raise DataError("all costs are 0, so that any ranker is as good as any other; give some wrong answer a cost.")
-        search = PocketSearch(X, y, costs, self.variant, self.runs, seed)
+        search = PocketSearch(X, y, costs, self.variant, self.compared, seed)
         if run.resumed and self.resumed:
             search.restore(self.resumed)
         self.search, self.resumed = search, None

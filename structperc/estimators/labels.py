@@ -241,10 +241,12 @@ class PRank(ThresholdEstimator):
         Learn from the rank that maximises score + loss_weight * loss; 0: from the prediction itself.
     variant : {"structured", "original", "single"}, default "structured"
         "original" is Crammer and Singer's update, which also counts ties as errors; "single" moves the threshold next to the prediction.
-    pocket : bool or "runs", default False
-        True: of all rankers that the steps make, keep the one of least total cost on the training data. Examples are drawn with probability
-        proportional to their largest cost, and an epoch draws as many as there are. A step costs a sum over all rows, so "runs" compares
-        only rankers that answer more draws right in a row than the one kept did: hundreds of times faster on noisy data, and less sure.
+    pocket : bool, "screened" or "runs", default False
+        True: of all rankers that the steps make, keep the one of least total cost on the training data. Examples are drawn with
+        probability proportional to their largest cost, and an epoch draws as many as there are. A step costs a sum over all rows.
+        "screened" ends the sum where the first rows cost more than with the ranker kept, by three standard deviations: ten times faster
+        on thousands of rows, and hardly ever wrong. "runs" compares only rankers that answer more draws right in a row than the one kept
+        did: faster still, and worse.
         Needs `loss_weight=0` and no kernel, and has no use for `average` and `shuffle`.
     {parameters}
 

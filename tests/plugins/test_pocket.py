@@ -30,12 +30,12 @@ class Kept:
         self.vector, self.n_visited = np.array(vector), n_visited
 
 
-def compared(X, y, costs, variant, runs, seed, epochs, layout="dense64", instruction_set=None):
+def compared(X, y, costs, variant, compares, seed, epochs, layout="dense64", instruction_set=None):
     """Runs the search and its twin side by side."""
     stored_X = stored(X, layout)
     X = widened(stored_X)
-    search = PocketSearch(stored_X, y, costs, variant, runs, seed, instruction_set)
-    slow = twin.Pocket(X, y, costs, variant, runs, seed)
+    search = PocketSearch(stored_X, y, costs, variant, compares, seed, instruction_set)
+    slow = twin.Pocket(X, y, costs, variant, compares, seed)
     kept, last = Kept(), slow.cost
     for epoch in range(epochs):
         if slow.cost == 0:
@@ -57,15 +57,15 @@ def compared(X, y, costs, variant, runs, seed, epochs, layout="dense64", instruc
     return search
 
 
-@pytest.mark.parametrize("runs", [False, True])
+@pytest.mark.parametrize("compares", ["all", "runs"])
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(small_sets(5), st.integers(0, 2**64 - 1), st.data())
-def test_the_search_is_its_twin_bit_for_bit(variant, runs, small, seed, data):
+def test_the_search_is_its_twin_bit_for_bit(variant, compares, small, seed, data):
     X, y, r = small
     costs = np.array(data.draw(st.lists(st.lists(st.floats(0, 9, width=16), min_size=r, max_size=r), min_size=len(y), max_size=len(y))))
     costs[np.arange(len(y)), y - 1] = 0
     costs[0, y[0] % r] = 1
-    compared(X, y, costs, variant, runs, seed, epochs=6)
+    compared(X, y, costs, variant, compares, seed, epochs=6)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -73,7 +73,7 @@ def test_every_layout_is_compared_alike(layout):
     rng = np.random.default_rng(LAYOUTS.index(layout))
     for n, d, r in ((75, 3, 6), (33, 9, 2)):
         X, y = real(rng, n, d, r, noise=1.0)
-        compared(X, y, abs(np.arange(1.0, r + 1) - y[:, None]), "structured", False, 7, epochs=2, layout=layout)
+        compared(X, y, abs(np.arange(1.0, r + 1) - y[:, None]), "structured", "all", 7, epochs=2, layout=layout)
 
 
 @pytest.mark.parametrize("instruction_set", instruction_sets())
@@ -83,7 +83,20 @@ def test_every_instruction_set_gives_the_same_bits(instruction_set):
         X, y = real(rng, n, d, r, noise=1.0)
         X[::7] = X[1]
         costs = rng.random((n, r)) * (np.arange(1, r + 1) != y[:, None])
-        compared(X, y, costs, "structured", False, 5, epochs=2, instruction_set=instruction_set)
+        compared(X, y, costs, "structured", "all", 5, epochs=2, instruction_set=instruction_set)
+
+
+@pytest.mark.parametrize("layout", ["dense64", "csr64-int32"])
+def test_hopeless_rankers_are_not_compared_on_all_rows(layout):
+    """Screened comparisons are their twin's, too, and here they find what all comparisons find."""
+    X, y = real(np.random.default_rng(0), 330, 3, 6, noise=0.5)
+    costs = abs(np.arange(1.0, 7) - y[:, None])
+    screened = compared(X, y, costs, "structured", "screened", 3, epochs=2, layout=layout)
+
+    whole_sums = PocketSearch(stored(X, layout), y, costs, "structured", "all", 3)
+    for _ in range(2):
+        whole_sums.epoch(Kept(), 0)
+    assert screened.cost == whole_sums.cost and screened.updates == whole_sums.updates
 
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=9).filter(any))
@@ -108,7 +121,7 @@ def cost_of(engine, X, y, loss=lambda d: abs(d)):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("pocket", [True, "runs"])
+@pytest.mark.parametrize("pocket", [True, "screened", "runs"])
 def test_the_model_is_the_pockets_ranker(noisy, pocket, variant):
     X, y = noisy
     engine = Engine("prank", pocket=pocket, variant=variant, epochs=8, random_state=0).fit(X, y)
@@ -192,7 +205,7 @@ class Interrupt:
 
 def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(noisy, tmp_path):
     X, y = noisy
-    for pocket in (True, "runs"):
+    for pocket in (True, "screened", "runs"):
         checkpoint, plain = Checkpoint(tmp_path / f"{pocket}"), Engine("prank", pocket=pocket, epochs=8, random_state=0).fit(X, y)
         with pytest.raises(KeyboardInterrupt):
             Engine("prank", pocket=pocket, epochs=8, random_state=0, plugins=[checkpoint, Interrupt()]).fit(X, y)
@@ -227,7 +240,7 @@ def test_what_the_pocket_cannot_use_is_refused(noisy):
     X, y = noisy
     for options, sentence in (({"average": True}, "average=True has no effect"), ({"update": "pa1"}, "update='pa1' has no effect"),
                               ({"loss_weight": 1.0}, "loss_weight=1.0 has no effect"), ({"shuffle": True}, "shuffle=True has no effect"),
-                              ({"pocket": "best"}, "pocket='best'; expected one of False, True, 'runs'")):
+                              ({"pocket": "best"}, "pocket='best'; expected one of False, True, 'screened', 'runs'")):
         with pytest.raises((OptionError, PluginError), match=sentence):
             Engine("prank", **{"pocket": True, **options}).fit(X, y)
     with pytest.raises(PluginError, match="solves one problem over all examples"):
@@ -269,7 +282,7 @@ def test_the_command_line_trains_and_predicts(run, tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("a,b,c,rank\n" + "".join(f"{','.join(map(str, x))},{rank}\n" for x, rank in zip(X, y, strict=True)))
     model = tmp_path / "model"
-    for pocket in ("true", "runs"):
+    for pocket in ("true", "screened", "runs"):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             code, _, err = run("fit", "prank", table, "--target", "rank", "--model", model, "--set", f"pocket={pocket}",

@@ -1,8 +1,10 @@
-"""The pocket algorithm with ratchet, one number at a time: every total is summed whole, over all rows in file order."""
+"""The pocket algorithm with ratchet, one number at a time: every total is a new sum over all rows."""
 
 import math
 
 import numpy as np
+
+TILE = 32
 
 
 class Splitmix:
@@ -44,13 +46,17 @@ def in_units(costs):
 class Pocket:
     """Rankers (u, b) by the steps of math section "PRank as a base ranker", and the best one so far."""
 
-    def __init__(self, X, y, costs, variant, runs, seed):
-        self.X, self.y, self.variant, self.runs = X, y, variant, runs
+    def __init__(self, X, y, costs, variant, compared, seed):
+        self.X, self.y, self.variant, self.screened, self.runs = X, y, variant, compared == "screened", compared == "runs"
         self.costs, self.unit = in_units(costs)
-        self.part, self.other = alias(np.rint(costs.max(axis=1) / self.unit))
+        largest = np.rint(costs.max(axis=1) / self.unit)
+        self.part, self.other = alias(largest)
+        falling, n_tiles = np.argsort(-largest, kind="stable"), -(-len(y) // TILE)
+        self.order = np.concatenate([falling[t::n_tiles] for t in range(n_tiles)])
         self.random = Splitmix(seed)
         self.u, self.b = [0.0] * X.shape[1], [0.0] * (costs.shape[1] - 1)
         self.kept, self.cost, self.run, self.longest, self.compared = (self.u, self.b), self.total(), 0, 0, True
+        self.kept_tiles = self.tiles()
 
     def draw(self):
         place = (self.random.number() >> 11) / 2**53 * len(self.y)
@@ -70,11 +76,25 @@ class Pocket:
     def total(self):
         return sum(self.costs[i, self.rank(x) - 1] for i, x in enumerate(self.X))
 
+    def tiles(self):
+        """The costs of 32 rows at a time, each tile with rows of high and of low cost."""
+        costs = [self.costs[i, self.rank(self.X[i]) - 1] for i in self.order]
+        return [sum(costs[at:at + TILE]) for at in range(0, len(costs), TILE)]
+
+    def hopeless(self):
+        """Whether the first tiles cost more than the pocket's by three standard deviations of the differences, from the fourth on."""
+        above = squares = 0.0
+        for t, (own, kept) in enumerate(zip(self.tiles(), self.kept_tiles, strict=True)):
+            above, squares = above + (own - kept), squares + (own - kept) ** 2
+            if t >= 3 and above > 0 and above * above > 9 * squares:
+                return True
+        return False
+
     def compare(self):
         if not self.compared:
             self.compared, cost = True, self.total()
-            if cost < self.cost:
-                self.kept, self.cost = (self.u, self.b), cost
+            if cost < self.cost and not (self.screened and self.hopeless()):
+                self.kept, self.cost, self.kept_tiles = (self.u, self.b), cost, self.tiles()
         if self.kept == (self.u, self.b):
             self.longest = self.run
 
