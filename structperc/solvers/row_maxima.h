@@ -16,6 +16,7 @@ typedef double sp_lanes __attribute__((vector_size(16)));
 typedef long long sp_lanes_mask __attribute__((vector_size(16)));
 #define SP_ALWAYS static inline __attribute__((always_inline))
 SP_ALWAYS sp_lanes sp_all(double x) { return (sp_lanes){x, x}; }
+SP_ALWAYS sp_lanes sp_count(double x) { return (sp_lanes){x, x + 1}; }
 SP_ALWAYS sp_lanes sp_where(sp_lanes_mask mask, sp_lanes x, sp_lanes y) {
     return (sp_lanes)(((sp_lanes_mask)x & mask) | ((sp_lanes_mask)y & ~mask));
 }
@@ -27,6 +28,7 @@ typedef double sp_lanes;
 typedef long long sp_lanes_mask;
 #define SP_ALWAYS static __inline
 SP_ALWAYS sp_lanes sp_all(double x) { return x; }
+SP_ALWAYS sp_lanes sp_count(double x) { return x; }
 SP_ALWAYS sp_lanes sp_where(sp_lanes_mask mask, sp_lanes x, sp_lanes y) { return mask ? x : y; }
 SP_ALWAYS sp_lanes_mask sp_refused(sp_lanes x) { return !(x < INFINITY); }
 SP_ALWAYS int sp_any(sp_lanes_mask mask) { return mask != 0; }
@@ -35,21 +37,17 @@ SP_ALWAYS int sp_any(sp_lanes_mask mask) { return mask != 0; }
 /* Columns first .. first + registers * SP_LANES - 1. */
 SP_ALWAYS int sp_block_maxima(const double *a, ptrdiff_t pitch, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t first, double *largest,
                               double *place, const int registers) {
-    sp_lanes best[4], row[4], at[4], here;
+    sp_lanes best[4], row[4], column[4], at[4], here;
     sp_lanes_mask larger, refused = sp_refused(sp_all(0));
-    double copy[4 * SP_LANES];
     const ptrdiff_t width = registers * SP_LANES;
-    for (int r = 0; r < registers; r++) best[r] = sp_all(-INFINITY), row[r] = sp_all(0);
+    for (int r = 0; r < registers; r++)
+        best[r] = sp_all(-INFINITY), row[r] = sp_all(0), column[r] = sp_count((double)(first + r * SP_LANES));
     for (ptrdiff_t h = begin; h < end; h++) {
-        const double *from = a + h * pitch + first;
-        if (h >= first && h < first + width) {
-            memcpy(copy, from, sizeof(double) * width);
-            copy[h - first] = -INFINITY;
-            from = copy;
-        }
         here = sp_all((double)h);
+        for (int r = 0; r < registers; r++) memcpy(&at[r], a + h * pitch + first + r * SP_LANES, sizeof(sp_lanes));
+        if (h >= first && h < first + width)
+            for (int r = 0; r < registers; r++) at[r] = sp_where((sp_lanes_mask)(column[r] == here), sp_all(-INFINITY), at[r]);
         for (int r = 0; r < registers; r++) {
-            memcpy(&at[r], from + r * SP_LANES, sizeof(sp_lanes));
             larger = (sp_lanes_mask)(at[r] > best[r]);
             refused |= sp_refused(at[r]);
             best[r] = sp_where(larger, at[r], best[r]);
