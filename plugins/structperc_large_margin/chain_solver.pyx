@@ -23,12 +23,12 @@ cdef enum:
     NONE = -1
     MOST_EXAMPLES = 1024        # of a working set
     STEPS_AN_EXAMPLE = 100      # at most, in a round
+    MOST_IDLE = 20              # rounds without a better dual value: rounding leaves none
 
 cdef double WORTHWHILE = 0.6        # of the examples awake: so few must be left before others come to rest
 cdef double NEARLY = 2.0            # times the tolerance: with a smaller gap none comes to rest any more
 cdef double SHARE = 0.1         # of the violation: what a working set may leave
 cdef double NO_DIRECTION = 1e-3     # ||w|| of the longest phi(x): of p = 0, a shorter w is none; less where the tolerance is
-cdef double ROUNDING = 1e-13    # of the largest score: violations below are those of rounding
 
 
 @attrs.frozen(eq=False)
@@ -113,7 +113,7 @@ cdef class ChainSolver:
     cdef object awake                           # examples that take part, in ascending order
     cdef int32_t[::1] place                     # of an example among those, or NONE
     cdef unsigned char[::1] busy                # whether an example is not safe at bounds
-    cdef double violation, gap, goal, squared   # of the duality gap; what it is compared with; ||w||^2
+    cdef double violation, gap, goal, dual, squared     # goal: what the gap is compared with; squared: ||w||^2
     cdef int[4] extreme                         # examples of the largest lo and the smallest hi of the pair that violates most
 
     def __init__(self, chain, KernelColumns columns, start):
@@ -135,35 +135,37 @@ cdef class ChainSolver:
         self.wake()
 
     def solve(self, tolerance, max_iterations, progress, shrinking):
-        cdef Py_ssize_t most = max_iterations if max_iterations >= 0 else np.iinfo(np.intp).max, shown = 0
-        status, interruption, current = None, None, False
+        cdef Py_ssize_t most = max_iterations if max_iterations >= 0 else np.iinfo(np.intp).max, shown = 0, idle = 0
+        status, interruption, drifted, best = None, None, False, -np.inf
         try:
             while status is None:
-                if not current:
+                if not drifted:
                     self.wake()
                 self.look()
                 if progress is not None and self.steps >= shown + self.n:
                     shown = self.steps
                     if progress(self.steps, np.asarray(self.mu), np.asarray(self.f)):
+                        self.wake()
                         status = STOPPED
                         break
-                settled = self.violation <= ROUNDING * np.abs(self.f).max(initial=1.0)
+                idle, best = (0, self.dual) if self.dual > best else (idle + 1, best)
                 if self.gain == 0 and self.squared <= min(tolerance, NO_DIRECTION)**2 * self.columns.diagonal.max(initial=0.0):
                     status = DEGENERATE
                 elif self.gap <= tolerance * self.goal:
                     status = CONVERGED
                 elif self.steps >= most:
                     status = MAX_ITERATIONS
-                elif settled:
+                elif idle >= MOST_IDLE:
                     status = STALLED
                 else:
                     if shrinking and self.gap > NEARLY * tolerance * self.goal:
                         self.let_rest()
-                    status, current = None if self.improve(most - self.steps) else STALLED, True
-                    if status is None:
-                        continue
-                if current:         # once more, with scores that are complete and have not drifted
-                    status, current = None, False
+                    if self.improve(most - self.steps):
+                        drifted = True
+                    else:
+                        status = STALLED
+                if status is not None and drifted:      # once more, with scores that are complete and computed anew
+                    status, drifted, idle = None, False, 0
         except KeyboardInterrupt as error:
             status, interruption = INTERRUPTED, error
         return Solution(np.asarray(self.mu), self.beta(), np.asarray(self.f), self.steps, status, interruption)
@@ -199,9 +201,9 @@ cdef class ChainSolver:
         self.look_at_bounds()
         self.look_at_examples()
         self.squared = (self.beta() * np.asarray(self.f)).sum()            # not by BLAS, whose threads wait in a loop
-        dual = self.gain * np.asarray(self.mu).sum() - 0.5 * self.squared
-        self.gap = 0.5 * self.squared + best.value - dual
-        self.goal = self.gap + dual if self.gain else self.squared
+        self.dual = self.gain * np.asarray(self.mu).sum() - 0.5 * self.squared
+        self.gap = 0.5 * self.squared + best.value - self.dual
+        self.goal = self.gap + self.dual if self.gain else self.squared
 
     cdef void look_at_bounds(self) noexcept nogil:
         """lo and hi of every node, and the admissible pair that violates most: section 6."""
@@ -263,14 +265,14 @@ cdef class ChainSolver:
     # ---- a round ----
 
     def chosen(self):
-        """The examples of the next working set: those that violate most on either side, and half of the last ones while they violate."""
+        """The next working set: all awake, or those that violate most on either side and half of the last ones while they violate."""
         cdef Py_ssize_t q = self.local.room
         above, below = np.asarray(self.above), np.asarray(self.below)
         kept = self.recent[(above[self.recent] > 0) | (below[self.recent] > 0)][:q // 2]
-        half = (q - len(kept)) // 2
+        half = (q - len(kept)) // 2 - 1
         joined = np.union1d(farthest(above, half), farthest(below, half))
         joined = np.union1d(joined, [self.extreme[0], self.extreme[1]])
-        joined = np.setdiff1d(joined, kept, assume_unique=True)[:q - len(kept)]
+        joined = np.setdiff1d(joined, kept, assume_unique=True)
         self.recent = np.concatenate([joined, kept]).astype(np.intp)
         return self.recent
 

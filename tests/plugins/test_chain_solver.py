@@ -186,6 +186,16 @@ def test_steps_are_limited_and_the_point_is_feasible():
     assert certify(chain, solution.scores, solution.beta, solution.mu).gap > 0
 
 
+@pytest.mark.parametrize("method", ["implicit", "explicit", "fixed-margin"])
+def test_what_rounding_does_not_allow_ends_as_stalled(method):
+    X, y = noisy(40)
+    chain = chain_of(method, (X, y, 4, None), 20.0)
+    solution = solve(chain, columns_of(X, gamma=0.4), tolerance=0.0)
+
+    assert solution.status in ("stalled", "converged")
+    assert certify(chain, solution.scores, solution.beta, solution.mu).gap <= 1e-9 * chain.cap.sum()
+
+
 def test_progress_sees_feasible_points_and_may_stop():
     X, y = noisy(1_200)
     chain, columns, seen = Form("implicit", y, 4).chain(10.0), columns_of(X, gamma=0.5, cache_bytes=64 << 20), []
