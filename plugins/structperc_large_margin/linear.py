@@ -39,7 +39,7 @@ from structperc_large_margin.thresholds import ChainThresholds, Thresholds
 FEWEST = 5000           # examples that are preceded by a part of themselves
 PART = 8
 NARROWER = 0.2          # how the width shrinks
-STEEPEST = 1e9          # cap / width at most this by the inverse of a squared norm, for the sake of rounding
+STEEPEST = 1e12         # cap / width at most this by the inverse of a mean squared distance, for the sake of rounding
 MOST_STEPS = 40         # of one round; a handful but for rounding
 WIDEST = 400            # columns of Newton systems that are solved directly
 FORCING = 0.03          # conjugate gradients leave this part of the gradient
@@ -161,7 +161,8 @@ class NewtonSteps:
 
     def steps(self, max_iterations, start, progress):
         chain = self.chain
-        self.scale = max(squared_norms(self.rows).mean(), 1e-300)
+        middle = self.sum_of(np.full(chain.n_examples, 1 / chain.n_examples))
+        self.scale = max(squared_norms(self.rows).mean() - inner_product(middle, middle), 1e-300)
         self.cap_of_node = np.bincount(chain.node, chain.cap, chain.n_nodes)
         self.keep_zero()
         w, b, width, centre = self.first(start)
@@ -293,15 +294,23 @@ class NewtonSteps:
         example, node = chain.example[bent], chain.node[bent]
         of_example = sums(example, steep, chain.n_examples)
         at = np.flatnonzero(of_example)
-        steep_rows, across = of_example[at], sums_by_node(self.rows, example, node, steep, n_nodes)
-        of_b = self.curvature(point, node, steep)
+        steep_rows, of_b = of_example[at], self.curvature(point, node, steep)
         if d > WIDEST:
-            return self.conjugate(point, at, steep_rows, across, of_b)
+            return self.conjugate(point, at, steep_rows, sums_by_node(self.rows, example, node, steep, n_nodes), of_b)
+        rows, middle = self.rows, np.zeros(d)
+        if not rows.sparse and len(at):         # around their middle: columns far from 0 are nearly those of the thresholds
+            near = rows.X[at].astype(float)
+            middle = near.sum(axis=0) / len(near)
+            near -= middle
+            example, at, rows = np.searchsorted(at, example).astype(np.int32), np.arange(len(at)), Rows(near)
+        across = sums_by_node(rows, example, node, steep, n_nodes)
         H = np.empty((d + n_nodes, d + n_nodes))
-        H[:d, :d] = products_of_columns(self.rows, at, steep_rows)
+        H[:d, :d] = products_of_columns(rows, at, steep_rows)
         H[np.arange(d), np.arange(d)] += 1
         H[d:, :d], H[:d, d:], H[d:, d:] = -across, -across.T, of_b
-        return solve_positive(H, np.concatenate([point.to_w, point.to_b]))
+        along = solve_positive(H, np.concatenate([point.to_w + middle * point.to_b.sum(), point.to_b]))
+        along[d:] += inner_product(middle, along[:d])
+        return along
 
     def curvature(self, point, node, steep):
         """The Hessian by the thresholds, made positive while examples are unbalanced, (n_nodes, n_nodes)."""

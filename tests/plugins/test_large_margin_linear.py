@@ -105,6 +105,17 @@ def test_hundreds_of_columns_have_the_same_optimum(method, form):
         assert solution.objective == pytest.approx(best.value, rel=1e-6)
 
 
+def test_columns_far_from_zero_and_of_any_scale_converge():
+    random = np.random.default_rng(11)
+    X = random.normal(size=(300, 6)) * 10.0 ** np.arange(-3, 3) + 1000.0
+    latent = (X - X.mean(axis=0)) @ 10.0 ** -np.arange(-3, 3) + 0.5 * random.normal(size=300)
+    ranks = 1 + np.searchsorted([-1, 0, 1], latent)
+    for method, C in (("implicit", 1e3), ("explicit", 1e4), ("fixed-margin", 1.0)):
+        chain, solution = solved(X, ranks, method, C, 1e-6)
+        assert solution.status == "converged"
+        assert solution.objective == pytest.approx(thresholds(chain, solution.scores).value + solution.w @ solution.w / 2)
+
+
 def test_free_thresholds_may_come_out_disordered_and_ordered_ones_cost_more():
     """x = 0, 1 | 2 | 3, 4, C = 0.1: 0.38 at w = 0.2 with b_1 > b_2; in order 0.425 at w = 0.5, b = (1, 1) (3.3)."""
     X, ranks = np.arange(5.0)[:, None], [1, 1, 2, 3, 3]
