@@ -13,7 +13,7 @@ options = {
     "projective": Option(False, (False, True), "arcs do not cross"),
     "lift": Option(False, (False, True), "with projective: learn from trees with crossing arcs made projective, instead of refusing them"),
     "one_root": Option(True, (False, True), "exactly one word has the root for head"),
-    "n_hashed": Option(1 << 22, help="rows of eight weights that features of arcs are hashed to; those that steps touch take memory"),
+    "n_hashed": Option(1 << 22, low=1, below=1 << 32, help="rows of eight weights that features of arcs are hashed to; those that steps touch take memory"),
     "template": Option(None, help="features of arcs, one a line, such as A:%h[0,tag]/%d[0,tag]; none: McDonald's of first order"),
     "columns": Option(None, help="names of the tokens' columns, for the template"),
     "target": Option(None, help="names of the columns that the commands predict: heads, or heads and labels"),

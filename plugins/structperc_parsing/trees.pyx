@@ -24,6 +24,9 @@ from structperc_parsing.heads import find_circle, find_crossing, is_labelled, li
 from structperc_parsing.scores import attachment_scores
 
 
+MOST_LISTED = 10**7             # lists of heads and labels that are looked through for trees
+
+
 cdef class TreeOutputs(Outputs):
     """The head of each word, or its head and label, such that all words are reached from the root.
 
@@ -185,6 +188,8 @@ cdef class TreeOutputs(Outputs):
 
     def enumerate(self, Example x):
         n = x.n_rows
+        if n and (n + 1) ** n * self.n_tags ** n > MOST_LISTED:
+            return None
         trees = (heads for heads in itertools.product(range(n + 1), repeat=n) if self.wrong(heads) is None)
         return (tuple(head * self.n_tags + tag for head, tag in zip(heads, tags))
                 for heads in trees for tags in itertools.product(range(self.n_tags), repeat=n))

@@ -17,7 +17,7 @@ from structperc_parsing.scores import attachment_scores
 from structperc_parsing.tokens import TokenReader
 
 from structperc import Engine
-from structperc.errors import DataError, MissingData, OptionError
+from structperc.errors import DataError, MissingData, OptionError, PluginError, StructPercError
 from structperc.files.conll import read_columns
 from structperc.files.datasets import locate
 from structperc.testing import check_problem
@@ -211,6 +211,16 @@ def test_models_are_saved_with_the_rows_that_were_touched(tmp_path):
     assert [s.tolist() for s in loaded.atom_scores(SENTENCES)] == [s.tolist() for s in engine.atom_scores(SENTENCES)]
     with pytest.raises(DataError, match="expected 2"):
         loaded.predict([[("dog",)]])
+
+
+def test_what_parsing_has_not_is_refused():
+    with pytest.raises(StructPercError):
+        Engine("parsing", plugins=["dual-kernel"], kernel="linear", **FEW).fit(SENTENCES, HEADS)
+    with pytest.raises(OptionError, match="n_hashed"):
+        Engine("parsing", n_hashed=1 << 32)
+    long, labels = [[("x",)] * 12], [[(m, "ab"[m % 2]) for m in range(12)]]
+    with pytest.raises(PluginError, match="cannot enumerate"):
+        Engine("parsing", **FEW).fit(long, labels).predict(long, k=2)
 
 
 def test_attachment_scores():
