@@ -151,7 +151,7 @@ class Passes:
 
         May be called again.
         """
-        point = self.problem.end(self.chain, solution)
+        point = self.problem.interrupted(self.chain, solution)
         places = [(point, self.primal.of(point), solution.mu), self.last]
         point, found, mu = min((place for place in places if place is not None), key=lambda place: place[1].objective)
         self.enter(point, found)

@@ -61,6 +61,10 @@ class KernelProblem:
         square = max(float(beta @ scores), 0.0)
         return Point(beta, scores, square, float(chain.gain * mu.sum() - square / 2 if chain.gain else -np.sqrt(square)))
 
+    def interrupted(self, chain, solution) -> Point:
+        """Where an interrupted solution is, by the solver's own sums: nobody waits for others."""
+        return self.point(chain, solution.mu, solution.scores)
+
     def end(self, chain, solution) -> Point:
         """Where a solution is, its scores summed anew: the solver's have drifted."""
         return self.point(chain, solution.mu, self.scores(coefficients(chain, solution.mu)))
@@ -102,6 +106,9 @@ class LinearProblem:
 
     def point(self, chain, mu, scores, w) -> Point:
         return Point(w, scores, float(w @ w))
+
+    def interrupted(self, chain, solution) -> Point:
+        return self.point(chain, solution.mu, solution.scores, solution.w)
 
     def end(self, chain, solution) -> Point:
         return attrs.evolve(self.point(chain, solution.mu, solution.scores, solution.w), dual=float(solution.dual_objective))
