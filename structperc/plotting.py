@@ -114,8 +114,8 @@ def plot_regions(model, X, y, ax=None, margin=None, grid_points=240):
     """Which label a model of two columns answers where, with the boundaries between neighbouring ranks and their margins.
 
     A boundary runs where the score of "the rank is above k" is 0, for models with `atom_scores`, `threshold_scores`, or `thresholds_`
-    beside `decision_function`. Dotted lines are margins: the pairs `margins_` of the latent score about each threshold where the model
-    has these, else the scores -margin and margin. Support rows are ringed where the model has any.
+    beside `latent_score` or `decision_function`. Dotted lines are margins: the pairs `margins_` of the latent score about each threshold
+    where the model has these, else the scores -margin and margin. Support rows are ringed where the model has any.
 
     Parameters
     ----------
@@ -198,9 +198,10 @@ def boundary_scores_of(model, X, n_labels):
         if hasattr(model, name):
             scores = np.asarray(getattr(model, name)(X))
             return scores if scores.ndim == 2 and scores.shape[1] == n_labels - 1 else None
-    if hasattr(model, "thresholds_") and hasattr(model, "decision_function"):
-        latent = np.asarray(model.decision_function(X))
-        return latent[:, None] - model.thresholds_ if latent.ndim == 1 else None
+    for name in ("latent_score", "decision_function"):
+        if hasattr(model, "thresholds_") and hasattr(model, name):
+            latent = np.asarray(getattr(model, name)(X))
+            return latent[:, None] - model.thresholds_ if latent.ndim == 1 else None
     return None
 
 

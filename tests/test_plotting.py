@@ -223,6 +223,21 @@ def test_own_margins_and_support_rows_are_drawn(ax, plane):
     assert ringed.get_xydata().tolist() == X[[3, 5, 8]].tolist()
 
 
+@pytest.mark.parametrize("method", ["implicit", "sum-of-margins"])
+def test_planes_of_large_margins_are_drawn(ax, plane, method):
+    from structperc_large_margin.estimators import SVOR
+
+    X, y = plane
+    model = SVOR(method=method, kernel="polynomial", degree=2, gamma=1.0, coef0=1.0, C=10.0).fit(X, y)
+    plot_regions(model, X, y, ax=ax)
+
+    drawn = [float(model.latent_score(vertices).mean()) for vertices in curves(ax)]
+    (low, high), (b, c) = model.margins_, model.thresholds_
+    assert np.allclose(drawn, [b, *low, c, *high], atol=1e-3 * np.ptp(model.latent_score(X)))
+    ringed = next(line for line in ax.lines if line.get_label().startswith("support"))
+    assert sorted(map(tuple, ringed.get_xydata())) == sorted(map(tuple, X[model.support_]))
+
+
 def test_support_vectors_of_kernels_are_ringed(ax, plane):
     X, y = plane
     model = PRank(kernel="rbf", epochs=3, random_state=0).fit(X, y)

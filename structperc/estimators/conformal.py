@@ -27,8 +27,8 @@ class OrdinalConformal(WrappedRanker):
     Parameters
     ----------
     estimator : ranker
-        `PRank()`, `CuSumRank()`, `IntervalPA()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores` or `thresholds_` beside
-        `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an `Engine`.
+        `PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores`, or
+        `thresholds_` beside `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an `Engine`.
     coverage : float, default 0.9
         How often, at least, an interval shall hold the right label; between 0 and 1.
     calibration_size : float or int, default 0.3

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.reductions import BinaryReduction
+from structperc_large_margin.estimators import SVOR
 
 from structperc import Engine, metrics
 from structperc.errors import DataError, OptionError
@@ -31,7 +32,7 @@ class OtherStump(ORStump):
     """A base that boosting does not know to be a stump."""
 
 
-RANKERS = (PRank(), CuSumRank(), IntervalPA(), PRank(kernel="rbf", epochs=3), AdaBoostOR(n_estimators=20),
+RANKERS = (PRank(), CuSumRank(), IntervalPA(), PRank(kernel="rbf", epochs=3), SVOR(), AdaBoostOR(n_estimators=20),
            AdaBoostOR(OtherStump(), n_estimators=10), BinaryReduction(LogisticRegression()), LogisticRegression())
 
 

@@ -14,6 +14,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
+from structperc_large_margin.estimators import SVOR
 
 from structperc import metrics
 from structperc.errors import DataError, OptionError
@@ -169,6 +170,7 @@ def test_columns_without_weight_are_left_out_and_few_values_have_a_bin_each():
 
 def test_linear_classifiers_of_two_labels_and_conformal_cards(patients):
     X, y = patients
+    assert ScoreCard(SVOR(kernel="linear")).fit(X, y).score(X, y) > 0.75
     card = ScoreCard(LogisticRegression()).fit(X, np.where(y > 2, "high", "low") == "high")
     assert card.classes_.tolist() == [False, True] and card.score(X, y > 2) > 0.7
     model = OrdinalConformal(ScoreCard(PRank()), coverage=0.8, random_state=0).fit(X[:300], y[:300])
