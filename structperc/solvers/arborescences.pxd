@@ -17,13 +17,13 @@ ctypedef struct Contraction:
     double *y               # of each node, the reduced score of the arc that enters it: the dual variable
     double *columns         # (n - 1, n + 1), of each supernode: reduced scores of the arcs from all words, -inf from inside
     int *head               # of each node, where the arc that enters it comes from
-    int *child              # of each node, the first child, or 0
-    int *sibling            # of each node, the next child of the same parent, or 0
+    int *child              # of each supernode, the first child
+    int *sibling            # of each child, the next one of the same supernode, or 0
     int *state              # of each node: unvisited, on the path, done
     int *top                # of each word, its outermost node
     int *first              # of each node, the first of its words
     int *last               # and the last
-    int *following          # of each word, the next word of the same outermost node, or 0
+    int *following          # of each word but the last, the next word of the same outermost node
     int *path
     int *hanging            # with one root: the nodes that the root's arcs enter
     int *other              # of each of them, the best head among the words

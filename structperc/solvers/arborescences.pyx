@@ -74,7 +74,7 @@ cdef int contract(Contraction *c) noexcept nogil:
     cdef int v, t, length
     c.state[0], c.top[0], c.n_nodes, c.rooted = DONE, 0, n + 1, 0
     for m in range(1, n + 1):
-        c.state[m], c.child[m], c.sibling[m], c.following[m] = UNVISITED, 0, 0, 0
+        c.state[m] = UNVISITED
         c.top[m] = c.first[m] = c.last[m] = <int> m
         if c.scores[m] >= c.word_best[m]:
             c.head[m], c.y[m] = 0, c.scores[m]
@@ -112,22 +112,23 @@ cdef int contract_cycle(Contraction *c, const int *cycle, Py_ssize_t length) noe
     cdef int new = <int> c.n_nodes, v, m
     cdef double *column = column_of(c, new)
     c.n_nodes += 1
-    c.child[new], c.sibling[new], c.first[new], c.last[new] = cycle[0], 0, c.first[cycle[0]], c.last[cycle[length - 1]]
+    c.child[new], c.first[new], c.last[new] = cycle[0], c.first[cycle[0]], c.last[cycle[length - 1]]
     for i in range(length):
         v = cycle[i]
         if v <= n:
             sp_reduced(c.scores + v, c.pitch, c.y[v], column, n + 1, i > 0)
         else:
             sp_reduced(column_of(c, v), 1, c.y[v], column, n + 1, i > 0)
+        c.sibling[v] = cycle[i + 1] if i < length - 1 else 0
         if i < length - 1:
-            c.sibling[v] = cycle[i + 1]
             c.following[c.last[v]] = c.first[cycle[i + 1]]
     m = c.first[new]
-    while m:
+    while True:
         c.top[m] = new
         column[m] = -INFINITY
+        if m == c.last[new]:
+            return new
         m = c.following[m]
-    return new
 
 
 cdef inline double *column_of(const Contraction *c, int v) noexcept nogil:
