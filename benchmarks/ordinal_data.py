@@ -63,7 +63,7 @@ def require(names):
         content(name)
 
 
-@functools.lru_cache(2)
+@functools.cache
 def whole(name):
     """Rows and ranks of a set that is divided here."""
     values = np.loadtxt(io.BytesIO(content(name)), delimiter=",", skiprows=1)

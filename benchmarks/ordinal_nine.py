@@ -32,7 +32,8 @@ def measure(chosen, kept):
     choices = kept.results([Fit(choice, case) for case in cases])
     numbers = range(1, 3 if chosen.quick else 21)
     fits = [Fit(fitted, {"number": number, "options": one["options"]} | {key: case[key] for key in ("name", "bins", "learner")})
-            for number in numbers for case, one in zip(cases, choices, strict=True) if one is not None]
+            for learner, number in itertools.product(LEARNERS, numbers)
+            for case, one in zip(cases, choices, strict=True) if one is not None and case["learner"] == learner]
     found = {f"{bins} {name}": {} for bins, name in itertools.product(BINS, names)}
     for fit, result in zip(fits, kept.results(fits), strict=True):
         if result is not None:
@@ -49,7 +50,7 @@ def measure(chosen, kept):
     return {"found": found, "times": times, "choices": [case | one for case, one in zip(cases, choices, strict=True) if one is not None]}
 
 
-partitions = functools.lru_cache(2)(load_partitions)
+partitions = functools.cache(load_partitions)
 
 
 def standardised(X, *others):
