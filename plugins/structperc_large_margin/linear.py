@@ -299,7 +299,7 @@ class NewtonSteps:
             return self.conjugate(point, at, steep_rows, sums_by_node(self.rows, example, node, steep, n_nodes), of_b)
         rows, middle = self.rows, np.zeros(d)
         if not rows.sparse and len(at):         # around their middle: columns far from 0 are nearly those of the thresholds
-            near = rows.X[at].astype(float)
+            near = rows.X[at].astype(float, copy=False)
             middle = near.sum(axis=0) / len(near)
             near -= middle
             example, at, rows = np.searchsorted(at, example).astype(np.int32), np.arange(len(at)), Rows(near)
