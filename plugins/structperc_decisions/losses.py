@@ -1,0 +1,57 @@
+"""Half of what a decision costs more than the best one: the loss whose structured hinge is half of SPO+."""
+
+import numpy as np
+
+from structperc.components import Loss
+from structperc.errors import DataError, PluginError, shortened
+
+
+class DecisionCost(Loss):
+    """(c . v - c . g) / 2 for a decision v where g is right, with the costs c of each example's atoms from `fit(..., costs=)`.
+
+    The loss of another decision that is as good as g is 0.
+    """
+
+    example_costs = True
+    costs_of = None
+
+    def set_costs(self, costs, gold, n_examples):
+        """Takes a vector of costs per atom for each example of the data set at hand."""
+        if costs is None:
+            raise DataError("DecisionCost needs the true costs: fit(X, y, costs=...), a vector with a cost per atom for each "
+                            "example.")
+        if len(costs) != n_examples:
+            raise DataError(f"costs has {len(costs)} vectors but X has {n_examples} examples; give one per example.")
+        vectors = []
+        for i, one in enumerate(costs):
+            try:
+                vectors.append(np.array(one, dtype=float))
+            except (TypeError, ValueError):
+                raise DataError(f"costs[{i}] is {shortened(one)}; expected a number per atom.") from None
+            if vectors[i].ndim != 1 or not np.isfinite(vectors[i]).all():
+                raise DataError(f"costs[{i}] is {shortened(one)}; expected a vector of finite numbers.")
+        self.costs_of = vectors
+
+    def of(self, x):
+        """The costs of an example's atoms."""
+        if self.costs_of is None:
+            raise PluginError("DecisionCost knows the costs of training examples only; measure other decisions by "
+                              "structperc_decisions.regret.")
+        costs = self.costs_of[x.index]
+        if len(costs) != x.n_atoms:
+            raise DataError(f"costs[{x.index}] has {len(costs)} costs, but the example has {x.n_atoms} atoms.")
+        return costs
+
+    def value(self, gold, y, x):
+        costs = self.of(x)
+        value = costs @ (np.asarray(self.outputs.count(x, y)) - np.asarray(self.outputs.count(x, gold))) / 2
+        if value < -1e-9 * (1 + np.abs(costs).sum()):
+            raise DataError(f"the decision {shortened(y)} costs less than y[{x.index}] by {-2 * value:g}; y must hold the best decision "
+                            f"under the costs.")
+        return max(float(value), 0.0)
+
+    def augment(self, gold, scores, scale, x):
+        return np.asarray(scores) + scale * self.of(x) / 2
+
+
+__all__ = ["DecisionCost"]

@@ -1,0 +1,59 @@
+"""What decisions by predicted costs lose."""
+
+import numpy as np
+
+
+def regret(costs, decided, best):
+    """Normalised regret: what the decisions cost more than the best ones, as a share of what the best ones cost.
+
+    Parameters
+    ----------
+    costs : sequence of arrays
+        The true costs c of each example's atoms.
+    decided, best : sequence of collections of int
+        The atoms that were decided for, and those of a best decision under the true costs.
+
+    Returns
+    -------
+    float
+        sum (c . v - c . g) / sum |c . g|
+
+    Examples
+    --------
+    >>> from structperc_decisions import regret
+    >>> regret([[1.0, 3.0], [2.0, 1.0]], [[1], [1]], [[0], [1]])
+    1.0
+    """
+    paid, least = (np.array([np.asarray(c, dtype=float)[list(v)].sum() for c, v in zip(costs, chosen, strict=True)])
+                   for chosen in (decided, best))
+    return float((paid - least).sum() / np.abs(least).sum())
+
+
+def spo_plus(predicted, costs, best, argmax):
+    """The SPO+ loss of predicted costs: max over v of (c - 2 c_hat) . v + 2 c_hat . g - c . g.
+
+    It is at least the regret, whatever of equal decisions is taken, convex in the predicted costs, and 0 where they are the true ones.
+
+    Parameters
+    ----------
+    predicted, costs : arrays of shape (n_atoms,)
+        c_hat and c, to be minimised.
+    best : collection of int
+        The atoms of g, a best decision under c.
+    argmax : function of scores
+        Answers with the atoms of a decision of largest total score.
+
+    Examples
+    --------
+    >>> from structperc_decisions import spo_plus
+    >>> def cheaper(scores):
+    ...     return [int(scores[1] > scores[0])]
+    >>> spo_plus([3.0, 1.0], [1.0, 3.0], [0], cheaper), spo_plus([1.0, 3.0], [1.0, 3.0], [0], cheaper)
+    (6.0, 0.0)
+    """
+    predicted, costs, best = np.asarray(predicted, dtype=float), np.asarray(costs, dtype=float), list(best)
+    scores = costs - 2 * predicted
+    return float(scores[list(argmax(scores))].sum() + (2 * predicted - costs)[best].sum())
+
+
+__all__ = ["regret", "spo_plus"]
