@@ -91,6 +91,8 @@ def test_any_ranker_is_boosted_as_stumps_are(data):
     assert type(other.estimators_[0]) is CountedStump and not hasattr(other, "engine_")
     assert other.predict(X).tolist() == one.predict(X).tolist()
     assert np.allclose(other.estimator_weights_, one.estimator_weights_) and np.allclose(other.errors_, one.errors_)
+    assert np.allclose(other.threshold_scores(X), one.threshold_scores(X)) and (np.diff(one.threshold_scores(X), axis=1) <= 0).all()
+    assert one.predict(X).tolist() == (1 + (one.threshold_scores(X) >= 0).sum(axis=1)).tolist()
 
 
 def test_boosting_lowers_the_cost_of_its_base(data):
