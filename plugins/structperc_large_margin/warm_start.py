@@ -6,11 +6,12 @@ import numpy as np
 
 from structperc_large_margin.thresholds import ChainThresholds
 
+ROUNDING = 1e-9         # of all caps: what flows may miss
 LENGTHS = 2.0 ** np.arange(-12, 13)     # that a direction is tried at, around the one at which its scores spread by 1
 
 
 def rescaled(chain, mu, ratio):
-    """The solution of the same chain with other caps, as far as these let it.
+    """The solution of the same chain with other caps, as far as these let it; the chain's start where its flows are those of other ranks.
 
     Parameters
     ----------
@@ -21,10 +22,14 @@ def rescaled(chain, mu, ratio):
         By what the caps have grown.
     """
     if chain.gain:
-        return np.minimum(mu * ratio, chain.cap)            # flows of 0 stay so
-    above = mu > chain.cap
+        mu = mu * ratio                                     # flows of 0 stay so
+    above = mu > chain.cap                                  # by rounding, or of other sample weights and costs
     share = np.min((chain.cap - chain.start)[above] / (mu - chain.start)[above], initial=1.0)
-    return np.minimum(chain.start + share * (mu - chain.start), chain.cap)
+    mu = np.minimum(chain.start + share * (mu - chain.start), chain.cap)
+    flows = np.cumsum(np.bincount(chain.node, chain.sign * mu, chain.n_nodes) - chain.offset)
+    missed = np.maximum(-flows, 0) if chain.open_arcs else abs(flows)
+    feasible = max(missed.max(), abs(flows[-1])) <= ROUNDING * chain.cap.sum()
+    return mu if feasible else chain.start
 
 
 def suggested(chain, scores, squared_norm, product):

@@ -294,6 +294,19 @@ def test_a_warm_start_ends_at_the_optimum_of_the_new_C(method, kernel, Xy, tmp_p
             assert warm.objective_ == pytest.approx(optimum(method, inner_products(kernel, X), y, C), rel=2e-6)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_warm_start_takes_other_weights_and_ranks(method, kernel, Xy):
+    X, y = Xy
+    random = np.random.default_rng(4)
+    model = engine(method, kernel, warm_start=True, tolerance=1e-6, C=1.0).fit(X, y)
+    for ranks, weight in ((y, random.choice([0.5, 1.0, 2.0], size=len(y))), (random.permutation(y), np.ones(len(y)))):
+        model.C = 0.3
+        model.fit(X, ranks, sample_weight=weight)
+        expected = optimum(method, inner_products(kernel, X), ranks, 0.3, sample_weight=weight)
+        assert model.objective_ == pytest.approx(expected, rel=3e-6, abs=1e-6)
+
+
 def test_a_warm_start_from_the_optimum_takes_no_time(Xy):
     X, y = Xy
     for kernel in ("linear", "rbf"):
