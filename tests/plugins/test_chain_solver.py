@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import large_margin as programs
 from reference.chain_solver import dual_value, maximal_violating_pairs
+from reference.large_margin_certificate import certify
 from structperc_kernels import DenseKernelRows, KernelObjects, PrecomputedKernelRows, SubsetTreeKernel
-from structperc_large_margin.certificate import certify
 from structperc_large_margin.chain_solver import solve
 from structperc_large_margin.forms import Form
 from structperc_large_margin.kernel_columns import KernelColumns
@@ -51,18 +51,26 @@ def noisy(n, n_ranks=4, d=3, seed=0):
 
 @st.composite
 def problems(draw):
-    """A few rows on a grid, so that inputs repeat and scores tie, of ranks that all occur."""
+    """A few rows on a grid, so that inputs repeat and scores tie, of ranks that all occur; perhaps sample weights, and costs."""
     n_ranks = draw(st.integers(2, 4))
     ranks = list(range(1, n_ranks + 1)) + draw(st.lists(st.integers(1, n_ranks), min_size=1, max_size=12))
     X = np.array(draw(st.lists(st.tuples(*[st.integers(0, 3)] * 2), min_size=len(ranks), max_size=len(ranks))), dtype=float)
     weights = draw(st.none() | st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=len(ranks), max_size=len(ranks)))
     weights = None if weights is None else np.array(weights)
-    return X, np.array(ranks), n_ranks, weights
+    steps = draw(st.none() | st.lists(st.tuples(*[st.sampled_from([0.5, 1.0, 3.0])] * (n_ranks - 1)), min_size=len(ranks),
+                                      max_size=len(ranks)))
+    return X, np.array(ranks), n_ranks, weights, None if steps is None else costs_from(np.array(ranks), np.array(steps))
+
+
+def costs_from(ranks, steps):
+    """Costs that grow by these steps from the right rank to both ends."""
+    heights = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, axis=1)], axis=1)
+    return abs(heights - heights[np.arange(len(ranks)), ranks - 1][:, None])
 
 
 def chain_of(method, problem, C):
-    X, ranks, n_ranks, weights = problem
-    form = Form(method, ranks, n_ranks, sample_weight=weights)
+    X, ranks, n_ranks, weights, costs = (*problem, None)[:5]
+    form = Form(method, ranks, n_ranks, costs, weights)
     return form.chain(form.smallest_C * (1.01 + 0.1 * C) if method == "sum-of-margins" else C)
 
 

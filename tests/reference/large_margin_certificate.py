@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-
 from structperc_large_margin.thresholds import thresholds
 
 FEASIBLE = 1e-9         # of the sum of the caps: what the flows may be short of, after rounding
