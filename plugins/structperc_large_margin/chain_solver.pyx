@@ -7,13 +7,13 @@ bounds come to rest: they take no part, columns included, until the others are d
 10^3..10^5 examples, 1..40 nodes. Cost of a round: at most 1024 columns, 0.2 us n where they are kept; 0.2 us n to sort scores, and 10 ns
 for each coordinate.
 """
-import attrs
 import numpy as np
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 from structperc.plugin_tools import CONVERGED, INTERRUPTED, STALLED, raise_interruption
 from structperc_large_margin.kernel_columns cimport KernelColumns
+from structperc_large_margin.solutions import Solution
 from structperc_large_margin.thresholds import ChainThresholds
 from structperc_large_margin.working_set cimport WorkingSet
 
@@ -29,34 +29,6 @@ cdef double WORTHWHILE = 0.6        # of the examples awake: so few must be left
 cdef double NEARLY = 2.0            # times the tolerance: with a smaller gap none comes to rest any more
 cdef double SHARE = 0.1         # of the violation: what a working set may leave
 cdef double NO_DIRECTION = 1e-3     # ||w|| of the longest phi(x): of p = 0, a shorter w is none; less where the tolerance is
-
-
-@attrs.frozen(eq=False)
-class Solution:
-    """A feasible point of a chain's dual.
-
-    Attributes
-    ----------
-    mu : ndarray of shape (N,)
-    beta : ndarray of shape (n_examples,)
-        w = sum_i beta_i phi(x_i).
-    scores : ndarray of shape (n_examples,)
-        f = K beta; of an interrupted solution, those of examples at rest may be some rounds old.
-    n_iterations : int
-        Steps of two coordinates.
-    status : str
-        "converged"; "max_iterations"; "stopped" by `progress`; "stalled" where rounding leaves nothing better; "interrupted"; and
-        "degenerate" of p = 0, where w is 0.
-    interruption : KeyboardInterrupt or None
-        What stopped an interrupted solution, for the caller to raise.
-    """
-
-    mu: np.ndarray
-    beta: np.ndarray
-    scores: np.ndarray
-    n_iterations: int
-    status: str
-    interruption: BaseException | None = None
 
 
 def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progress=None, shrinking=True):

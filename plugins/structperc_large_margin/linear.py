@@ -34,7 +34,8 @@ from structperc_large_margin.linear_passes import (
     sum_of_squares,
     sums_by_node,
 )  # fmt: skip
-from structperc_large_margin.thresholds import ChainThresholds, Thresholds
+from structperc_large_margin.solutions import MeasuredSolution
+from structperc_large_margin.thresholds import ChainThresholds
 
 FEWEST = 5000           # examples that are preceded by a part of themselves
 PART = 8
@@ -47,49 +48,7 @@ MOST_CONJUGATE = 500    # of their steps
 STALLED_ROUNDS = 12     # without a better gap
 
 
-@attrs.frozen(eq=False)
-class LinearSolution:
-    """What `solve_linear` found.
-
-    Attributes
-    ----------
-    w : ndarray of shape (n_features,)
-    thresholds : Thresholds
-        The best ones for w.
-    mu : ndarray of shape (n_coordinates,)
-        A feasible dual solution.
-    beta : ndarray of shape (n_examples,)
-        - sum of g mu over an example's coordinates: w = sum_i beta_i x_i up to the gap.
-    scores : ndarray of shape (n_examples,)
-        w . x.
-    objective, dual_objective : float
-        P(w), and D(mu), a bound from below.
-    n_iterations : int
-        Newton steps over all examples.
-    status : str
-        "converged", "max_iterations", "stalled" (rounding leaves no smaller gap), "stopped" (by `progress`) or "interrupted".
-    interruption : BaseException or None
-        That of Ctrl-C.
-    """
-
-    w: np.ndarray
-    thresholds: Thresholds
-    mu: np.ndarray
-    beta: np.ndarray
-    scores: np.ndarray
-    objective: float
-    dual_objective: float
-    n_iterations: int
-    status: str
-    interruption: BaseException | None = None
-
-    @property
-    def gap(self) -> float:
-        """P(w) - D(mu), at least 0 up to rounding: P(w) is larger than the optimum by no more."""
-        return self.objective - self.dual_objective
-
-
-def solve_linear(chain, rows, tolerance=1e-3, max_iterations=-1, start=None, progress=None) -> LinearSolution:
+def solve_linear(chain, rows, tolerance=1e-3, max_iterations=-1, start=None, progress=None) -> MeasuredSolution:
     """Minimises P for a chain of margin 1: the methods "implicit", "explicit" and "fixed-margin".
 
     Parameters
@@ -109,7 +68,7 @@ def solve_linear(chain, rows, tolerance=1e-3, max_iterations=-1, start=None, pro
 
     Returns
     -------
-    LinearSolution
+    MeasuredSolution
 
     Examples
     --------
@@ -146,10 +105,10 @@ class NewtonSteps:
     def __init__(self, chain, rows, tolerance):
         self.chain, self.rows, self.tolerance = chain, rows, tolerance
         self.quantiles = ChainThresholds(chain)
-        self.best = None            # LinearSolution so far
+        self.best = None            # MeasuredSolution so far
         self.n_iterations = 0
 
-    def solve(self, max_iterations, start, progress) -> LinearSolution:
+    def solve(self, max_iterations, start, progress) -> MeasuredSolution:
         interruption = None
         try:
             status = self.steps(max_iterations, start, progress)
@@ -361,7 +320,8 @@ class NewtonSteps:
         """The solution w = 0, mu = 0."""
         chain, zero = self.chain, np.zeros(self.chain.n_examples)
         best = self.quantiles.best(zero)
-        self.best = LinearSolution(np.zeros(self.rows.n_features), best, np.zeros(len(chain.cap)), zero, zero, best.value, 0.0, 0, "")
+        self.best = MeasuredSolution(mu=np.zeros(len(chain.cap)), beta=zero, scores=zero, n_iterations=0, status="",
+                                     w=np.zeros(self.rows.n_features), thresholds=best, objective=best.value, dual_objective=0.0)
 
     def certify(self, point):
         """Measures the point and its multipliers made feasible; keeps the better w and the better mu. Returns whether the gap fell."""

@@ -16,61 +16,15 @@ A. Shashua and A. Levin: Ranking with large margin principle: two approaches. NI
 
 from __future__ import annotations
 
-import attrs
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
 from structperc_large_margin.linear_passes import inner_product, solve_positive, squared_norms, sum_of_rows
-from structperc_large_margin.thresholds import ChainThresholds, Thresholds
+from structperc_large_margin.solutions import MeasuredSolution
+from structperc_large_margin.thresholds import ChainThresholds
 
 LEAST_SHARE = 1e-12     # of a point in the hull
-
-
-@attrs.frozen(eq=False)
-class MarginsSolution:
-    """What `maximise_margins` found.
-
-    Attributes
-    ----------
-    w : ndarray of shape (n_features,) or None
-        The direction, of norm 1; 0 where the status is "degenerate"; None with a kernel.
-    thresholds : Thresholds
-        The planes a_1, b_1, a_2, .. for w.
-    mu : ndarray of shape (n_coordinates,)
-        A feasible dual solution. Where the status is "degenerate" it proves that no direction has a positive sum of margins, net of errors.
-    beta : ndarray of shape (n_examples,)
-        w = sum_i beta_i phi(x_i).
-    scores : ndarray of shape (n_examples,)
-        w . phi(x).
-    objective : float
-        The sum of a_j - b_j and of C times all slacks, at w; at most 0, and minus the sum of margins where nothing is short of its plane.
-    dual_objective : float
-        -||w(mu)||, a bound from below.
-    n_iterations : int
-        Points found.
-    status : str
-        "converged", "degenerate" (the optimum is 0: no direction), "max_iterations", "stalled" (rounding leaves no smaller gap),
-        "stopped" (by `progress`) or "interrupted".
-    interruption : BaseException or None
-        That of Ctrl-C.
-    """
-
-    w: np.ndarray | None
-    thresholds: Thresholds
-    mu: np.ndarray
-    beta: np.ndarray
-    scores: np.ndarray
-    objective: float
-    dual_objective: float
-    n_iterations: int
-    status: str
-    interruption: BaseException | None = None
-
-    @property
-    def gap(self) -> float:
-        """How far the objective is from the optimum at most."""
-        return self.objective - self.dual_objective
 
 
 class LinearSpace:
@@ -135,7 +89,7 @@ class KernelSpace:
         return None
 
 
-def maximise_margins(chain, space, tolerance=1e-3, max_iterations=-1, progress=None) -> MarginsSolution:
+def maximise_margins(chain, space, tolerance=1e-3, max_iterations=-1, progress=None) -> MeasuredSolution:
     """The direction of norm 1 with the largest sum of margins net of errors.
 
     Parameters
@@ -153,7 +107,7 @@ def maximise_margins(chain, space, tolerance=1e-3, max_iterations=-1, progress=N
 
     Returns
     -------
-    MarginsSolution
+    MeasuredSolution
 
     Examples
     --------
@@ -177,7 +131,7 @@ class NearestPoint:
         self.quantiles = ChainThresholds(chain)
         self.n_iterations = 0
 
-    def solve(self, max_iterations, progress) -> MarginsSolution:
+    def solve(self, max_iterations, progress) -> MeasuredSolution:
         interruption = None
         space = self.space
         point = space.direction(self.beta(self.chain.start))
@@ -247,7 +201,7 @@ class NearestPoint:
     def beta(self, mu):
         return np.bincount(self.chain.example, -self.chain.sign * mu, self.chain.n_examples)
 
-    def measured(self, status, interruption) -> MarginsSolution:
+    def measured(self, status, interruption) -> MeasuredSolution:
         """The solution at hand, written down anew from its dual solution."""
         space = self.space
         vertex_of, points, shares, _ = self.state
@@ -265,8 +219,9 @@ class NearestPoint:
         scores = factor * space.scores(direction)
         planes = self.quantiles.best(scores)
         weights = space.weights(direction)
-        return MarginsSolution(None if weights is None else factor * weights, planes, mu, factor * beta, scores,
-                               min(planes.value, 0.0) if factor == 0 else planes.value, -norm, self.n_iterations, status, interruption)
+        return MeasuredSolution(mu=mu, beta=factor * beta, scores=scores, n_iterations=self.n_iterations, status=status,
+                                interruption=interruption, w=None if weights is None else factor * weights, thresholds=planes,
+                                objective=min(planes.value, 0.0) if factor == 0 else planes.value, dual_objective=-norm)
 
 
 def vanished_ranks(chain, scores) -> list:
