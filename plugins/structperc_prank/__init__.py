@@ -25,14 +25,12 @@ options = {
     "variant": Option(
         "structured",
         ("structured", "original", "single"),
-        "'structured': the perceptron step between two ranks; 'original': Crammer and Singer's, which also counts ties as errors; "
-        "'single': the step of the one threshold next to the prediction",
+        "'structured': the perceptron step; 'original': Crammer and Singer's, where ties are errors; 'single': of one threshold",
     ),
     "pocket": Option(
         False,
         (False, True, "screened", "runs"),
-        "keep the ranker of least total cost, compared after every step; 'screened': end a comparison where the first rows are hopeless; "
-        "'runs': compare only rankers that are right longer in a row",
+        "keep the ranker of least cost; 'screened': hopeless ones on few rows; 'runs': compare those right longer in a row",
         later=True,
     ),
 }
