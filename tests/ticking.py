@@ -1,4 +1,4 @@
-"""Signals that come again and again: a call is interrupted while its compiled work runs, not after it."""
+"""Signals that come again and again, or once: a call is interrupted while its compiled work runs, not after it."""
 
 import contextlib
 import signal
@@ -33,6 +33,20 @@ def ticking(period=0.003, once=True):
     signal.setitimer(signal.ITIMER_REAL, period, period)
     try:
         yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def one_signal(seconds=0.01):
+    """Gives a function that has KeyboardInterrupt raised so many seconds later, wherever the program then is."""
+    def send(*_):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        yield send
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -13,7 +13,7 @@ from structperc_kernels import DenseKernelRows, KernelObjects, PrecomputedKernel
 from structperc_large_margin.chain_solver import solve
 from structperc_large_margin.forms import Form
 from structperc_large_margin.kernel_columns import KernelColumns
-from ticking import ticking
+from ticking import one_signal
 
 from structperc.components import Rows
 from structperc.errors import DataError
@@ -222,8 +222,8 @@ def test_progress_sees_feasible_points_and_may_stop():
 def test_ctrl_c_leaves_a_feasible_point(method):
     X, y = noisy(3_000, d=8)
     chain, columns = chain_of(method, (X, y, 4, None), 100.0), columns_of(X, gamma=0.05)
-    with ticking(0.05):
-        solution = solve(chain, columns, 1e-12)
+    with one_signal() as send:
+        solution = solve(chain, columns, 1e-12, progress=send)
 
     assert solution.status == "interrupted" and isinstance(solution.interruption, KeyboardInterrupt)
     assert certify(chain, solution.scores, solution.beta, solution.mu).gap > 0

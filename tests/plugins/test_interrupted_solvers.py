@@ -9,7 +9,7 @@ from structperc_kernels.trees import SubsetTreeKernel
 from structperc_sequence.chain_features import ChainFeatures
 from structperc_sequence.constraints import read_constraints
 from structperc_sequence.solver import Viterbi
-from ticking import ticking
+from ticking import one_signal, ticking
 
 from structperc import Engine, hookimpl
 from structperc.components import Rows
@@ -116,28 +116,24 @@ def test_ctrl_c_ends_sums_over_pairs():
 
 
 class FirstReport:
-    """Begins to press Ctrl-C once a solver has reported its first point."""
+    """Sends a signal once a solver has reported its first point."""
 
-    def __init__(self, press):
-        self.press = press
+    def __init__(self, send):
+        self.send = send
 
     @hookimpl
     def structperc_epoch_end(self, engine, record):
         if record.epoch == 1:
-            self.press.__enter__()
+            self.send()
 
 
 def test_ctrl_c_within_large_margins_keeps_the_last_point():
     random = np.random.default_rng(0)
     X = random.normal(size=(3000, 5))
     y = 1 + np.digitize(X[:, 0] * X[:, 1] + random.normal(size=3000), [-0.5, 0.5])
-    press = ticking()
-    engine = Engine("prank", plugins=["dual-kernel", "large-margin", FirstReport(press)], trainer="svor", kernel="rbf", gamma=2.0, C=1e4,
-                    tolerance=1e-12, epochs=10**6)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            engine.fit(X, y)
-    finally:
-        press.__exit__(None, None, None)
+    with one_signal() as send, pytest.raises(KeyboardInterrupt):
+        engine = Engine("prank", plugins=["dual-kernel", "large-margin", FirstReport(send)], trainer="svor", kernel="rbf", gamma=2.0, C=1e4,
+                        tolerance=1e-12, epochs=10**6)
+        engine.fit(X, y)
     assert engine.status_ == "interrupted" and np.isinf(engine.gap_)
     assert engine.predict(X).shape == y.shape and len(engine.mistakes_) >= 1
