@@ -47,7 +47,9 @@ def measure(chosen, kept):
             options.setdefault((case["bins"], case["name"]), {})[case["learner"]] = one["options"]
     turns = [Fit(timed, {"name": name, "bins": bins, "options": one}) for (bins, name), one in options.items() if len(one) > 1]
     times = {f"{fit.arguments['bins']} {fit.arguments['name']}": one for fit, one in zip(turns, kept.results(turns), strict=True)}
-    return {"found": found, "times": times, "choices": [case | one for case, one in zip(cases, choices, strict=True) if one is not None]}
+    medians = {f"{bins} {name}": median_rank(name, bins) for bins, name in itertools.product(BINS, names)}
+    return {"found": found, "times": times, "median": medians,
+            "choices": [case | one for case, one in zip(cases, choices, strict=True) if one is not None]}
 
 
 partitions = functools.cache(load_partitions)
@@ -92,6 +94,11 @@ def timed(name, bins, options):
     (X,) = standardised(one.X)
     turns = {learner: functools.partial(cpu_seconds, LEARNERS[learner].fit, its, X, one.y, bins) for learner, its in options.items()}
     return {learner: median(found) for learner, found in take_turns(turns).items()}
+
+
+def median_rank(name, bins):
+    """The mean error of always answering the median rank of the rows to learn from."""
+    return mean([absolute(np.median(one.y), one.y_test) for one in partitions(name, bins)])
 
 
 def absolute(ranks, y):
@@ -139,6 +146,8 @@ def report(raw):
     parts = [choices()]
     for bins in BINS:
         parts += [f"## {bins} bins", published_table(raw, bins), kernel_table(raw, bins)]
+    if not raw["quick"]:
+        parts += ["## Where they differ, and why", DIFFERENCES]
     return "\n\n".join([
         *parts, "## Claims", claim_table(raw), "## Online kernel PRank beside support vectors", DUEL, duel_table(raw), duel_sums(raw),
         "![Errors over those of kernel PRank](reproduce-ordinal-nine.png)", "## What was chosen",
@@ -171,9 +180,10 @@ def published_table(raw, bins):
         benchmark, cusum = PUBLISHED[bins][name]
         found, alone = errors(raw, bins, name, "learned CuSum"), errors(raw, bins, name, "network")
         if found:
-            rows.append([name, len(found), f"{cusum:.3f}", told(found), beside_published(found, cusum), told(alone) if alone else "",
-                         f"{benchmark:.3f}", beside_published(found, benchmark)])
-    return table(["data", "partitions", CUSUM, "learned CuSum", "verdict", "network", BENCHMARK, "learned CuSum beside it"], rows)
+            rows.append([name, len(found), f"{cusum:.3f}", told(found), beside_published(found, cusum), told(alone),
+                         f"{benchmark:.3f}", beside_published(found, benchmark), f"{raw['median'][f'{bins} {name}']:.3f}"])
+    return table(["data", "partitions", CUSUM, "learned CuSum", "verdict", "network", BENCHMARK, "learned CuSum beside it",
+                  "always the median rank"], rows)
 
 
 def kernel_table(raw, bins):
@@ -204,6 +214,20 @@ def claim_table(raw):
     return table(["what", "learner", "sets", "which"], rows)
 
 
+DIFFERENCES = "\n".join([
+    "- diabetes: the rows to learn from are 30. With 5 bins the options chosen answer the median rank everywhere, and nothing does better. "
+    "With 10 bins the published benchmark, 2.458, is twice the error of the median rank; no learner here, nor the published CuSum, "
+    "comes near it.",
+    "- stocksdomain: CuSum on learned features (0.218 with 10 bins) is far better than the network that learned them (0.285), and worse "
+    "than on a kernel (0.164). The published 0.178 may rest on choices that are not published: activation, start, rows of a step, rows "
+    "held out.",
+    "- wisconsin, bostonhousing and abalone: learned CuSum is 2 to 8 % above the published mean with 5 bins, and 0 to 10 % below it with "
+    "10. One choice on partition 1 decides for all 20: it makes differences of this size.",
+    "- triazines and wisconsin with 10 bins, SVORIM: the choice on partition 1 fell on C = 0.1, the median rank everywhere, and on options "
+    "that are worse on the other partitions. How the benchmark chose is not known here.",
+    "- abalone, support vectors: with 5 bins the choice fell on C = 1000, the end of the grid; its errors are 4 to 11 % larger than the "
+    "benchmark's, those of the perceptrons 2 %.",
+])
 DUEL = ("The claim: online kernel PRank has the error of batch support vector ordinal regression in a fraction of the time. All have RBF "
         "kernels and options chosen alike. Difference: the mean over the partitions of the support vectors' error less PRank's, with "
         "the standard error of these differences; a verdict asks for more than twice that. Times: CPU time of a fit with the options "
@@ -241,6 +265,10 @@ def duel_sums(raw):
             lines.append(f"- Beside {rival}, PRank is better in {verdicts.count('better')}, even in {verdicts.count('even')} and worse in "
                          f"{verdicts.count('worse')} of {len(found)} cases; mean difference of the errors {less:+.3f}; {rival}'s fit takes "
                          f"{shown(ratio, 2)} times as long (geometric mean).")
+    if not raw["quick"]:
+        lines.append("- So the half of the claim about errors holds. The half about times does not, beside the support vectors of "
+                     "this library, whose fits take about as long. skordinal's take 9 to 75 times as long on 5,000 rows: "
+                     "results/large_margin.md.")
     return "\n".join(lines)
 
 

@@ -20,6 +20,7 @@ from remembered import FOLDER, Remembered
 
 from structperc.errors import MissingData, MissingExtra
 
+KEPT = "Fits of former runs count and are not repeated: the time above may be that of the last run alone."
 PARTS = {"margins": ordinal_margins, "nine": ordinal_nine, "benchmark": ordinal_benchmark, "boosting": ordinal_boosting}
 
 
@@ -38,7 +39,13 @@ def main():
         if chosen.anew:
             path.unlink(missing_ok=True)
         kept = Remembered(path, chosen.jobs, chosen.seconds and time.monotonic() + chosen.seconds)
-        job.carry_out(chosen, part.NAME, part.TITLE, functools.partial(part.measure, chosen, kept), part.report, part.goals, part.draw)
+        job.carry_out(chosen, part.NAME, part.TITLE, functools.partial(part.measure, chosen, kept), functools.partial(report, part),
+                      part.goals, part.draw)
+
+
+def report(part, raw):
+    """The tables, below a word about the time."""
+    return f"{KEPT}\n\n{part.report(raw)}"
 
 
 if __name__ == "__main__":
