@@ -96,7 +96,7 @@ def measure(chosen, kept):
     ordinal_data.require(names)
     numbers = range(1, 3 if chosen.quick else ordinal_data.PARTITIONS + 1)
     cases = [(name, number, base) for base, name, number in itertools.product(BASES, names, numbers)]
-    cases.sort(key=lambda case: case[1] * ordinal_data.SETS[case[0]].rows)          # all sets as far as the time allows
+    cases.sort(key=lambda case: (case[2] != "ORStump", case[1] * ordinal_data.SETS[case[0]].rows))      # stumps first: they are fast
     fits = [Fit(boosted, {"name": name, "number": number, "base": base, "rounds": 3 if chosen.quick else BASES[base].rounds,
                           "options": BASES[base].options(ordinal_data.SETS[name].rows, chosen.full)}) for name, number, base in cases]
     cells = {}
@@ -128,6 +128,8 @@ def standing(values, published):
     less = published - mean(values)
     if not np.isfinite(less):
         return "not published"
+    if len(values) < 3:
+        return "too few"
     reach = 2 * np.sqrt(2) * standard_error(values) + 0.005
     return "even" if abs(less) <= reach else "better" if less > 0 else "worse"
 
@@ -142,9 +144,24 @@ def report(raw):
     parts = [choices(raw)]
     for base, cells in raw["cells"].items():
         parts += [f"## {base}, {BASES[base].rounds} rounds" if not raw["quick"] else f"## {base}", cost_table(base, cells)]
+    if not raw["quick"]:
+        parts += ["## Where they differ, and why", DIFFERENCES]
     return "\n\n".join([
         *parts, "## Regions", f"{POINTS} points with {PLANE_RANKS} ranks, cut by three quadratic curves chosen here (the paper's are not "
         "given); ensembles of stumps. Dashed: the true boundaries.", "![Regions of ensembles of stumps](reproduce-ordinal-regions.png)"])
+
+
+DIFFERENCES = "\n".join([
+    "- ORStump: nothing differs but the single stump on abalone, by 0.02. Its targets are few whole numbers, so a cut divides equal ones, "
+    "and the paper's way to do that is not known.",
+    "- PRank: training costs are lower than published, after boosting far lower on small sets, and test costs hardly differ; but on "
+    "bank, where 33 epochs stand for the published 2,000, they are higher. The paper does not give its steps; those here "
+    "move all wrong thresholds, and each ranker on the way is compared with the one in the pocket by its total cost.",
+    "- SVOR: the paper does not name its kernel; the perceptron kernel, without a width to choose, is used here. Alone: the smallest C, "
+    "2^-20, has an error below 0.3 already in the first round, since always answering a middle rank has 0.28 (cost 2.5). So these rows "
+    "show how answers near the middle are cut, which the paper does by regularised thresholds and the solver here by exact ones; on bank "
+    "the published cost is that of a larger C. Boosted, where C grows from round to round, the sets with 20 partitions agree.",
+])
 
 
 def choices(raw):
@@ -153,6 +170,8 @@ def choices(raw):
         "divided by chance.",
         f"- {ordinal_data.PARTITIONS} random partitions; the training parts have the sizes of the literature. pyrimidines: the 20 fixed "
         "partitions of the ORCA framework; others: drawn here, so rows differ from the paper's.",
+        "- Partitions: where fewer than 20 stand in a row, there was time for the first alone (`--seconds`). A run without a limit makes "
+        "the others.",
         "- Columns have mean 0 and variance 1 in the rows learned from.",
         "- Verdict: even where the means differ by at most two standard errors of a difference (the published standard errors, 0.00 to "
         "0.10, are taken to be like ours) and the published rounding.",
