@@ -87,7 +87,7 @@ def filled_places(engine, file) -> list:
 def training_names(source, plugins) -> tuple[list, list, list]:
     """The names of all columns, of those to learn from, and of the target: the plugins' own or the last, unless --target says another."""
     usual = said(plugins, "conllu") or {}
-    target = list(usual.get("target", ())) if source.target is None else split(source.target)
+    target = list(usual.get("target", ())) if source.target is None else target_names(source)
     names = given_names(source, target)
     if names is None and not source.conllu:
         with closing(stream_file(source.path, sentences=1)) as files:
@@ -163,7 +163,7 @@ def places_for(engine, source, file, needs_target):
     """Where in a file the columns are that the engine learned from, and the target, None where it is not needed."""
     used, path, conllu = engine.plugin_options["columns"], source.path, source.conllu
     usual = usual_target(engine)
-    target = None if source.target is None else split(source.target)
+    target = None if source.target is None else target_names(source)
     names = given_names(source, target or usual)
     if used is None and names is None:
         raise OptionError(f"the model does not know the names of its columns; name those of {path} with --columns.")
@@ -227,6 +227,11 @@ def given_names(source, target) -> list | None:
 def split(text) -> list[str]:
     """Names parted by commas."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def target_names(source) -> list[str]:
+    """The columns that --target names; the empty name, which is no column's, where it is empty."""
+    return split(source.target) or [""]
 
 
 def check_known(name, known, what, knowledge) -> None:

@@ -247,6 +247,11 @@ def test_predict_writes_the_words_of_conllu(run):
 # ---- evaluate ----
 
 
+def test_evaluate_refuses_an_empty_target(fitted, run):
+    code, out, err = run("evaluate", "m", "test.txt", "--target", "")
+    assert (code, out) == (2, "") and "--target '': there is no such column" in err
+
+
 def test_evaluate_prints_measures_and_phrases_of_each_type(fitted, run):
     code, out, err = run("evaluate", "m", "test.txt")
     X, y = data("test.txt", ["word", "pos"], "chunk")
@@ -312,6 +317,7 @@ def test_rows_of_numbers_in_groups_are_tokens_too(run):
     ([*NAMED[:2], "_,_,chunk"], "there is no column to learn from, only the target 'chunk'; name one at least with --columns"),
     ([*NAMED[:2], ""], "there is no column to learn from; name one at least"),
     (["train.txt"], "needs --target NAME, the column of right answers; train.txt has 'The DT B-NP'. If it has one token in each line"),
+    ([*NAMED, "--target", ""], "--target '': there is no such column; --columns names word, pos, chunk."),
     (["train.txt", "--target", "chunk"], "has no column 'chunk'; its columns are 'The DT B-NP'. If it has one token in each line, name"),
     (["train.conllu", "--columns", "form,tag"], "choose some of those of CoNLL-U by name"),
     (["train.conllu", "--target", "form"], "there is no column to learn from, only the target 'form'"),
