@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from structperc.solvers.arborescences cimport FOUND, Contraction, arborescence_work, best_tree, contraction_in, refusal, total_score
-from structperc.solvers.score_matrices cimport ScoreMatrices
-from structperc.core.errors import DataError
+from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
 
 
 class ArborescenceCertificate(NamedTuple):
@@ -83,9 +82,7 @@ def arborescence_certificate(scores, one_root=False):
     >>> proof.total, proof.bound, proof.violation(scores)
     (19.0, 19.0, 0.0)
     """
-    cdef ScoreMatrices sentences = ScoreMatrices(scores)
-    if not sentences.single:
-        raise DataError(f"{sentences.n_matrices} sentences are given; expected the scores of one.")
+    cdef ScoreMatrices sentences = one_sentence(scores)
     cdef Py_ssize_t n = sentences.n_words[0], m
     cdef double[::1] work = np.zeros(arborescence_work(n))
     cdef int[::1] heads = np.zeros(n + 1, dtype=np.intc)

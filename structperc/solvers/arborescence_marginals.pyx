@@ -16,10 +16,9 @@ Typical sizes: 5 to 60 words. O(n^3): 1 ns per n^3, 10 ns as logarithms. Memory 
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log, log1p
-from structperc.core.errors import DataError
 from structperc.core.stopping cimport interrupted
 from structperc.solvers.arborescences cimport FOUND, INTERRUPTED, arborescence_work, max_arborescence_c, refusal
-from structperc.solvers.score_matrices cimport ScoreMatrices
+from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
 
 cdef enum:
     LINEAR = 300            # exp(-2 * LINEAR) is still a normal number
@@ -221,9 +220,7 @@ def arborescence_marginals(scores, one_root=False):
     Grassmann, Taksar and Heyman (1985), Regenerative analysis and steady state distributions, Operations Research 33, for the elimination;
     Koo, Globerson, Carreras and Collins (2007), EMNLP, for marginals of trees.
     """
-    cdef ScoreMatrices sentences = ScoreMatrices(scores)
-    if not sentences.single:
-        raise DataError(f"{sentences.n_matrices} sentences are given; expected the scores of one.")
+    cdef ScoreMatrices sentences = one_sentence(scores)
     cdef Py_ssize_t n = sentences.n_words[0]
     cdef double[::1] work = np.zeros(arborescence_marginals_work(n))
     cdef double[:, ::1] arcs = np.zeros((n + 1, n + 1))

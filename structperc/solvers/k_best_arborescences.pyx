@@ -11,9 +11,9 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import OptionError
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, arborescence_work, max_arborescence_c, refusal, total_score
-from structperc.solvers.score_matrices cimport ScoreMatrices
+from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
 
 
 cdef class Cells:
@@ -95,9 +95,7 @@ def k_best_arborescences(scores, k, one_root=False):
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise OptionError(f"k is {k!r}; expected a whole number from 1.")
-    cdef ScoreMatrices sentences = ScoreMatrices(scores)
-    if not sentences.single:
-        raise DataError(f"{sentences.n_matrices} sentences are given; expected the scores of one.")
+    cdef ScoreMatrices sentences = one_sentence(scores)
     cdef Cells cells = Cells()
     cells.begin(sentences, one_root)
     n_cells = 0

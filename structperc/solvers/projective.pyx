@@ -26,7 +26,7 @@ from structperc.core.stopping import take_interruption
 from structperc.core.stopping cimport interrupted
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, NO_SCORE
-from structperc.solvers.score_matrices cimport ScoreMatrices
+from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
 from structperc.solvers.score_matrices import as_float64
 
 cdef enum:
@@ -553,9 +553,7 @@ def projective_marginals(scores, siblings=None, one_root=False):
     >>> round(float(np.exp(log_z)), 9), arcs.round(3).tolist()
     (3.0, [[0.0, 0.667, 0.667], [0.0, 0.0, 0.333], [0.0, 0.333, 0.0]])
     """
-    cdef ScoreMatrices sentences = ScoreMatrices(scores)
-    if not sentences.single:
-        raise DataError(f"{sentences.n_matrices} sentences are given; expected the scores of one.")
+    cdef ScoreMatrices sentences = one_sentence(scores)
     cdef Siblings tensors = Siblings(siblings, sentences)
     cdef Py_ssize_t n = sentences.n_words[0]
     cdef double[::1] work = np.zeros(2 * projective_work(n))

@@ -15,3 +15,6 @@ cdef class ScoreMatrices:
     cdef Py_buffer *take(self, values, Py_ssize_t place) except NULL
     cdef split(self, answers)
     cdef str name_of(self, Py_ssize_t i)
+
+
+cdef ScoreMatrices one_sentence(scores)

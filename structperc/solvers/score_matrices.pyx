@@ -105,6 +105,14 @@ cdef class ScoreMatrices:
         return self.name if self.single or i < 0 else f"{self.name}[{i}]"
 
 
+cdef ScoreMatrices one_sentence(scores):
+    """The scores of one sentence, for solvers that take no lists; several are refused."""
+    cdef ScoreMatrices sentence = ScoreMatrices(scores)
+    if not sentence.single:
+        raise DataError(f"{sentence.n_matrices} sentences are given; expected the scores of one.")
+    return sentence
+
+
 def as_float64(values, name):
     """A float64 array of real numbers, in C order."""
     try:
