@@ -68,7 +68,7 @@ def report(raw):
 
 DIFFERENCES = "\n".join([
     "- pyrimidines: 50 rows in 26 columns. The choice on them fell on C = 1000, which fits them closely (training cost 0.18), on all "
-    "partitions. A choice on each partition would suffer less from one; which was made is not known here.",
+    "partitions. A choice on each partition would suffer less; the paper's choice is not known here.",
     "- california and census: SVORIM is better than published. The official partitions are not to be had; 15,640 and 16,784 rows to test "
     "with make the standard errors small.",
     "- SVOREX: its margins lie at two thresholds a row, SVORIM's at all nine. So its best C is larger: in five of eight sets the largest "

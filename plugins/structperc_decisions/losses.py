@@ -1,4 +1,4 @@
-"""Half of what a decision costs more than the best one: the loss whose structured hinge is half of SPO+."""
+"""Half of a decision's regret: the loss with half of SPO+ as its structured hinge."""
 
 import numpy as np
 

@@ -71,7 +71,7 @@ def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progres
 
 
 cdef class ChainSolver:
-    cdef object chain, thresholds, recent       # recent: the last working set, those that joined last in front
+    cdef object chain, thresholds, recent       # recent: the last working set, newest members in front
     cdef KernelColumns columns
     cdef WorkingSet local
     cdef Py_ssize_t n, n_nodes, steps

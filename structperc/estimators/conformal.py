@@ -120,7 +120,7 @@ class OrdinalConformal(WrappedRanker):
         return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(n_held))
 
     def calibrate(self, X, y, sample_weight=None):
-        """Measures these rows, which the estimator has not seen, in place of those held out before.
+        """Measures rows unknown to the estimator, in place of the rows held out before.
 
         Parameters
         ----------

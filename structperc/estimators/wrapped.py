@@ -58,7 +58,7 @@ class WrappedRanker(Parameters):
         return labels, LabelCodes(labels).encode(y, len(y))
 
     def _told(self, labels, random):
-        """A clone of the estimator that is told the labels, since the rows that it sees may lack some, and has seeds where it has none."""
+        """A clone of the estimator with all labels, since its training rows may lack some, and with seeds in place of None."""
         if not hasattr(self.estimator, "get_params"):
             raise OptionError(f"estimator={self.estimator!r:.80} has no get_params and cannot be cloned; expected an estimator such as "
                               f"PRank().")

@@ -137,7 +137,7 @@ cdef inline double *column_of(const Contraction *c, int v) noexcept nogil:
 
 
 cdef int leave_one_root(Contraction *c) noexcept nogil:
-    """Exchanges root arcs for others until one is left, each time the one that loses least (Gabow and Tarjan).
+    """Exchanges root arcs for other arcs until a single root arc is left; each exchange has the least loss (Gabow and Tarjan).
 
     A cycle that arises becomes a supernode, which the root's arc enters again. Among equals, the last word changes its head.
     """

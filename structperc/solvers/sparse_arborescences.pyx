@@ -166,7 +166,7 @@ cdef class Graph:
         return status
 
     cdef int leave_one_root(self) noexcept nogil:
-        """Exchanges root arcs for others until one is left, each time the one that loses least."""
+        """Exchanges root arcs for other arcs until a single root arc is left; each exchange has the least loss."""
         cdef Py_ssize_t n_hanging = 0, i, best, length, m
         cdef int v, t, other
         cdef double loss, least
