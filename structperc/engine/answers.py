@@ -66,6 +66,18 @@ def max_marginals(parts, scores, x) -> np.ndarray:
     return np.where(counts > 0, (counts @ scores)[:, None], -np.inf).max(axis=0, initial=-np.inf)
 
 
+def label_scores(parts, scores, x) -> np.ndarray:
+    """The score of every label of examples: of x where `scores` has shape (n_atoms,), of many that count alike where (n, n_atoms)."""
+    counts = np.array([parts.outputs.count(x, y) for y in range(1, parts.outputs.n_labels + 1)], dtype=float)
+    return np.einsum("...a,ra->...r", scores, counts)           # not BLAS, which has other bits for one row
+
+
+def log_softmax(scores) -> np.ndarray:
+    """log p, where p is proportional to exp(score) in each row."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
 def listed(parts, x, wanted):
     """All structures of x and their atom counts, (n_structures, n_atoms)."""
     structures = parts.outputs.enumerate(x)

@@ -259,6 +259,43 @@ class Engine:
         model = self.model_
         return model.atom_scores(read_for(model, X, offsets, lengths, groups))
 
+    def label_scores(self, X, *, offsets=None, lengths=None, groups=None):
+        """The score of every label for each example, shape (n_examples, n_labels), of problems with one label per example.
+
+        Columns are in the order of `classes_`. The label of largest score is the prediction; at a tie the problem's rule decides.
+        """
+        model = self.model_
+        return model.label_scores(read_for(model, X, offsets, lengths, groups))
+
+    def predict_proba(self, X, *, offsets=None, lengths=None, groups=None):
+        """How probable each label is for each example, of problems with one label per example.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_examples, n_labels)
+            Proportional to exp(`label_scores`); columns in the order of `classes_`, each row sums to 1. Training by perceptron or margin
+            does not calibrate these probabilities.
+
+        Raises
+        ------
+        PluginError
+            Where outputs are not one label per example; `predict_marginals` answers there.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("cusum").fit([[-1.0], [1.0], [3.0]], [1, 2, 3])
+        >>> engine.predict_proba([[0.0], [9.0]]).round(3).tolist()
+        [[0.09, 0.245, 0.665], [0.0, 0.0, 1.0]]
+        """
+        model = self.model_
+        return np.exp(model.log_probabilities(read_for(model, X, offsets, lengths, groups)))
+
     def explain(self, x, *, against=None):
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature.
 

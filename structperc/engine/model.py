@@ -13,8 +13,9 @@ import numpy as np
 
 from structperc.core.access import Access, reading
 from structperc.core.component import overrides
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.loop import Loop, NotFinite
+from structperc.core.outputs import LabelOutputs
 from structperc.engine import answers
 from structperc.engine.compatibility import check_same, not_finite, refuse_scores
 from structperc.engine.context import FitContext
@@ -180,6 +181,25 @@ class Model:
         if self.parts.features.atoms_per_example is None:
             return [one for scores in found for one in scores]
         return np.concatenate([np.asarray(scores) for scores in found])
+
+    @reading
+    def label_scores(self, rows):
+        """The score of every label, (n_examples, n_labels), of outputs that are one label."""
+        outputs, n = self.parts.outputs, rows.n_examples
+        if not isinstance(outputs, LabelOutputs):
+            raise PluginError(f"the outputs of this problem are not one label for each example ({type(outputs).__name__}), so labels have no "
+                              f"scores and probabilities of their own; predict_marginals says how probable the atoms of outputs are.")
+        scores = self.atom_scores(rows)
+        if not n:
+            return np.zeros((0, outputs.n_labels))
+        if self.parts.features.atoms_per_example is None or overrides(outputs, "count"):
+            return np.array([answers.label_scores(self.parts, scores[i], self.example(rows, i)) for i in range(n)])
+        return answers.label_scores(self.parts, scores, self.example(rows, 0))
+
+    @reading
+    def log_probabilities(self, rows):
+        """The logarithm of every label's probability, (n_examples, n_labels); see `Engine.predict_proba`."""
+        return answers.log_softmax(self.label_scores(rows))
 
     # ---- answers ----
 

@@ -113,6 +113,42 @@ class LabelEstimator(LabelledEstimator):
         """The label of largest score for each row of X."""
         return self._trained_for(X).predict(X)
 
+    def decision_function(self, X):
+        """The score of every label for each row, of which the largest is the prediction.
+
+        Parameters
+        ----------
+        X : rows
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) of two labels
+            Columns in the order of `classes_`. Of two labels: by how much the second one leads.
+        """
+        scores = self._trained_for(X).label_scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X):
+        """How probable every label is for each row: proportional to exp(score).
+
+        Parameters
+        ----------
+        X : rows
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of `classes_`; each row sums to 1.
+        """
+        return self._trained_for(X).predict_proba(X)
+
+    def predict_log_proba(self, X):
+        """The logarithm of `predict_proba`, exact also where a probability is too small for floating point."""
+        model = self._trained_for(X).model_
+        return model.log_probabilities(model.read(X))
+
     def score(self, X, y, sample_weight=None) -> float:
         """Accuracy: the share of rows that are predicted right; higher is better, 1 is perfect."""
         predicted, y = self.predict(X), np.asarray(as_column(y))
