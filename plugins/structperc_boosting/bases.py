@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
 
-from structperc import metrics
 from structperc.errors import DataError, OptionError
 from structperc.plugin_tools import LabelCodes, find_labels
 from structperc_boosting.costs import check_v_shape, cost_matrix
 
 FLOATS = (np.float64, np.float32)
-
-
-class RankScore:
-    """Scores by the distance of ranks, as the estimators of `structperc.estimators` do."""
-
-    def score(self, X, y, sample_weight=None):
-        """1 - (mean absolute difference of ranks) / (K - 1): 1 is perfect, 0 is every row at the other end of the scale."""
-        true, predicted, n_labels = metrics.codes(y, self.predict(X), self.classes_)
-        return 1 - float(np.average(np.abs(true - predicted), weights=sample_weight)) / (n_labels - 1)
 
 
 def read_examples(estimator, X, y, sample_weight=None, named=False, **checks):
@@ -56,17 +45,6 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
                         f"labels that y lacks with classes=[lowest, ..., highest].")
     costs = check_v_shape(costs, codes)
     return labels, codes, costs if sample_weight is None else costs * sample_weight[:, None]
-
-
-def made_ranker(estimator, n_ranks, random=None):
-    """A clone that is told the ranks, since y may lack some, and has seeds of its own where it has none."""
-    estimator = clone(estimator)
-    for name, value in sorted(estimator.get_params().items()):
-        if name == "classes" and value is None:
-            estimator.set_params(classes=list(range(1, n_ranks + 1)))
-        if name.split("__")[-1] == "random_state" and value is None and random is not None:
-            estimator.set_params(**{name: int(random.integers(2**31))})
-    return estimator
 
 
 def require_parameter(estimator, name, what) -> None:

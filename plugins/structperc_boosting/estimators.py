@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
+from structperc.estimators.rankers import RankScore, cloned_ranker
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, generator
-from structperc_boosting.bases import FLOATS, RankScore, made_ranker, ranks_predicted, read_examples, read_ranks, require_parameter
+from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
 
@@ -294,7 +295,7 @@ class RankerBase:
         self.estimator, self.X, self.y, self.n_ranks, self.total, self.random = estimator, X, y, n_ranks, total, random
 
     def fit(self, costs):
-        ranker = made_ranker(self.estimator, self.n_ranks, self.random)
+        ranker = cloned_ranker(self.estimator, list(range(1, self.n_ranks + 1)), self.random)
         ranker.fit(self.X, self.y, costs=costs * self.total)
         return ranker, ranks_predicted(ranker, self.X, self.n_ranks)
 

@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
-from structperc_boosting.bases import FLOATS, RankScore, made_ranker, ranks_predicted, read_examples, read_ranks, require_parameter
+from structperc.estimators.rankers import RankScore, cloned_ranker
+from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter
 from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
 
 __all__ = ["BinaryReduction", "RankerClassifier"]
@@ -192,7 +193,7 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         n_ranks = int(k.max()) + 1
         right = np.where(above, n_ranks, 1)
         wrong = (np.arange(1, n_ranks + 1) > k[:, None]) != above.astype(bool)[:, None]
-        estimator = made_ranker(self.estimator, n_ranks)
+        estimator = cloned_ranker(self.estimator, list(range(1, n_ranks + 1)))
         estimator.fit(X, right, costs=wrong * weights[:, None] / (n_ranks - 1))
         self.classes_, self.n_ranks_, self.estimator_ = classes, n_ranks, estimator
         return self

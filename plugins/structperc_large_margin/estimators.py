@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d, validate_data
-from structperc_boosting.bases import FLOATS, RankScore, read_examples
+from structperc_boosting.bases import FLOATS, read_examples
 from structperc_kernels import USED_BY, ObjectKernel
 
 from structperc import Engine, Option
 from structperc.errors import DataError
+from structperc.estimators.rankers import RankScore
 from structperc.plugin_tools import find_labels
 
 __all__ = ["SVOR"]

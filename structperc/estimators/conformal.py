@@ -11,6 +11,7 @@ from structperc.core.labels import LabelCodes
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import not_fitted
+from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
 from structperc.reading import matrices
 
@@ -115,7 +116,7 @@ class OrdinalConformal(WrappedRanker):
         random = generator(self.random_state)
         order = random.permutation(n)
         held, train = np.sort(order[:n_held]), np.sort(order[n_held:])
-        estimator = self._told(labels, random)
+        estimator = cloned_ranker(self.estimator, labels.tolist(), random)
         estimator.fit(rows_of(X, train), labels[codes[train] - 1])
         return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(n_held))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from typing import ClassVar
 
 import attrs
@@ -15,6 +13,8 @@ from structperc.engine.compatibility import refuse_scores
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
 from structperc.estimators.parameters import offered_if
+from structperc.estimators.rankers import RankScore
+from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.reading.intervals import find_ends
 
 LABELS = """
@@ -28,30 +28,6 @@ LABELS = """
 COLUMNS = """
     feature_names_in_ : ndarray of str
         Names of the columns, when X had names and all were strings."""
-
-
-def as_column(y):
-    """y as an array or ordered categorical; a single column is flattened, with scikit-learn's warning."""
-    try:
-        array = np.asarray(y)
-    except ValueError:
-        raise DataError("y is ragged: its entries differ in length; expected one label per row.") from None
-    if array.ndim == 2 and array.shape[1] == 1:
-        theirs = sys.modules.get("sklearn.exceptions")
-        warnings.warn("A column-vector y was passed when a 1d array was expected; pass y.ravel().",
-                      UserWarning if theirs is None else theirs.DataConversionWarning, stacklevel=4)
-        y, array = (y.iloc[:, 0] if hasattr(y, "iloc") else y), array[:, 0]
-    return array if ordered_categories(y) is None else y
-
-
-def refuse_continuous(y) -> None:
-    """Real numbers that are not whole are a regression target, not labels."""
-    if y.dtype.kind == "f":
-        fractional = np.isfinite(y) & (y != np.floor(y))
-        if fractional.any():
-            i = int(np.argmax(fractional))
-            raise DataError(f"Unknown label type: continuous. y[{i}] is {y[i]}; cut y into levels first, for instance with "
-                            f"numpy.digitize, or name the levels with classes=[lowest, ..., highest].")
 
 
 @attrs.define(slots=False, eq=False, repr=False, kw_only=True)
@@ -187,17 +163,8 @@ class LabelEstimator(LabelledEstimator):
         return y
 
 
-class RankEstimator(LabelEstimator):
+class RankEstimator(RankScore, LabelEstimator):
     """Estimators of ordered labels."""
-
-    def score(self, X, y, sample_weight=None) -> float:
-        """1 - (mean absolute difference of ranks) / (r - 1): higher is better.
-
-        1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is
-        trained for, so that models with different losses compare. Accuracy is `scoring="accuracy"`.
-        """
-        true, predicted, n_labels = metrics.codes(as_column(y), self.predict(X), self.classes_)
-        return 1 - weighted_mean(np.abs(true - predicted), sample_weight) / (n_labels - 1)
 
 
 class ThresholdEstimator(RankEstimator):

@@ -11,9 +11,9 @@ from structperc.core.labels import is_nested
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
-from structperc.estimators.labels import as_column
 from structperc.estimators.parameters import Parameters, not_fitted
 from structperc.estimators.rankings import QUERIES, need_groups, one_name
+from structperc.estimators.targets import as_column
 from structperc.metrics.ranking import read_grades
 from structperc.reading import matrices
 from structperc.reading.groups import Groups

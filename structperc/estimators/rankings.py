@@ -10,7 +10,8 @@ from structperc import metrics
 from structperc.core.labels import is_nested
 from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared
-from structperc.estimators.labels import COLUMNS, as_column
+from structperc.estimators.labels import COLUMNS
+from structperc.estimators.targets import as_column
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
 

@@ -12,7 +12,8 @@ from structperc.core.labels import LabelCodes
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import compare_columns
-from structperc.estimators.labels import as_column
+from structperc.estimators.rankers import cloned_ranker
+from structperc.estimators.targets import as_column
 from structperc.estimators.wrapped import WrappedRanker
 from structperc.reading import matrices
 
@@ -121,7 +122,7 @@ class ScoreCard(WrappedRanker):
             raise DataError(f"n_samples = {len(values)}: a column has no bins before there are two rows.")
         scale = values.std(axis=0)
         scale[scale == 0] = 1
-        estimator = self._told(labels, generator(self.random_state))
+        estimator = cloned_ranker(self.estimator, labels.tolist(), generator(self.random_state))
         estimator.fit(values / scale, labels[codes - 1])
         names = rows.feature_names or tuple(f"x[{j}]" for j in range(values.shape[1]))
         columns = written(values, names, direction_of(estimator, values.shape[1]) / scale, self.bins, self.max_points, self.digits)

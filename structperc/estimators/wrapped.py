@@ -6,28 +6,22 @@ import numbers
 
 import numpy as np
 
-from structperc import metrics
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
 from structperc.errors import DataError, OptionError
-from structperc.estimators.base import weighted_mean
-from structperc.estimators.labels import as_column, refuse_continuous
-from structperc.estimators.parameters import Parameters, cloned, not_fitted
+from structperc.estimators.parameters import Parameters, not_fitted
+from structperc.estimators.rankers import RankScore
+from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.reading import matrices
 
 SCORES = ("atom_scores", "threshold_scores")       # methods that answer (n, K - 1) scores of "the rank is above k"
 
 
-class WrappedRanker(Parameters):
+class WrappedRanker(RankScore, Parameters):
     """An estimator of ordered labels around the parameter `estimator`; `estimator_` is what was trained, `classes_` the labels."""
 
     def predict(self, X):
         """The labels of rows, shape (n_samples,)."""
         return self._trained().predict(X)
-
-    def score(self, X, y, sample_weight=None) -> float:
-        """1 - (mean absolute difference of ranks) / (r - 1): 1 is perfect, 0 is every row at the other end of the scale."""
-        true, predicted, n_labels = metrics.codes(as_column(y), self.predict(X), self._known().classes_)
-        return 1 - weighted_mean(np.abs(true - predicted), sample_weight) / (n_labels - 1)
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know: a classifier that takes what the inner estimator takes."""
@@ -56,19 +50,6 @@ class WrappedRanker(Parameters):
             refuse_continuous(y)
         labels = find_labels(y, self.classes, True)
         return labels, LabelCodes(labels).encode(y, len(y))
-
-    def _told(self, labels, random):
-        """A clone of the estimator with all labels, since its training rows may lack some, and with seeds in place of None."""
-        if not hasattr(self.estimator, "get_params"):
-            raise OptionError(f"estimator={self.estimator!r:.80} has no get_params and cannot be cloned; expected an estimator such as "
-                              f"PRank().")
-        estimator = cloned(self.estimator)
-        for name, value in sorted(estimator.get_params().items()):
-            if name == "classes" and value is None:
-                estimator.set_params(classes=labels.tolist())
-            if name.split("__")[-1] == "random_state" and value is None:
-                estimator.set_params(**{name: int(random.integers(2**31))})
-        return estimator
 
 
 def columns_known(estimator) -> dict:

@@ -659,7 +659,7 @@ COPIES = {"pickle": lambda e: pickle.loads(pickle.dumps(e)), "copy": copy.copy, 
     *({"shuffle": True, "random_state": random} for random in (4, np.random.default_rng(4), np.random.RandomState(4))),
     *({"shuffle": True, "random_state": np.random.Generator(bits(4))}
       for bits in (np.random.MT19937, np.random.Philox, np.random.SFC64, np.random.PCG64DXSM)),
-], ids=str)
+], ids=lambda options: ",".join(options))
 def test_copies_predict_the_same_and_learn_on_by_themselves(how, options):
     X, y = data()
     engine = Engine("cusum", epochs=2, **options).fit(X, y)

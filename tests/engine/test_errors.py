@@ -838,7 +838,7 @@ ARGUMENTS = ("X", "y", "sample_weight", "lengths", "offsets", "groups", "allowed
 
 
 @pytest.mark.parametrize("problem", ["cusum", "interval-pa", "sequence", "latent-ranking"])
-@pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{odd!r:.20}".split("\n")[0])
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{type(odd).__name__}-{odd!r:.12}".split("\n")[0].split(" at ")[0])
 def test_any_argument_is_taken_or_refused_in_a_sentence(problem, odd):
     """No bare exception of Python or numpy, whatever stands in whatever place."""
     X, y = data(12)

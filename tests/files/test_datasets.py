@@ -345,7 +345,8 @@ def test_what_cannot_be_brought_into_form_leaves_nothing_behind(tmp_path, server
 WHOLE = archive(train=CHUNKED, test=CHUNKED)
 
 
-@pytest.mark.parametrize("content", [archive(train=CHUNKED, test=b"something else\n"), archive(train=CHUNKED), WHOLE[:-30], b"", None])
+@pytest.mark.parametrize("content", [archive(train=CHUNKED, test=b"something else\n"), archive(train=CHUNKED), WHOLE[:-30], b"", None],
+                         ids=["another", "missing", "cut", "empty", "none"])
 def test_what_is_wrong_leaves_nothing_behind(tmp_path, server, small, content):
     server.files[sources.CONLL2000_ZIP] = content
     home = tmp_path / "home"

@@ -1,0 +1,52 @@
+"""What estimators of ordered labels share, also those of plugins: their score, and the clones of a ranker that they are made around."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc import metrics
+from structperc.errors import OptionError
+from structperc.estimators.base import weighted_mean
+from structperc.estimators.parameters import cloned
+from structperc.estimators.targets import as_column
+
+
+class RankScore:
+    """The score of estimators of ordered labels; wants `predict` and, of a trained one, `classes_`."""
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """1 - (mean absolute difference of ranks) / (r - 1): higher is better.
+
+        1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is
+        trained for, so that models with different losses compare. Accuracy is `scoring="accuracy"`.
+        """
+        predicted = self.predict(X)
+        true, predicted, n_labels = metrics.codes(as_column(y), predicted, self.classes_)
+        return 1 - weighted_mean(np.abs(true - predicted), sample_weight) / (n_labels - 1)
+
+
+def cloned_ranker(estimator, labels, random=None):
+    """An untrained clone with all labels, since its training rows may lack some, and with seeds in place of None.
+
+    Parameters
+    ----------
+    estimator : object with `get_params`
+    labels : list
+        In order; its parameter `classes`, where it has one that is None.
+    random : numpy.random.Generator, optional
+        Draws the seeds, in the order of the parameters' names; None: they stay None.
+
+    Raises
+    ------
+    OptionError
+        The estimator cannot be cloned.
+    """
+    if not hasattr(estimator, "get_params"):
+        raise OptionError(f"estimator={estimator!r:.80} has no get_params and cannot be cloned; expected an estimator such as PRank().")
+    estimator = cloned(estimator)
+    for name, value in sorted(estimator.get_params().items()):
+        if name == "classes" and value is None:
+            estimator.set_params(classes=labels)
+        if name.split("__")[-1] == "random_state" and value is None and random is not None:
+            estimator.set_params(**{name: int(random.integers(2**31))})
+    return estimator

@@ -1,0 +1,35 @@
+"""y as estimators take it: one column of labels."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+
+from structperc.core.labels import ordered_categories
+from structperc.errors import DataError
+
+
+def as_column(y):
+    """y as an array or ordered categorical; a single column is flattened, with scikit-learn's warning."""
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        raise DataError("y is ragged: its entries differ in length; expected one label per row.") from None
+    if array.ndim == 2 and array.shape[1] == 1:
+        theirs = sys.modules.get("sklearn.exceptions")
+        warnings.warn("A column-vector y was passed when a 1d array was expected; pass y.ravel().",
+                      UserWarning if theirs is None else theirs.DataConversionWarning, stacklevel=4)
+        y, array = (y.iloc[:, 0] if hasattr(y, "iloc") else y), array[:, 0]
+    return array if ordered_categories(y) is None else y
+
+
+def refuse_continuous(y) -> None:
+    """Real numbers that are not whole are a regression target, not labels."""
+    if y.dtype.kind == "f":
+        fractional = np.isfinite(y) & (y != np.floor(y))
+        if fractional.any():
+            i = int(np.argmax(fractional))
+            raise DataError(f"Unknown label type: continuous. y[{i}] is {y[i]}; cut y into levels first, for instance with "
+                            f"numpy.digitize, or name the levels with classes=[lowest, ..., highest].")
