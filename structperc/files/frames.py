@@ -10,6 +10,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.files.tables import GroupRuns, Table
+from structperc.reading.column_faults import find_fault, listing
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
 
@@ -97,22 +98,15 @@ class FrameFile:
         chosen = frame[names]
         odd = [name for name, dtype in zip(names, chosen.dtypes, strict=True) if dtype.kind not in "iufb"]
         if odd:
-            chosen = chosen.assign(**{name: self.numbers(frame[name], name, first) for name in odd})
+            chosen = chosen.assign(**{name: pandas.to_numeric(frame[name].astype(str), errors="coerce") for name in odd})
         values = np.ascontiguousarray(chosen.to_numpy(dtype=np.float64))
-        if not np.isfinite(values).all():
-            row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
-            raise self.bad_cell(first + row, names[column], frame[names[column]].iloc[row])
+        finite = np.isfinite(values)
+        if not finite.all():
+            bad = [names[j] for j in np.flatnonzero(~finite.all(axis=0))]
+            faults = list(filter(None, (find_fault(name, frame[name].tolist()) for name in bad)))
+            row, column = (int(i) for i in np.argwhere(~finite)[0])
+            raise self.unusable(faults, first) or self.bad_cell(first + row, names[column], frame[names[column]].iloc[row])
         return pandas.DataFrame(values, columns=names, copy=False)
-
-    def numbers(self, column, name, first):
-        """A column that came as something else, as numbers after all, or the first cell that is none."""
-        pandas = require("pandas", "reading tables", "cli")
-        converted = pandas.to_numeric(column.astype(str), errors="coerce")
-        bad = converted.isna().to_numpy()
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise self.bad_cell(first + row, name, column.iloc[row])
-        return converted.to_numpy(dtype=np.float64)
 
     def answers(self, frame, targets, text_labels, first):
         """The column of labels, or the two of intervals."""
@@ -144,6 +138,13 @@ class FrameFile:
         return np.where(empty, None, cells)
 
     # ---- what is wrong ----
+
+    def unusable(self, faults, first) -> DataError | None:
+        """Names all columns that are no numbers; None where no more than a cell is wrong. `first`: how many rows stand before."""
+        if sum(fault.n_cells for fault in faults) < 2:
+            return None
+        uneven = next(filter(None, (self.uneven(first + fault.row) for fault in faults)), None)
+        return uneven or DataError(f"{self.name} has {listing(faults, lambda row: self.place(first + row))}")
 
     def bad_cell(self, row, name, value) -> DataError:
         """Names the place and column of a cell that cannot be used, or says what is wrong with its line."""

@@ -10,6 +10,7 @@ import numpy as np
 from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair
 from structperc.core.rows import Rows, in_place
+from structperc.reading.column_faults import find_fault, listing
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
 CHUNK_EXAMPLES = 1 << 11    # or examples of many rows
@@ -98,16 +99,25 @@ def as_dense(X) -> np.ndarray:
         array = np.asarray(X)
         if array.dtype not in FLOATS:
             if array.dtype.kind in "mM":
-                raise DataError(f"X has the type {array.dtype}; turn dates and durations into numbers first.")
+                raise explain_frame(X) or DataError(f"X has the type {array.dtype}; turn dates and durations into numbers first.")
             array = array if array.dtype.kind == "c" else array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise explain_dense(X) from None
+        raise explain_frame(X) or explain_dense(X) from None
     refuse_complex(array)
     if array.ndim != 2:
         hint = " Reshape your data: a single example is X.reshape(1, -1)." if array.ndim == 1 else ""
         raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, "
                         f"shape (n_rows, n_features).{hint}")
     return np.require(array, requirements=IN_PLACE)
+
+
+def explain_frame(X) -> DataError | None:
+    """Why a data frame is no matrix of numbers, column by column; None for anything else."""
+    if getattr(X, "columns", None) is None or len(getattr(X, "shape", ())) != 2:
+        return None
+    columns = np.asarray(X, dtype=object).T.tolist()
+    faults = list(filter(None, (find_fault(str(name), cells) for name, cells in zip(X.columns, columns, strict=True))))
+    return DataError(f"X has {listing(faults, 'row {}'.format)}") if faults else None
 
 
 def explain_dense(X) -> DataError:

@@ -104,6 +104,13 @@ class TestBrokenCsv:
             read_csv(path, target="y")
         assert message in str(error.value) and str(path) in str(error.value)
 
+    def test_all_columns_without_numbers_are_named_at_once(self, write):
+        rows = [f"p{i},{i},{'fm'[i % 2]},{'' if i in (3, 7) else i},2023-01-{i + 10},{'1O' if i == 4 else i},2\n" for i in range(40)]
+        with pytest.raises(DataError) as error:
+            read_csv(write("patient,age,sex,bmi,visit,pulse,y\n" + "".join(rows)), target="y")
+        assert ("has 5 columns that are not numbers throughout: 'patient': 40 texts, all different; 'sex': 2 texts ('f', 'm'); 'bmi': 2 empty "
+                "cells, the first in line 5; 'visit': 40 dates; 'pulse': 1 text ('1O'), the first in line 6.") in str(error.value)
+
     def test_a_missing_feature_names_the_nearest(self, write):
         with pytest.raises(DataError, match="no column 'alcohol'.* Did you mean 'alcohool'"):
             read_csv(write("alcohool,b\n1,2\n"), features=["alcohol", "b"])
