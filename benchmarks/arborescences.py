@@ -5,7 +5,7 @@ import job
 import networkx
 import numpy as np
 from measuring import cpu_seconds, median, ratios, shown, spread, table, take_turns
-from structperc.solvers.arborescence_marginals import arborescence_marginals
+from structperc.solvers.arborescence_sums import arborescence_marginals
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.projective import projective_marginals, projective_tree
 from ufal.chu_liu_edmonds import chu_liu_edmonds

@@ -17,8 +17,8 @@ from structperc.errors import DataError, PluginError, UnusedOption, shortened
 from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.projective cimport projective_refusal, projective_tree_c, projective_work
-from structperc.solvers.arborescence_marginals import arborescence_marginals
-from structperc.solvers.k_best_arborescences import k_best_arborescences
+from structperc.solvers.arborescence_sums import arborescence_marginals
+from structperc.solvers.ranked_arborescences import k_best_arborescences
 from structperc.solvers.projective import projective_marginals
 from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
 from structperc_parsing.scores import attachment_scores

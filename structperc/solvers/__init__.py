@@ -1,0 +1,39 @@
+"""Solvers without an engine: the best structures of scores, the k best, marginals, proofs of optimality, and optimisers.
+
+The first use of a name imports its module: `from structperc.solvers import max_arborescence` loads no solver of integer programs.
+
+Examples
+--------
+>>> from structperc.solvers import max_matching
+>>> max_matching([[5, 4], [4, 1]], perfect=True).tolist()
+[1, 0]
+"""
+
+import importlib
+
+MODULES = {
+    "arborescence_certificates": ("arborescence_certificate",),
+    "arborescence_sums": ("arborescence_marginals",),
+    "arborescences": ("max_arborescence",),
+    "integer_programs": ("ILP", "solve_ilp"),
+    "intervals": ("best_intervals", "interval_marginals", "k_best_intervals"),
+    "matchings": ("k_best_matchings", "match_pairs", "matching_prices", "max_matching"),
+    "paths": ("best_path", "cheapest_path", "grid_graph", "k_best_paths", "path_marginals"),
+    "projective": ("projective_marginals", "projective_tree"),
+    "ranked_arborescences": ("k_best_arborescences",),
+    "segments": ("best_segments", "k_best_segments", "segment_marginals", "segment_max_marginals", "segment_scores"),
+    "spanning_trees": ("max_spanning_tree",),
+    "sparse_arborescences": ("max_sparse_arborescence",),
+}
+MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
+__all__ = sorted(MODULE_OF)
+
+
+def __getattr__(name):
+    if name not in MODULE_OF:
+        raise AttributeError(f"module 'structperc.solvers' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"structperc.solvers.{MODULE_OF[name]}"), name)
+
+
+def __dir__():
+    return __all__

@@ -37,8 +37,8 @@ def max_matching(scores, perfect=False):
 
     Notes
     -----
-    scipy's `linear_sum_assignment`, O(n^3). Which of several optimal matchings is found is scipy's choice, the same each time. `prices`
-    proves the matching optimal.
+    scipy's `linear_sum_assignment`, O(n^3). Which of several optimal matchings is found is scipy's choice, the same each time.
+    `matching_prices` prove the matching optimal.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def match_pairs(left, right, scores, perfect=False):
     return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, dtype=np.intp)
 
 
-def prices(scores, partners, perfect=False):
+def matching_prices(scores, partners, perfect=False):
     """Dual prices u, v that prove a matching optimal: u_i + v_j >= scores_ij for all pairs, with equality for those matched.
 
     Parameters
@@ -166,7 +166,7 @@ def prices(scores, partners, perfect=False):
         turned = np.full(s.shape[1], -1)
         rows = np.flatnonzero(partners >= 0)
         turned[partners[rows]] = rows
-        return prices(s.T, turned, True)[::-1]
+        return matching_prices(s.T, turned, True)[::-1]
     rows = np.flatnonzero(partners >= 0)
     columns, own = partners[rows], s[rows, partners[rows]]
     spread = np.abs(s[np.isfinite(s)]).max(initial=0.0)
@@ -292,4 +292,4 @@ def read_scores(scores, n):
     return s
 
 
-__all__ = ["k_best_matchings", "match_pairs", "max_matching", "prices"]
+__all__ = ["k_best_matchings", "match_pairs", "matching_prices", "max_matching"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from reference.trees import arborescences, marginals_of, tree_scores
-from structperc.solvers.arborescence_marginals import arborescence_marginals
+from structperc.solvers.arborescence_sums import arborescence_marginals
 from structperc.solvers.arborescences import max_arborescence
 
 from structperc.errors import DataError

@@ -5,10 +5,10 @@ import signal
 import numpy as np
 import pytest
 from scipy import sparse
-from structperc.solvers.arborescence_marginals import arborescence_marginals
+from structperc.solvers.arborescence_sums import arborescence_marginals
 from structperc.solvers.arborescences import max_arborescence
-from structperc.solvers.k_best_arborescences import k_best_arborescences
 from structperc.solvers.projective import projective_marginals, projective_tree
+from structperc.solvers.ranked_arborescences import k_best_arborescences
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from structperc.errors import DataError
-from structperc.solvers.matchings import k_best_matchings, match_pairs, max_matching, prices
+from structperc.solvers.matchings import k_best_matchings, match_pairs, matching_prices, max_matching
 
 
 def matchings(n, m, perfect):
@@ -47,7 +47,7 @@ def test_the_best_of_all_matchings_is_found_and_proved(whole, perfect):
             refused += 1
             continue
         assert total(scores, found) == pytest.approx(totals.max(), abs=1e-12)
-        u, v = prices(scores, found, perfect)
+        u, v = matching_prices(scores, found, perfect)
         assert u.sum() + v.sum() == pytest.approx(totals.max(), abs=1e-9) and (u[:, None] + v >= scores - 1e-9).all()
         n, m = scores.shape
         assert (perfect and n <= m) or (u >= -1e-9).all()
@@ -55,7 +55,7 @@ def test_the_best_of_all_matchings_is_found_and_proved(whole, perfect):
         worse = [partners for partners, score in zip(every, totals, strict=True) if -np.inf < score < totals.max() - 1e-6]
         if worse:
             with pytest.raises(DataError, match="not optimal"):
-                prices(scores, worse[0], perfect)
+                matching_prices(scores, worse[0], perfect)
     assert refused > 0 if perfect else refused == 0
 
 
@@ -102,7 +102,7 @@ def test_large_tables_are_proved_by_their_prices():
             scores = random.normal(size=shape)
             scores[random.random(shape) < 0.5] = -np.inf
             found = max_matching(scores, perfect)
-            u, v = prices(scores, found, perfect)
+            u, v = matching_prices(scores, found, perfect)
             assert (u[:, None] + v >= scores - 1e-9).all() and u.sum() + v.sum() == pytest.approx(total(scores, found))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from structperc.solvers.arborescence_marginals import arborescence_marginals
+from structperc.solvers.arborescence_sums import arborescence_marginals
 from structperc.solvers.spanning_trees import max_spanning_tree
 
 from structperc.errors import DataError

@@ -212,7 +212,7 @@ def arborescence_marginals(scores, one_root=False):
     Examples
     --------
     >>> import numpy as np
-    >>> from structperc.solvers.arborescence_marginals import arborescence_marginals
+    >>> from structperc.solvers.arborescence_sums import arborescence_marginals
     >>> log_z, arcs = arborescence_marginals(np.zeros((3, 3)), one_root=True)
     >>> round(float(np.exp(log_z)), 9), arcs.tolist()
     (2.0, [[0.0, 0.5, 0.5], [0.0, 0.0, 0.5], [0.0, 0.5, 0.0]])

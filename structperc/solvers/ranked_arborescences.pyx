@@ -85,7 +85,7 @@ def k_best_arborescences(scores, k, one_root=False):
     Examples
     --------
     >>> import numpy as np
-    >>> from structperc.solvers.k_best_arborescences import k_best_arborescences
+    >>> from structperc.solvers.ranked_arborescences import k_best_arborescences
     >>> scores = np.array([[0, 9, 8, 0], [0, 0, 4, 3], [0, 5, 0, 6], [0, 1, 2, 0]])
     >>> heads, totals = k_best_arborescences(scores, 2)
     >>> heads.tolist(), totals.tolist()
