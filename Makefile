@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+WORKERS ?= --numprocesses auto --maxprocesses 8 --dist worksteal
 
 BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
@@ -37,7 +38,7 @@ demo: $(VENV)/with-cli
 	$(BIN)/python examples/demo.py $(ARGS)
 
 test: $(VENV)/with-test
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 
 fuzz: $(VENV)/with-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
@@ -87,7 +88,7 @@ wheel: $(VENV)/with-wheel
 test-wheel: wheel
 	$(PYTHON) -m venv --clear $(VENV)/alone
 	CC=no-compiler $(VENV)/alone/bin/python -m pip install --quiet "$$(echo dist/*.whl)[test]"
-	cd $(VENV)/alone && CC=no-compiler bin/python -m pytest -rs --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(if $(findstring /tests/,$(ARGS)),,$(CURDIR)/tests) $(ARGS)
+	cd $(VENV)/alone && CC=no-compiler bin/python -m pytest $(WORKERS) -rs --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(if $(findstring /tests/,$(ARGS)),,$(CURDIR)/tests) $(ARGS)
 
 lint: $(VENV)/with-lint
 	$(BIN)/ruff check .
