@@ -1,0 +1,383 @@
+"""Minimum cuts: the labelling with 0 and 1 of least cost, exact for capacities of any size, by incremental breadth-first search.
+
+Two trees grow level by level, one from the source, one towards the sink; where they touch, flow is pushed along a shortest path. Nodes
+whose arc to the tree is full look for another one, else they move to a later level or leave the tree.
+
+Typical sizes: 10 to 10^6 nodes, 2 to 26 edges a node. At most O(n^2 m) operations, on grids near linear: a grid of 30 x 30 nodes takes
+about 0.1 ms, one of 100 x 100 about 2 ms.
+
+Goldberg, Hed, Kaplan, Tarjan, Werneck (2011), European Symposium on Algorithms.
+"""
+import numpy as np
+
+from libc.math cimport INFINITY
+from structperc.core.errors import DataError
+from structperc.core.stopping import raise_interruption
+from structperc.core.stopping cimport interrupted
+
+cdef enum:
+    FREE = -1
+    SOURCE = 0
+    SINK = 1
+    AT_TERMINAL = -1            # in the place of an arc to the parent
+    NO_PARENT = -2
+
+cdef double STOPPED = -1.0      # in the place of a flow
+cdef double UNBOUNDED = INFINITY
+
+
+cdef inline double *into(Cut *g, bint side, int arc) noexcept nogil:
+    """What can still flow along an arc of a node from its parent (tree of the source) or to it (tree of the sink)."""
+    return &g.residual[arc] if side == SINK else &g.residual[g.sister[arc]]
+
+
+cdef inline bint hangs(Cut *g, bint side, int v) noexcept nogil:
+    """Whether v can be a child of its terminal."""
+    return g.terminal[v] < 0 if side == SINK else g.terminal[v] > 0
+
+
+cdef inline void orphan(Cut *g, int v) noexcept nogil:
+    cdef Py_ssize_t at = g.first_orphan + g.n_orphans
+    g.parent[v] = NO_PARENT
+    g.orphans[at if at <= g.n_nodes else at - g.n_nodes - 1] = v
+    g.n_orphans += 1
+
+
+cdef inline void list_at(Cut *g, bint side, int v, int *nodes, Py_ssize_t *length, int level) noexcept nogil:
+    """Notes that v stands at this level, once."""
+    if g.listed[side * g.n_nodes + v] < level:
+        g.listed[side * g.n_nodes + v] = level
+        nodes[length[0]] = v
+        length[0] += 1
+
+
+cdef double push(Cut *g, int arc) noexcept nogil:
+    """Sends as much as fits from the source's tree over this arc to the sink's, and queues the nodes that lose their parent."""
+    cdef int u = g.head[g.sister[arc]], v = g.head[arc], i, p
+    cdef double flow = g.residual[arc]
+    i = u
+    while g.parent[i] >= 0:
+        flow = min(flow, g.residual[g.sister[g.parent[i]]])
+        i = g.head[g.parent[i]]
+    flow = min(flow, g.terminal[i])
+    g.source_end = i
+    i = v
+    while g.parent[i] >= 0:
+        flow = min(flow, g.residual[g.parent[i]])
+        i = g.head[g.parent[i]]
+    flow = min(flow, -g.terminal[i])
+    g.sink_end = i
+    if flow == INFINITY:
+        return UNBOUNDED
+    g.residual[arc] -= flow
+    g.residual[g.sister[arc]] += flow
+    i = u
+    while g.parent[i] >= 0:
+        p = g.parent[i]
+        g.residual[g.sister[p]] -= flow
+        g.residual[p] += flow
+        if g.residual[g.sister[p]] == 0:
+            orphan(g, i)
+        i = g.head[p]
+    g.terminal[i] -= flow
+    if g.terminal[i] == 0:
+        orphan(g, i)
+    i = v
+    while g.parent[i] >= 0:
+        p = g.parent[i]
+        g.residual[p] -= flow
+        g.residual[g.sister[p]] += flow
+        if g.residual[p] == 0:
+            orphan(g, i)
+        i = g.head[p]
+    g.terminal[i] += flow
+    if g.terminal[i] == 0:
+        orphan(g, i)
+    return flow
+
+
+cdef bint adopt(Cut *g, int v, int last) noexcept nogil:
+    """Finds another parent for v, at its level or at a later one up to `last`, else frees it; whether its level has changed."""
+    cdef bint side = g.tree[v] == SINK
+    cdef int p, u, level = g.level[v], best = last, found = NO_PARENT
+    if level > 1:
+        for p in range(g.current[v], g.first[v + 1]):
+            u = g.head[p]
+            if g.tree[u] == side and g.level[u] == level - 1 and into(g, side, p)[0] > 0:
+                g.parent[v] = g.current[v] = p
+                return False
+    if hangs(g, side, v):
+        best, found = 0, AT_TERMINAL
+    for p in range(g.first[v], g.first[v + 1]):
+        u = g.head[p]
+        if g.tree[u] != side:
+            continue
+        if g.level[u] < best and into(g, side, p)[0] > 0:
+            best, found = g.level[u], p
+        if g.parent[u] == g.sister[p]:
+            orphan(g, u)
+    g.parent[v] = found
+    if found == NO_PARENT:
+        g.tree[v] = FREE
+    else:
+        g.level[v] = best + 1
+        g.current[v] = g.first[v] if found == AT_TERMINAL else found
+    return True
+
+
+cdef class CutGraph:
+    """A graph whose minimum cuts are asked for again and again, with other capacities.
+
+    Parameters
+    ----------
+    n_nodes : int
+    edges : int array of shape (n_edges, 2)
+        Nodes from 0. Several edges may join the same nodes, and an edge two different ones.
+
+    Raises
+    ------
+    DataError
+        Where an edge has no such node, or joins a node with itself.
+
+    Examples
+    --------
+    >>> from structperc.solvers.minimum_cuts import CutGraph
+    >>> graph = CutGraph(3, [[0, 1], [1, 2]])
+    >>> labels, value = graph.solve([3.0, -1.0, -2.0], [1.0, 1.0], [1.0, 1.0])
+    >>> labels.tolist(), value
+    ([0, 1, 1], 1.0)
+    """
+
+    def __init__(self, n_nodes, edges):
+        ends = read_edges(n_nodes, edges)
+        cdef Py_ssize_t n = n_nodes, m = len(ends), e
+        cdef const int[:, ::1] nodes = ends
+        cdef int[::1] numbers
+        cdef double[::1] amounts
+        cdef signed char[::1] trees
+        cdef Cut *g = &self.cut
+        cdef int *at
+        cdef int u, v, there, back
+        if max(n, 2 * m) >= 2**31 - 1:
+            raise DataError(f"the graph has {n} nodes and {m} edges; expected fewer than 2^30 edges.")
+        self.n_nodes, self.n_edges = g.n_nodes, g.n_edges = n, m
+        numbers, amounts, trees = np.zeros(11 * n + 5 * m + 4, dtype=np.intc), np.zeros(n + 2 * m + 1), np.zeros(n + 1, dtype=np.int8)
+        self.held = numbers, amounts, trees
+        at = &numbers[0]
+        g.first = at                        # n + 2 numbers while the arcs are counted
+        g.head = g.first + n + 2
+        g.sister = g.head + 2 * m
+        g.place = g.sister + 2 * m
+        g.parent = g.place + m
+        g.level = g.parent + n
+        g.current = g.level + n
+        g.orphans = g.current + n
+        g.listed = g.orphans + n + 1
+        g.lists = g.listed + 2 * n
+        g.residual = &amounts[0]
+        g.terminal = g.residual + 2 * m
+        g.tree = &trees[0]
+        for e in range(m):
+            g.first[nodes[e, 0] + 2] += 1
+            g.first[nodes[e, 1] + 2] += 1
+        for v in range(n):
+            g.first[v + 2] += g.first[v + 1]
+        for e in range(m):                  # fills each node's arcs, which moves first[v + 1] from their begin to their end
+            u, v = nodes[e, 0], nodes[e, 1]
+            there, back = g.first[u + 1], g.first[v + 1]
+            g.first[u + 1] += 1
+            g.first[v + 1] += 1
+            g.head[there], g.head[back] = v, u
+            g.sister[there], g.sister[back] = back, there
+            g.place[e] = there
+
+    cdef double solve_c(self, const double *terminals, const double *forward, const double *backward, unsigned char *labels) noexcept nogil:
+        """The least cost of a labelling, which `labels` receives; inf where each costs infinitely much, -1 where interrupted."""
+        cdef Cut *g = &self.cut
+        cdef Py_ssize_t n = g.n_nodes, e, k, operations = 0
+        cdef Py_ssize_t length[2]
+        cdef Py_ssize_t more[2]
+        cdef int *front[2]
+        cdef int *behind[2]
+        cdef int depth[2]
+        cdef int v, u, p, w, arc
+        cdef bint side
+        cdef double flow = 0, pushed
+        g.first_orphan = g.n_orphans = 0
+        for e in range(g.n_edges):
+            p = g.place[e]
+            g.residual[p], g.residual[g.sister[p]] = forward[e], backward[e]
+        for k in range(2):
+            front[k], behind[k] = &g.lists[2 * k * n], &g.lists[(2 * k + 1) * n]
+            length[k], more[k], depth[k] = 0, 0, 1
+        for v in range(n):
+            g.terminal[v], g.tree[v], g.parent[v] = terminals[v], FREE, NO_PARENT
+            g.listed[v] = g.listed[n + v] = 0
+            if terminals[v] != 0:
+                side = terminals[v] < 0
+                g.tree[v], g.parent[v], g.level[v], g.current[v] = side, AT_TERMINAL, 1, g.first[v]
+                list_at(g, side, v, front[side], &length[side], 1)
+        while length[SOURCE] > 0 and length[SINK] > 0:
+            side = length[SINK] < length[SOURCE]
+            k = 0
+            while k < length[side]:                 # grows by nodes that orphans turn into
+                v = front[side][k]
+                k += 1
+                p = g.first[v]
+                while p < g.first[v + 1] and g.tree[v] == side and g.level[v] == depth[side]:
+                    operations += 1
+                    u = g.head[p]
+                    arc = g.sister[p] if side == SINK else p
+                    if g.tree[u] == side or not g.residual[arc] > 0:
+                        p += 1
+                        continue
+                    if g.tree[u] == FREE:
+                        g.tree[u], g.level[u] = side, depth[side] + 1
+                        g.parent[u] = g.current[u] = g.sister[p]
+                        list_at(g, side, u, behind[side], &more[side], depth[side] + 1)
+                        p += 1
+                        continue
+                    pushed = push(g, arc)
+                    if pushed == UNBOUNDED:
+                        return UNBOUNDED
+                    flow += pushed
+                    operations += 8 * (depth[SOURCE] + depth[SINK])
+                    while g.n_orphans > 0:
+                        w = g.orphans[g.first_orphan]
+                        g.first_orphan = g.first_orphan + 1 if g.first_orphan < n else 0
+                        g.n_orphans -= 1
+                        operations += 4 * (g.first[w + 1] - g.first[w])
+                        if adopt(g, w, depth[<int> g.tree[w]] + (g.tree[w] == side)) and g.tree[w] != FREE:
+                            u = g.tree[w]
+                            if g.level[w] == depth[u]:
+                                list_at(g, u, w, front[u], &length[u], depth[u])
+                            elif g.level[w] > depth[u]:
+                                list_at(g, u, w, behind[u], &more[u], depth[u] + 1)
+                if operations > 100000:
+                    if interrupted(operations):
+                        return STOPPED
+                    operations = 0
+            depth[side] += 1
+            front[side], behind[side] = behind[side], front[side]
+            length[side], more[side] = more[side], 0
+        if interrupted(operations):
+            return STOPPED
+        # label 1: from here flow can still reach the sink, so a cut of the same cost with fewer ones does not exist
+        k = e = 0
+        for v in range(n):
+            labels[v] = g.terminal[v] < 0
+            if labels[v]:
+                g.lists[e] = v
+                e += 1
+        while k < e:
+            v = g.lists[k]
+            k += 1
+            for p in range(g.first[v], g.first[v + 1]):
+                u = g.head[p]
+                if not labels[u] and g.residual[g.sister[p]] > 0:
+                    labels[u] = 1
+                    g.lists[e] = u
+                    e += 1
+        return flow
+
+    def solve(self, terminals, forward, backward):
+        """The labelling with 0 and 1 of least cost, as `min_cut` answers it.
+
+        Parameters
+        ----------
+        terminals : array-like of shape (n_nodes,)
+        forward, backward : array-like of shape (n_edges,)
+            What it costs that the first node of an edge has 0 and its second 1, and the other way round.
+        """
+        cdef const double[::1] a = read_numbers(terminals, self.n_nodes, "terminals", "node", True)
+        cdef const double[::1] there = read_numbers(forward, self.n_edges, "forward", "edge", False)
+        cdef const double[::1] back = read_numbers(backward, self.n_edges, "backward", "edge", False)
+        found = np.zeros(self.n_nodes + 1, dtype=np.uint8)
+        cdef unsigned char[::1] labels = found
+        cdef double value
+        with nogil:
+            value = self.solve_c(&a[0], &there[0], &back[0], &labels[0])
+        if value == STOPPED:
+            raise_interruption()
+        if value == UNBOUNDED:
+            raise DataError(f"every labelling costs infinitely much: node {self.cut.source_end} must be 0 and node "
+                            f"{self.cut.sink_end} must be 1, and edges of infinite cost on the way between them forbid that labels change "
+                            f"from 0 to 1.")
+        return found[:self.n_nodes], value
+
+
+def min_cut(terminals, edges, capacities, backward=None):
+    """The labelling with 0 and 1 of least cost: a minimum cut between a source (label 0) and a sink (label 1).
+
+    Parameters
+    ----------
+    terminals : array-like of shape (n,)
+        What label 1 costs more than label 0 at each node: the capacity from the source (positive) or to the sink (negative). inf: the node
+        is 0, -inf: it is 1.
+    edges : int array-like of shape (m, 2)
+        Nodes from 0. Several edges may join the same nodes; their costs add up.
+    capacities : array-like of shape (m,)
+        What an edge costs whose first node is 0 and whose second is 1; from 0. inf forbids it.
+    backward : array-like of shape (m,), optional
+        What it costs the other way round; without it as much.
+
+    Returns
+    -------
+    labels : uint8 array of shape (n,)
+        Of labellings of equal cost the one with the fewest ones, which is 0 wherever another one is.
+    value : float
+        The flow, which proves the labelling best: no labelling costs less than value + sum(min(terminals, 0)), and this one costs as much.
+        Exact for whole numbers; for others up to rounding.
+
+    Raises
+    ------
+    DataError
+        For NaN, negative capacities, edges of no such node or of one node, and where every labelling costs infinitely much.
+
+    Notes
+    -----
+    Incremental breadth-first search, O(n^2 m) at most. Many graphs are solved at once as one graph, with their nodes numbered on.
+
+    Examples
+    --------
+    >>> from structperc.solvers.minimum_cuts import min_cut
+    >>> labels, value = min_cut([3, -1, -2], [[0, 1], [1, 2]], [1, 1])
+    >>> labels.tolist(), value
+    ([0, 1, 1], 1.0)
+    """
+    terminals = np.asarray(terminals)
+    if terminals.ndim != 1:
+        raise DataError(f"terminals has the shape {terminals.shape}; expected a number per node.")
+    return CutGraph(len(terminals), edges).solve(terminals, capacities, capacities if backward is None else backward)
+
+
+def read_edges(n_nodes, edges):
+    """Checked edges as a C-ordered int32 array of shape (m, 2)."""
+    ends = np.asarray(edges)
+    ends = ends.reshape(-1, 2).astype(np.intc) if ends.size == 0 else ends
+    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
+        raise DataError(f"edges has the shape {ends.shape} and the dtype {ends.dtype}; expected two whole numbers for each edge.")
+    wrong = np.flatnonzero((ends < 0).any(axis=1) | (ends >= n_nodes).any(axis=1))
+    if len(wrong):
+        raise DataError(f"edge {wrong[0]} joins the nodes {ends[wrong[0]].tolist()}; expected nodes from 0 to {n_nodes - 1}.")
+    wrong = np.flatnonzero(ends[:, 0] == ends[:, 1])
+    if len(wrong):
+        raise DataError(f"edge {wrong[0]} joins node {ends[wrong[0], 0]} with itself; add its score to the node's own.")
+    return np.ascontiguousarray(ends, dtype=np.intc)
+
+
+def read_numbers(values, n, name, of, any_sign):
+    """So many numbers as float64, with room for one more; not NaN, and unless of any sign from 0."""
+    try:
+        found = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} is no array of numbers; expected a number per {of}.") from None
+    if found.shape != (n,):
+        raise DataError(f"{name} has the shape {found.shape} for {n} {of}s; expected a number per {of}.")
+    wrong = np.flatnonzero(np.isnan(found) if any_sign else ~(found >= 0))
+    if len(wrong):
+        raise DataError(f"{name}[{wrong[0]}] is {found[wrong[0]]}; expected a number{'' if any_sign else ' from 0, or inf'}.")
+    return np.append(found, 0.0)
+
+
+__all__ = ["CutGraph", "min_cut"]
