@@ -33,6 +33,18 @@ def begin(engine, X, offsets, y, allowed=None, sample_weight=None):
     return model, rows, context
 
 
+def again(engine, model, rows, sample_weight, epochs, random):
+    """A model of new parts for the data of another one of this engine, without training, and its context with these sample weights."""
+    options = {**model.context.engine_options, "epochs": epochs}
+    context = attrs.evolve(model.context, engine_options=options, random=random, labels=None)
+    outputs = ask(engine, "outputs", context)
+    found = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
+    context = weighed(found.context, sample_weight, rows)
+    check_parts(context, found.parts)
+    found.make_room(rows)
+    return found, context
+
+
 def adopt(engine, context, labels, states, record, reader=None) -> None:
     """Gives an engine a training that was not its own.
 

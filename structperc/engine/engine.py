@@ -57,6 +57,9 @@ class Engine:
         Seed of the one generator of a fit. The same int gives the same bits.
     fit_intercept : bool, default True
         Adds a constant feature without copying X (problems with thresholds have none).
+    calibrate : bool, default False
+        Divide scores by a temperature where they become probabilities, the one of least log loss for examples that a model has not
+        seen: `fit` trains five more models, each without a fifth of the examples, and measures them there. Predictions stay the same.
     trainer : str, default "online"
         Who drives the examples: "online", or a plugin's.
     classes : list, optional
@@ -77,6 +80,8 @@ class Engine:
     status_ : str
         Why training ended: "converged" (an epoch without update and without mistake), "stalled" (without update, but no step mends the
         mistakes that are left), "max_epochs", "early_stopped" or "interrupted".
+    temperature_ : float
+        What scores are divided by where they become probabilities: 1 without `calibrate`.
     classes_ : ndarray
         The labels in order.
     coef_, intercept_, thresholds_, ...
@@ -99,12 +104,12 @@ class Engine:
 
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0,
                  step_schedule="constant", epochs=1, average=False, decay=0.0, decay_schedule="constant", shuffle=False,
-                 random_state=None, fit_intercept=True, trainer="online", classes=None, plugins=(), **plugin_options):
+                 random_state=None, fit_intercept=True, calibrate=False, trainer="online", classes=None, plugins=(), **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
         self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
         self.epochs, self.average, self.decay, self.shuffle = epochs, average, decay, shuffle
-        self.random_state, self.fit_intercept, self.classes = random_state, fit_intercept, classes
+        self.random_state, self.fit_intercept, self.calibrate, self.classes = random_state, fit_intercept, calibrate, classes
         self.trainer, self.plugins = trainer, read_plugins("plugins", plugins)
         check_options(self)
         self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]
@@ -243,8 +248,9 @@ class Engine:
         X, offsets, lengths, groups, allowed
             As in `fit`.
         kind : {"sum", "max"}
-            "sum": how often each atom is expected in y if p(y) is proportional to exp(score of y); training by perceptron or margin does
-            not calibrate these probabilities. "max": the score of the best structure that contains the atom, -inf where none does.
+            "sum": how often each atom is expected in y if p(y) is proportional to exp(score of y / `temperature_`); training by
+            perceptron or margin fits no probabilities: `calibrate` does.
+            "max": the score of the best structure that contains the atom, -inf where none does.
 
         Returns
         -------
@@ -278,8 +284,8 @@ class Engine:
         Returns
         -------
         ndarray of shape (n_examples, n_labels)
-            Proportional to exp(`label_scores`); columns in the order of `classes_`, each row sums to 1. Training by perceptron or margin
-            does not calibrate these probabilities.
+            Proportional to exp(`label_scores` / `temperature_`); columns in the order of `classes_`, each row sums to 1. Training by
+            perceptron or margin fits no probabilities: `calibrate` does.
 
         Raises
         ------
@@ -332,6 +338,10 @@ class Engine:
     @property
     def status_(self):
         return self.model_.record("status")
+
+    @property
+    def temperature_(self):
+        return self.model_.record("temperature")
 
     @property
     def classes_(self):

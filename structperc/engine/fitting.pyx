@@ -4,8 +4,9 @@
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
 from structperc.core.access cimport Access, Turn
-from structperc.core.errors import PluginError
+from structperc.core.errors import OptionError, PluginError
 from structperc.core.interrupts import completed
+from structperc.engine import calibration
 from structperc.engine.assembly import begin, weighed
 from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.compatibility import check_parts, check_same, overflow
@@ -48,6 +49,8 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
     set_back = setting_back(engine.random_state)
     try:
         model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
+        if engine.calibrate:
+            calibration.check(model, rows)
         model.online = [] if keep_online else None
         run = TrainingRun(model, context, rows, y, costs, online=model.online, before=engine._model, observers=engine.tell)
         run.checkpoints = checkpoints_of(engine, run, costs, resume)
@@ -61,6 +64,12 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
             interrupts.append(interrupt)
         finally:
             completed(interrupts, model.parts.weights.end_fit)
+        if engine.calibrate and not interrupts:
+            try:
+                model.temperature = calibration.temperature(engine, run, rows, y, costs)
+            except KeyboardInterrupt as interrupt:
+                model.status = INTERRUPTED
+                interrupts.append(interrupt)
     except BaseException:
         if set_back is not None:
             set_back()
@@ -97,6 +106,8 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
     cdef TrainingRun run
     cdef Access access
     model, set_back = engine._model, None
+    if engine.calibrate:
+        raise OptionError("calibrate=True trains on parts of all examples, which partial_fit does not see; call fit, or set it to False.")
     if model is None:
         set_back = setting_back(engine.random_state)
     try:

@@ -66,6 +66,7 @@ class Model:
     loss: float = 0.0
     status: str | None = None
     online: list | None = None
+    temperature: float = 1.0        # of probabilities: p(y) is proportional to exp(score of y / temperature)
     weighted: bool = False          # whether sample weights were ever given
     streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
     access: Access = attrs.field(factory=Access)
@@ -187,8 +188,8 @@ class Model:
         """The score of every label, (n_examples, n_labels), of outputs that are one label."""
         outputs, n = self.parts.outputs, rows.n_examples
         if not isinstance(outputs, LabelOutputs):
-            raise PluginError(f"the outputs of this problem are not one label for each example ({type(outputs).__name__}), so labels have no "
-                              f"scores and probabilities of their own; predict_marginals says how probable the atoms of outputs are.")
+            raise PluginError(f"the outputs of this problem are not one label for each example ({type(outputs).__name__}), so labels have "
+                              f"no scores and probabilities of their own; predict_marginals says how probable the atoms of outputs are.")
         scores = self.atom_scores(rows)
         if not n:
             return np.zeros((0, outputs.n_labels))
@@ -199,7 +200,7 @@ class Model:
     @reading
     def log_probabilities(self, rows):
         """The logarithm of every label's probability, (n_examples, n_labels); see `Engine.predict_proba`."""
-        return answers.log_softmax(self.label_scores(rows))
+        return answers.log_softmax(self.label_scores(rows) / self.temperature)
 
     # ---- answers ----
 
@@ -246,8 +247,10 @@ class Model:
         """See `Engine.predict_marginals`."""
         if not (isinstance(kind, str) and kind in ("sum", "max")):
             raise OptionError(f"kind={shortened(kind)}; expected 'sum' or 'max'.")
-        find, decode = answers.marginals if kind == "sum" else answers.max_marginals, self.parts.outputs.decode_marginals
-        return listed(decode(x, find(self.parts, scores, x)) for x, scores in self.scores(rows))
+        decode, parts = self.parts.outputs.decode_marginals, self.parts
+        if kind == "max":
+            return listed(decode(x, answers.max_marginals(parts, scores, x)) for x, scores in self.scores(rows))
+        return listed(decode(x, answers.marginals(parts, scores / self.temperature, x)) for x, scores in self.scores(rows))
 
 
 def first_of(rows):

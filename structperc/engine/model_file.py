@@ -133,6 +133,7 @@ def described(engine, model) -> tuple[dict, dict]:
             "status": model.status,
             "streaming": model.streaming,
             "weighted": model.weighted,
+            "temperature": float(model.temperature),
         },
     }
     loss, seed = options["loss"], options["random_state"]
@@ -328,7 +329,17 @@ def training_of(record) -> dict:
         raise DataError(f"'mistakes' of the header is {mistakes!r:.60}; expected whole numbers, at least 0.")
     return {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
             "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
-            "weighted": field(record, "weighted", bool)}
+            "weighted": field(record, "weighted", bool), "temperature": temperature_of(record)}
+
+
+def temperature_of(record) -> float:
+    """The temperature of a model's probabilities; files of older versions have none."""
+    if "temperature" not in record:
+        return 1.0
+    temperature = float(field(record, "temperature", float, int, low=0))
+    if temperature == 0:
+        raise DataError("'temperature' of the header is 0; expected a number greater than 0.")
+    return temperature
 
 
 def pickled(engine):

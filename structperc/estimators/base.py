@@ -29,6 +29,8 @@ PARAMETERS = """
         Visit the examples in a new random order each epoch.
     random_state : None, int, numpy Generator or RandomState, default None
         Seed of the shuffling.
+    calibrate : bool, default False
+        Fit a temperature for probabilities, by five more models that each have not seen a fifth of the data; predictions stay the same.
     trainer : str, default "online"
         The trainer: "online", or one of a plugin, as "bcfw" of the plugin "batch".
     kernel : None, str or callable, default None
@@ -60,6 +62,8 @@ ATTRIBUTES = """
     n_features_in_ : int
     n_iter_ : int
         Epochs that were run.
+    temperature_ : float
+        What scores are divided by where they become probabilities: 1 without `calibrate`.
     mistakes_ : list of int
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
@@ -101,6 +105,7 @@ class EngineEstimator(Parameters):
     decay: float = 0.0
     shuffle: bool = True
     random_state: object = None
+    calibrate: bool = False
     trainer: str = "online"
     kernel: object = None
     gamma: object = "scale"

@@ -106,7 +106,9 @@ class LabelEstimator(LabelledEstimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
-        """How probable every label is for each row: proportional to exp(score).
+        """How probable every label is for each row: proportional to exp(score / `temperature_`).
+
+        Without `calibrate` the scores of a perceptron or a margin rank rows well, and are often too sure.
 
         Parameters
         ----------

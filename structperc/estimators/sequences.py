@@ -185,9 +185,9 @@ class SequenceTagger(LabelledEstimator):
         return list(found) if k is not None or data.offsets is None else data.as_given(self._flat(found))
 
     def predict_marginals(self, X, lengths=None, groups=None, allowed=None):
-        """How probable each label of each token would be if outputs were drawn with probability proportional to exp(score).
+        """How probable each label of each token is if outputs are drawn with probability proportional to exp(score / `temperature_`).
 
-        The perceptron does not fit probabilities: they rank labels and tokens, but are no calibrated confidence.
+        The perceptron fits no probabilities: without `calibrate` they rank labels and tokens, and are far too sure.
 
         Parameters
         ----------

@@ -1,0 +1,144 @@
+"""A temperature by cross-fitting: probabilities match how often answers are right, predictions stay, model files keep it."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+from reference.model_files import edited
+
+from structperc import Engine
+from structperc.components import ZeroOneLoss
+from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
+from structperc.estimators import CuSumRank, IntervalPA, PRank, SequenceTagger, StructuredClassifier
+
+
+def ranked(n, seed):
+    """Rows whose levels are known up to noise."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 4))
+    return X, np.digitize(X[:, 0] - X[:, 1] + random.logistic(size=n), [-1, 0.5, 2]) + 1
+
+
+def log_loss(model, X, y, inverse=1.0):
+    p = model.predict_log_proba(X) * inverse
+    p -= np.log(np.exp(p).sum(axis=1, keepdims=True))
+    return -p[np.arange(len(y)), y - 1].mean()
+
+
+@pytest.mark.parametrize("make", [CuSumRank, PRank, IntervalPA, StructuredClassifier])
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+def test_the_temperature_is_nearly_the_best_for_rows_never_seen(make, kernel):
+    X, y = ranked(400, 0)
+    plain, calibrated = (make(kernel=kernel, random_state=0, calibrate=on, epochs=5).fit(X, y) for on in (False, True))
+
+    X, y = ranked(2000, 1)
+    assert np.array_equal(calibrated.decision_function(X), plain.decision_function(X)) and plain.temperature_ == 1
+    grid = np.geomspace(0.3, 3, 40)
+    best = min(log_loss(calibrated, X, y, inverse) for inverse in grid)
+    assert log_loss(calibrated, X, y) < best + 0.02
+    assert log_loss(calibrated, X, y) < log_loss(plain, X, y) + 0.01
+    if make is PRank and kernel is None:
+        assert log_loss(calibrated, X, y) < log_loss(plain, X, y) - 0.5        # steps of 1 are far too sure
+
+
+def sentences(n, seed):
+    random = np.random.default_rng(seed)
+    tags = [random.integers(0, 3, size=6) for _ in range(n)]
+    return [np.eye(3)[t] + random.normal(scale=1.2, size=(6, 3)) for t in tags], [t.tolist() for t in tags]
+
+
+def token_loss(model, X, y):
+    return -np.mean([np.log(p[np.arange(6), t]).mean() for p, t in zip(model.predict_marginals(X), y, strict=True)])
+
+
+def test_marginals_of_tokens_use_it():
+    X, y = sentences(150, 0)
+    plain, calibrated = (SequenceTagger(random_state=0, calibrate=on).fit(X, y) for on in (False, True))
+
+    X, y = sentences(200, 1)
+    assert calibrated.predict(X) == plain.predict(X) and calibrated.temperature_ > 2
+    assert token_loss(calibrated, X, y) < min(token_loss(plain, X, y) - 0.3, np.log(3))
+    engine = calibrated.engine_
+    assert all(np.array_equal(a, b) for a, b in zip(*(e.predict_marginals(X, kind="max") for e in (engine, plain.engine_)), strict=True))
+
+
+@pytest.mark.parametrize(("problem", "options"), [
+    ("prank", {"pocket": True, "random_state": 0}), ("adaboost-or", {"epochs": 5}), ("cusum", {"update": "exact-pa1", "C": 0.1}),
+    ("multiclass", {"trainer": "bcfw", "C": 0.1, "epochs": 20, "plugins": ["batch"]}),
+])
+def test_every_trainer_is_cross_fitted(problem, options):
+    X, y = ranked(120, 0)
+    plain, engine = (Engine(problem, calibrate=on, **options).fit(X, y) for on in (False, True))
+
+    assert np.array_equal(engine.label_scores(X), plain.label_scores(X)) and engine.status_ == plain.status_
+    X, y = ranked(1000, 1)
+    loss = [-np.log(e.predict_proba(X)[np.arange(1000), y - 1]).mean() for e in (engine, plain)]
+    assert engine.temperature_ != 1 and loss[0] < loss[1] + 0.02
+
+
+def test_right_answers_alone_have_a_temperature_above_0():
+    X = np.repeat([[-1.0], [0.0], [1.0]], 20, axis=0)
+    model = CuSumRank(calibrate=True, random_state=0).fit(X, np.repeat([1, 2, 3], 20))
+
+    assert 0.01 < model.predict_proba([[0.0]])[0, [0, 2]].sum() < 0.1           # one error in 61
+
+
+def test_intervals_are_probable_as_a_whole():
+    X, y = ranked(300, 0)
+    wide = np.stack([np.maximum(y - (y % 2), 1), y], axis=1)
+    model = IntervalPA(random_state=0, calibrate=True).fit(X, wide)
+
+    X, y = ranked(1000, 1)
+    assert log_loss(model, X, y) < np.log(4) - 0.15
+
+
+def test_a_model_file_keeps_it(tmp_path):
+    X, y = ranked(100, 0)
+    engine = Engine("prank", epochs=3, calibrate=True, random_state=0).fit(X, y)
+    engine.save(tmp_path / "model")
+
+    for copied in (Engine.load(tmp_path / "model"), pickle.loads(pickle.dumps(engine)),
+                   Engine("prank", epochs=3, calibrate=True, random_state=0).fit(X, y)):
+        assert copied.temperature_ == engine.temperature_ > 1
+        assert np.array_equal(copied.predict_proba(X), engine.predict_proba(X))
+
+
+@pytest.mark.parametrize("wrong", [0, -1.0, "1", None])
+def test_an_impossible_one_in_a_file_is_refused(wrong, tmp_path):
+    Engine("cusum").fit([[0.0], [1.0]], [1, 2]).save(tmp_path / "model")
+    content = edited((tmp_path / "model").read_bytes(), lambda header: header["record"].update(temperature=wrong))
+
+    with pytest.raises(ModelFormatError, match="'temperature' of the header is "):
+        Engine.load(io.BytesIO(content))
+
+
+def test_what_cannot_be_cross_fitted_is_refused_before_training():
+    X, y = ranked(50, 0)
+    with pytest.raises(OptionError, match="partial_fit does not see; call fit, or set it to False"):
+        Engine("cusum", calibrate=True).partial_fit(X, y)
+    with pytest.raises(DataError, match="calibrate=True compares models .* there is one example"):
+        Engine("cusum", calibrate=True, classes=[1, 2]).fit(X[:1], [1])
+    ranking = Engine("latent-ranking", k=10, calibrate=True)
+    with pytest.raises(PluginError, match="calibrate=True needs probabilities of outputs: .* more than 100000"):
+        ranking.fit(X, (y > 2).astype(int), lengths=[25, 25])
+    assert ranking.model is None
+
+
+def test_ctrl_c_keeps_the_model_and_no_temperature():
+    X, y = ranked(100, 0)
+    asked = []
+
+    class Interrupting(ZeroOneLoss):
+        def value(self, gold, y, x):
+            asked.append(gold)
+            if len(asked) > sum(plain.mistakes_):
+                raise KeyboardInterrupt
+            return 1.0
+
+    plain = Engine("multiclass", epochs=2).fit(X, y)
+    engine = Engine("multiclass", epochs=2, calibrate=True, random_state=0, plugins=[Interrupting()])
+    with pytest.raises(KeyboardInterrupt):
+        engine.fit(X, y)
+    assert engine.status_ == "interrupted" and engine.temperature_ == 1 and len(engine.mistakes_) == 2
+    assert np.array_equal(engine.predict(X), plain.predict(X))
