@@ -15,6 +15,7 @@ MODULES = {
     "arborescence_certificates": ("arborescence_certificate",),
     "arborescence_sums": ("arborescence_marginals",),
     "arborescences": ("max_arborescence",),
+    "clusters": ("cluster_pairs", "max_clusters"),
     "integer_programs": ("ILP", "solve_ilp"),
     "intervals": ("best_intervals", "interval_marginals", "k_best_intervals"),
     "labelled_forests": ("Forest",),

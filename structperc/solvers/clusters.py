@@ -1,0 +1,313 @@
+"""Correlation clustering: the clusters of items of largest sum of scores of pairs inside them; exact, or good with a bound."""
+
+from __future__ import annotations
+
+import numbers
+
+import attrs
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from structperc.core.errors import DataError, OptionError, shortened
+from structperc.solvers.conflicts import packed, violated
+from structperc.solvers.contraction import joined, moved
+from structperc.solvers.integer_programs import ILP
+
+TOLERANCE = 1e-6                # of whole numbers, violated cycles and, relative to the largest score, of a gap that counts as none
+ROUNDING = 1e-12                # of sums, relative to the largest score: what a move has to gain at least
+EXACT_CYCLES, EXACT_LP, EXACT_MILP, LOCAL = STATUSES = "exact-cycles", "exact-lp", "exact-milp", "local"
+
+
+@attrs.frozen(eq=False)
+class Clustering:
+    """Clusters, and how far they are from the best ones at most.
+
+    Attributes
+    ----------
+    labels : int array of shape (n,)
+        The cluster of each item; clusters are numbered from 0 in the order of their first items.
+    score : float
+        The sum of the scores of the pairs inside clusters.
+    bound : float
+        No clusters score more, up to 1e-6 of the largest score.
+    status : {"exact-cycles", "exact-lp", "exact-milp", "local"}
+        What proved the clusters optimal: conflicted cycles of pairs, the linear program, branch and bound, or nothing.
+    """
+
+    labels: np.ndarray
+    score: float
+    bound: float
+    status: str
+
+    @property
+    def exact(self) -> bool:
+        """Whether the clusters are optimal."""
+        return self.status != LOCAL
+
+    @property
+    def gap(self) -> float:
+        """bound - score; 0 where the clusters are optimal."""
+        return 0.0 if self.exact else self.bound - self.score
+
+
+def max_clusters(scores, most_pairs=None, most_nodes=None) -> Clustering:
+    """The clusters of n items of largest sum of scores of the pairs inside them.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, n)
+        Symmetric; -inf forbids a pair to be in one cluster. The diagonal is not read.
+    most_pairs, most_nodes
+        As in `cluster_pairs`.
+
+    Returns
+    -------
+    Clustering
+
+    Raises
+    ------
+    DataError
+        For NaN or +inf, and a matrix that is not symmetric.
+
+    Examples
+    --------
+    >>> from structperc.solvers.clusters import max_clusters
+    >>> found = max_clusters([[0, 2, -1, 1], [2, 0, 1.5, -3], [-1, 1.5, 0, -3], [1, -3, -3, 0]])
+    >>> found.labels.tolist(), found.score, found.status
+    ([0, 0, 0, 1], 2.5, 'exact-cycles')
+    """
+    try:
+        s = np.asarray(scores, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"scores={shortened(scores)}; expected a matrix of numbers.") from None
+    if s.ndim != 2 or s.shape[0] != s.shape[1]:
+        raise DataError(f"scores has the shape {s.shape}; expected a square matrix, a row and a column for each item.")
+    first, second = np.triu_indices(len(s), 1)
+    values, mirrored = s[first, second], s[second, first]
+    refuse(values, first, second)
+    with np.errstate(invalid="ignore"):
+        uneven = ~((values == mirrored) | (np.abs(values - mirrored) <= 1e-9 * largest(values)))
+    if uneven.any():
+        a = int(np.argmax(uneven))
+        i, j = first[a], second[a]
+        raise DataError(f"scores[{i}, {j}] is {s[i, j]} but scores[{j}, {i}] is {s[j, i]}; expected a symmetric matrix, such as "
+                        f"(scores + scores.T) / 2.")
+    return solved(len(s), first.astype(np.intc), second.astype(np.intc), values, most_pairs, most_nodes)
+
+
+def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nodes=None) -> Clustering:
+    """The clusters of largest sum of scores of the listed pairs inside them; `max_clusters` where few pairs count.
+
+    Parameters
+    ----------
+    first, second : int array-like of shape (n_pairs,)
+        Items, numbered from 0; a pair may be listed once.
+    scores : array-like of shape (n_pairs,)
+        -inf forbids the items to be in one cluster. Pairs that are not listed have the score 0.
+    n_items : int, optional
+        As many as the pairs name if not given.
+    most_pairs : int, optional
+        Items that positive pairs connect are clustered by the linear program where they have at most so many pairs, else greedily, with the
+        bound of conflicted cycles; 0: all greedily. Not given: all are solved, however long it takes.
+    most_nodes : int, optional
+        Branch and bound stops after so many nodes of each program, with the bound known by then.
+
+    Returns
+    -------
+    Clustering
+
+    Raises
+    ------
+    DataError
+        For items that are no whole numbers from 0, pairs listed twice or of an item with itself, NaN and +inf.
+
+    Notes
+    -----
+    No cluster of the answer goes beyond items that positive pairs connect. Greedy clusters come first: pairs joined by falling score, then
+    items moved while that gains. Cycles of a negative pair and positive ones that share no score bound all clusterings, and often prove
+    these optimal. Else the linear program of such items is solved, x = 1 for a pair inside a cluster, with the inequalities of violated
+    cycles added until none is left (triangles, where all pairs are listed); then branch and bound, with the same inequalities. Which of
+    several optimal clusterings is found is not promised, but the same each time; items are not joined at a gain of 0. Ctrl-C waits for
+    HiGHS.
+
+    Examples
+    --------
+    >>> from structperc.solvers.clusters import cluster_pairs
+    >>> found = cluster_pairs([0, 1, 0, 3], [1, 2, 2, 4], [2.0, 1.5, -1.0, -0.5])
+    >>> found.labels.tolist(), found.score, found.exact
+    ([0, 0, 0, 1, 2], 2.5, True)
+    """
+    ends = [read_items(side, name) for side, name in ((first, "first"), (second, "second"))]
+    s = np.asarray(scores, dtype=float)
+    if not s.shape == ends[0].shape == ends[1].shape:
+        raise DataError(f"{len(ends[0])} first items, {len(ends[1])} second ones and scores of shape {s.shape}; expected one of each for a "
+                        f"pair.")
+    refuse(s, *ends)
+    n = max((int(side.max()) + 1 for side in ends if len(side)), default=0)
+    if n_items is not None and n_items < n:
+        raise DataError(f"n_items={n_items}, but the pairs name the item {n - 1}; expected at least {n}.")
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    if (low == high).any():
+        a = int(np.argmax(low == high))
+        raise DataError(f"pair {a} is of the item {low[a]} with itself; expected two items.")
+    codes, listed = np.unique(low * n + high, return_index=True)
+    if len(codes) < len(s):
+        a = int(np.setdiff1d(np.arange(len(s)), listed)[0])
+        raise DataError(f"pair {a}, of the items {low[a]} and {high[a]}, is listed twice.")
+    return solved(n if n_items is None else int(n_items), low.astype(np.intc), high.astype(np.intc), s, most_pairs, most_nodes)
+
+
+def solved(n, first, second, scores, most_pairs, most_nodes) -> Clustering:
+    """The clusters of checked pairs: greedily, then by programs where cycles do not prove them."""
+    for name, value, least in (("most_pairs", most_pairs, 0), ("most_nodes", most_nodes, 1)):
+        if value is not None and not (isinstance(value, numbers.Integral) and value >= least):
+            raise OptionError(f"{name}={shortened(value)}; expected None or a whole number from {least}.")
+    part = positive_parts(n, first, second, scores)
+    inside = np.flatnonzero(part[first] == part[second])
+    first, second, scores = first[inside], second[inside], scores[inside]
+    scale, pair_part = largest(scores), part[first]
+    labels = greedy(n, first, second, scores, scores)
+    together = labels[first] == labels[second]
+    n_parts = part.max(initial=-1) + 1
+    score = np.bincount(pair_part[together], scores[together], n_parts)
+    cost = packed(*adjacency(n, first, second), scores)
+    bound = np.bincount(pair_part, np.maximum(scores, 0) - cost, n_parts)
+    status = EXACT_CYCLES
+    order = np.argsort(pair_part, kind="stable")
+    begins = np.searchsorted(pair_part[order], np.arange(n_parts + 1))
+    for p in np.flatnonzero(bound - score > TOLERANCE * scale):
+        own = order[begins[p]:begins[p + 1]]
+        if most_pairs is not None and len(own) > most_pairs:
+            status = LOCAL
+            continue
+        items, ends = np.unique([first[own], second[own]], return_inverse=True)
+        program = ClusterProgram(len(items), *ends.reshape(2, -1).astype(np.intc), scores[own],
+                                 np.unique(labels[items], return_inverse=True)[1], bound[p])
+        program.solve(most_nodes)
+        labels[items] = n + items[program.labels]       # no label of another part
+        score[p], bound[p], status = program.score, program.bound, max(status, program.status, key=STATUSES.index)
+    total = float(score.sum())
+    return Clustering(canonical(labels), total, max(float(bound.sum()), total), status)
+
+
+class ClusterProgram:
+    """The linear program of the clusters of some items, with inequalities for the cycles found so far, and the best clusters so far.
+
+    Parameters
+    ----------
+    n : int
+    first, second, scores : arrays of shape (n_pairs,)
+    labels : int array of shape (n,)
+        Clusters that do not put a forbidden pair together.
+    bound : float
+        Of all clusters.
+
+    Attributes
+    ----------
+    labels, score, bound, status
+        Of the best clusters so far.
+    """
+
+    def __init__(self, n, first, second, scores, labels, bound):
+        self.n, self.first, self.second, self.scores = n, first, second, scores
+        self.graph, self.scale, self.cycles = adjacency(n, first, second), largest(scores), []
+        self.labels, self.score, self.bound, self.status = None, -np.inf, bound, LOCAL
+        self.consider(labels)
+
+    def consider(self, labels):
+        """Keeps clusters that are better than all before."""
+        score = self.scores[labels[self.first] == labels[self.second]].sum()
+        if score > self.score:
+            self.labels, self.score = labels, score
+
+    def solve(self, most_nodes=None):
+        """One program after the other, first over fractions, then over whole numbers, until none violates a cycle."""
+        for relaxed, proof in ((True, EXACT_LP), (False, EXACT_MILP)):
+            while True:
+                found = self.program().solve(self.scores, relaxed, most_nodes)
+                self.bound = min(self.bound, found.bound)
+                cycles = violated(*self.graph, np.round(1.0 - found.v, 9), TOLERANCE)
+                self.cycles += cycles
+                self.consider(greedy(self.n, self.first, self.second, np.where(self.scores > -np.inf, found.v - 0.5, -np.inf), self.scores))
+                if self.bound - self.score <= TOLERANCE * self.scale:
+                    self.status = proof
+                    return
+                if not cycles or not relaxed and not found.exact:
+                    break
+
+    def program(self) -> ILP:
+        """A row for each cycle: if all pairs but the first are inside clusters, so is the first."""
+        lengths = np.array([len(cycle) for cycle in self.cycles], dtype=np.intp)
+        pairs = np.concatenate([np.empty(0, dtype=np.intc), *self.cycles])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        signs = np.ones(len(pairs))
+        signs[starts[:-1]] = -1
+        return ILP(csr_array((signs, pairs, starts), shape=(len(lengths), len(self.scores))), lengths - 2.0)
+
+
+def greedy(n, first, second, guide, scores):
+    """Labels of 0..n-1: pairs joined by falling guide, then items moved and clusters joined while that raises the score."""
+    graph, least = adjacency(n, first, second), ROUNDING * largest(scores)
+    starts, neighbours, pairs = graph
+    labels = joined(n, first, second, guide)
+    while True:
+        moved(labels, starts, neighbours, scores[pairs], least)
+        between = labels[first] != labels[second]
+        low, high = np.sort([labels[first[between]], labels[second[between]]], axis=0)
+        codes, which = np.unique(low.astype(np.int64) * n + high, return_inverse=True)
+        sums = np.bincount(which, scores[between], len(codes))
+        if not (sums > least).any():
+            return labels
+        labels = joined(n, (codes // n).astype(np.intc), (codes % n).astype(np.intc), sums)[labels]
+
+
+def positive_parts(n, first, second, scores):
+    """A number for each item, the same for items that positive pairs connect."""
+    positive = scores > 0
+    graph = csr_array((np.ones(positive.sum()), (first[positive], second[positive])), shape=(n, n))
+    return connected_components(graph, directed=False)[1]
+
+
+def adjacency(n, first, second):
+    """Whom each item is paired with: starts, neighbours and numbers of pairs, as `PairGraph` takes them."""
+    ends, others = np.concatenate([first, second]), np.concatenate([second, first])
+    order = np.argsort(ends, kind="stable")
+    starts = np.searchsorted(ends[order], np.arange(n + 1)).astype(np.intc)
+    pairs = np.tile(np.arange(len(first), dtype=np.intc), 2)
+    return starts, others[order], pairs[order]
+
+
+def canonical(labels):
+    """The same clusters, numbered from 0 in the order of their first items."""
+    _, firsts, which = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(firsts))[which]
+
+
+def largest(scores) -> float:
+    """The size of the largest score, those that forbid a pair apart."""
+    return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+
+
+def refuse(scores, first, second):
+    """Refuses NaN and +inf."""
+    bad = ~(scores < np.inf)
+    if bad.any():
+        a = int(np.argmax(bad))
+        raise DataError(f"the score of the items {first[a]} and {second[a]} is {scores[a]}; expected a finite number, or -inf to forbid "
+                        f"the pair.")
+
+
+def read_items(items, name):
+    """Numbers of items, as int64."""
+    try:
+        found = np.asarray(items)
+        whole = found.astype(np.int64) if found.size else np.empty(0, dtype=np.int64)
+        if found.ndim == 1 and (whole == found).all() and whole.min(initial=0) >= 0 and whole.max(initial=0) < 1 << 31:
+            return whole
+    except (TypeError, ValueError):
+        pass
+    raise DataError(f"{name}={shortened(items)}; expected the number of an item, from 0, for each pair.")
+
+
+__all__ = ["EXACT_CYCLES", "EXACT_LP", "EXACT_MILP", "LOCAL", "Clustering", "canonical", "cluster_pairs", "max_clusters"]
