@@ -19,6 +19,7 @@ MODULES = {
     "integer_programs": ("ILP", "solve_ilp"),
     "intervals": ("best_intervals", "interval_marginals", "k_best_intervals"),
     "labelled_forests": ("Forest",),
+    "latent_trees": ("max_latent_trees",),
     "matchings": ("k_best_matchings", "match_pairs", "matching_prices", "max_matching"),
     "minimum_cuts": ("CutGraph", "min_cut"),
     "pairwise_models": ("PairwiseModel", "best_labelling", "forest_marginals", "grid_edges"),

@@ -138,24 +138,8 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     >>> found.labels.tolist(), found.score, found.exact
     ([0, 0, 0, 1, 2], 2.5, True)
     """
-    ends = [read_items(side, name) for side, name in ((first, "first"), (second, "second"))]
-    s = np.asarray(scores, dtype=float)
-    if not s.shape == ends[0].shape == ends[1].shape:
-        raise DataError(f"{len(ends[0])} first items, {len(ends[1])} second ones and scores of shape {s.shape}; expected one of each for a "
-                        f"pair.")
-    refuse(s, *ends)
-    n = max((int(side.max()) + 1 for side in ends if len(side)), default=0)
-    if n_items is not None and n_items < n:
-        raise DataError(f"n_items={n_items}, but the pairs name the item {n - 1}; expected at least {n}.")
-    low, high = np.minimum(*ends), np.maximum(*ends)
-    if (low == high).any():
-        a = int(np.argmax(low == high))
-        raise DataError(f"pair {a} is of the item {low[a]} with itself; expected two items.")
-    codes, listed = np.unique(low * n + high, return_index=True)
-    if len(codes) < len(s):
-        a = int(np.setdiff1d(np.arange(len(s)), listed)[0])
-        raise DataError(f"pair {a}, of the items {low[a]} and {high[a]}, is listed twice.")
-    return solved(n if n_items is None else int(n_items), low.astype(np.intc), high.astype(np.intc), s, most_pairs, most_nodes)
+    n, first, second, s = read_pairs(first, second, scores, n_items)
+    return solved(n, np.minimum(first, second), np.maximum(first, second), s, most_pairs, most_nodes)
 
 
 def solved(n, first, second, scores, most_pairs, most_nodes) -> Clustering:
@@ -163,7 +147,7 @@ def solved(n, first, second, scores, most_pairs, most_nodes) -> Clustering:
     for name, value, least in (("most_pairs", most_pairs, 0), ("most_nodes", most_nodes, 1)):
         if value is not None and not (isinstance(value, numbers.Integral) and value >= least):
             raise OptionError(f"{name}={shortened(value)}; expected None or a whole number from {least}.")
-    part = positive_parts(n, first, second, scores)
+    part = connected(n, first[scores > 0], second[scores > 0])
     inside = np.flatnonzero(part[first] == part[second])
     first, second, scores = first[inside], second[inside], scores[inside]
     scale, pair_part = largest(scores), part[first]
@@ -262,10 +246,9 @@ def greedy(n, first, second, guide, scores):
         labels = joined(n, (codes // n).astype(np.intc), (codes % n).astype(np.intc), sums)[labels]
 
 
-def positive_parts(n, first, second, scores):
-    """A number for each item, the same for items that positive pairs connect."""
-    positive = scores > 0
-    graph = csr_array((np.ones(positive.sum()), (first[positive], second[positive])), shape=(n, n))
+def connected(n, first, second):
+    """A number for each item, the same for items that the pairs connect."""
+    graph = csr_array((np.ones(len(first)), (first, second)), shape=(n, n))
     return connected_components(graph, directed=False)[1]
 
 
@@ -298,6 +281,33 @@ def refuse(scores, first, second):
                         f"the pair.")
 
 
+def read_pairs(first, second, scores, n_items=None, ordered=False):
+    """How many items there are, the two ends of each pair as int32, and its score below +inf; with `ordered` i, j and j, i are two pairs."""
+    ends = [read_items(side, name) for side, name in ((first, "first"), (second, "second"))]
+    s = np.asarray(scores, dtype=float)
+    if not s.shape == ends[0].shape == ends[1].shape:
+        raise DataError(f"{len(ends[0])} first items, {len(ends[1])} second ones and scores of shape {s.shape}; expected one of each for a "
+                        f"pair.")
+    refuse(s, *ends)
+    n = max((int(side.max()) + 1 for side in ends if len(side)), default=0)
+    if n_items is not None and not (isinstance(n_items, numbers.Integral) and n_items >= n):
+        raise DataError(f"n_items={shortened(n_items)}, but the pairs name {n} items; expected at least so many.")
+    refuse_pairs(*ends, ordered)
+    return n if n_items is None else int(n_items), *(side.astype(np.intc) for side in ends), s
+
+
+def refuse_pairs(first, second, ordered):
+    """Refuses pairs of an item with itself, and pairs that are listed twice."""
+    low, high = (first, second) if ordered else (np.minimum(first, second), np.maximum(first, second))
+    if (low == high).any():
+        a = int(np.argmax(low == high))
+        raise DataError(f"pair {a} is of the item {low[a]} with itself; expected two items.")
+    codes, listed = np.unique(low.astype(np.int64) << 32 | high, return_index=True)
+    if len(codes) < len(low):
+        a = int(np.setdiff1d(np.arange(len(low)), listed)[0])
+        raise DataError(f"pair {a}, of the items {first[a]} and {second[a]}, is listed twice.")
+
+
 def read_items(items, name):
     """Numbers of items, as int64."""
     try:
@@ -310,4 +320,5 @@ def read_items(items, name):
     raise DataError(f"{name}={shortened(items)}; expected the number of an item, from 0, for each pair.")
 
 
-__all__ = ["EXACT_CYCLES", "EXACT_LP", "EXACT_MILP", "LOCAL", "Clustering", "canonical", "cluster_pairs", "max_clusters"]
+__all__ = ["EXACT_CYCLES", "EXACT_LP", "EXACT_MILP", "LOCAL", "Clustering", "canonical", "cluster_pairs", "connected", "max_clusters",
+           "refuse_pairs"]

@@ -113,7 +113,7 @@ cdef class PairGraph:
         return 0
 
     cdef int shortest(self, int i, const double[::1] apart, double tolerance, KeyHeap heap) noexcept nogil:
-        """Ways from i that are shorter than the longest pair of i with a later item; among equals those of fewest pairs. -1 after Ctrl-C."""
+        """Ways from i shorter than the longest pair of i with a later item; among equals those of fewest pairs. -1 after Ctrl-C."""
         cdef Py_ssize_t a
         cdef int u, v
         cdef double most = 0, length

@@ -1,7 +1,7 @@
 """Clusters by joining and moving items: good ones without a proof, for any number of items.
 
-`joined` contracts the pair of largest score while it is positive; pairs that become parallel are added up. `moved` takes items one by one to
-the cluster that they gain most in. Scores of -inf add up to -inf, so such pairs are never in one cluster.
+`joined` contracts the pair of largest score while it is positive; pairs that become parallel are added up. `moved` takes items one by one
+to the cluster that they gain most in. Scores of -inf add up to -inf, so such pairs are never in one cluster.
 
 Typical sizes: 10 to 10^6 items, 10 to 10^7 pairs. Contraction of n items of d pairs each: O(n d) at most n times, 0.2 to 1 us a pair in
 practice; a sweep of moves: 5 ns a pair.

@@ -109,7 +109,7 @@ def test_matrices_that_are_refused(scores, sentence):
 
 
 @pytest.mark.parametrize(("pairs", "sentence"), [
-    (([0, 1], [1, 0], [1, 1]), "pair 1, of the items 0 and 1, is listed twice"),
+    (([0, 1], [1, 0], [1, 1]), "pair 1, of the items 1 and 0, is listed twice"),
     (([0, 3], [1, 3], [1, 1]), "pair 1 is of the item 3 with itself; expected two items"),
     (([0.5], [1], [1]), r"first=\[0.5\]; expected the number of an item, from 0, for each pair"),
     (([0], [-1], [1]), r"second=\[-1\]; expected the number of an item"),
@@ -117,7 +117,7 @@ def test_matrices_that_are_refused(scores, sentence):
     (([0], [1], [np.nan]), "the score of the items 0 and 1 is nan"),
     (([0], [1], [1], None, -1), "most_pairs=-1; expected None or a whole number from 0"),
     (([0], [1], [1], None, None, 0), "most_nodes=0; expected None or a whole number from 1"),
-    (([0], [4], [1], 3), "n_items=3, but the pairs name the item 4; expected at least 5"),
+    (([0], [4], [1], 3), "n_items=3, but the pairs name 5 items; expected at least so many"),
 ])  # fmt: skip
 def test_pairs_that_are_refused(pairs, sentence):
     with pytest.raises((DataError, OptionError), match=sentence):

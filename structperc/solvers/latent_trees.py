@@ -1,0 +1,102 @@
+"""Latent trees: clusters as the subtrees of an artificial root, which are maximum arborescences."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from structperc.core.errors import DataError, shortened
+from structperc.solvers.arborescences import max_arborescence
+from structperc.solvers.clusters import read_pairs
+from structperc.solvers.sparse_arborescences import max_sparse_arborescence
+
+MOST_NAMED = 8              # items in a message
+
+
+def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
+    """The best trees over items below an artificial root: items of one tree are a cluster, and one of them hangs from the root.
+
+    Parameters
+    ----------
+    heads, dependents : int array-like of shape (n_arcs,)
+        Items, numbered from 0, that an arc leads from and to; its reverse may be listed too.
+    scores : array-like of shape (n_arcs,)
+        Of an arc, less that of an arc from the root to the same item. -inf forbids an arc.
+    n_items : int, optional
+        As many as the arcs name if not given.
+    labels : array-like of shape (n_items,), optional
+        Clusters that the trees shall have: the best ones among these are answered.
+
+    Returns
+    -------
+    arcs : int array
+        The numbers of the arcs in the trees, in order; the item that no arc leads to hangs from the root.
+
+    Raises
+    ------
+    DataError
+        For scores of NaN or +inf, and where the items of a given cluster have no tree.
+
+    Notes
+    -----
+    Without labels an item is joined only where that gains something: arcs of score 0 or less are in no answer. That is the maximum
+    arborescence with a root arc of score 0 to each item, O(m log n). With labels, each cluster has the best arborescence with exactly one root
+    arc, O(k^2) for k items. Among equal trees the solvers of arborescences choose, the same way each time.
+
+    Examples
+    --------
+    >>> from structperc.solvers.latent_trees import max_latent_trees
+    >>> max_latent_trees([0, 0, 1, 2], [1, 2, 2, 1], [1.0, -1.0, 0.5, 0.7]).tolist()
+    [0, 2]
+    >>> max_latent_trees([0, 0, 1, 2], [1, 2, 2, 1], [1.0, -1.0, 0.5, 0.7], labels=[0, 1, 1]).tolist()
+    [3]
+
+    Fernandes, dos Santos and Milidiu (2012), Latent structure perceptron with feature induction for unrestricted coreference resolution,
+    CoNLL shared task.
+    """
+    n, heads, dependents, scores = read_pairs(heads, dependents, scores, n_items, ordered=True)
+    if labels is None:
+        arcs = np.flatnonzero(scores > 0)               # another arc into an item loses against the root's
+        rows, columns = np.concatenate([np.zeros(n, dtype=int), heads[arcs] + 1]), np.concatenate([np.arange(n), dependents[arcs]]) + 1
+        table = coo_array((np.concatenate([np.zeros(n), scores[arcs]]), (rows, columns)), shape=(n + 1, n + 1))
+        return arcs[chosen(heads[arcs], dependents[arcs], max_sparse_arborescence(table)[0] - 1)]
+    labels = np.asarray(labels)
+    if labels.shape != (n,):
+        raise DataError(f"labels={shortened(labels)} of shape {labels.shape}; expected a label for each of the {n} items.")
+    arcs = np.flatnonzero((labels[heads] == labels[dependents]) & (scores > -np.inf))
+    return arcs[chosen(heads[arcs], dependents[arcs], heads_within(labels, heads[arcs], dependents[arcs], scores[arcs]))]
+
+
+def chosen(heads, dependents, head_of):
+    """The places of the arcs that lead to an item from its head."""
+    return np.flatnonzero(head_of[dependents] == heads)
+
+
+def heads_within(labels, heads, dependents, scores):
+    """The head of each item in the best trees of the clusters, -1 for the root; arcs lie inside clusters."""
+    _, cluster, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    head_of, items = np.full(len(labels), -1), np.argsort(cluster, kind="stable")
+    begins = np.cumsum(sizes) - sizes
+    place = np.empty(len(labels), dtype=np.intp)
+    place[items] = np.arange(len(labels)) - np.repeat(begins, sizes)            # among the items of its cluster
+    for k in np.unique(sizes[sizes > 1]):
+        same = np.flatnonzero(sizes == k)
+        number = np.full(len(sizes), -1)
+        number[same] = np.arange(len(same))
+        own = np.flatnonzero(number[cluster[heads]] >= 0)
+        tables = np.full((len(same), k + 1, k + 1), -np.inf)
+        tables[:, 0] = 0
+        tables[number[cluster[heads[own]]], place[heads[own]] + 1, place[dependents[own]] + 1] = scores[own]
+        members = items[begins[same][:, None] + np.arange(k)]
+        for table, its in zip(tables, members, strict=True):
+            try:
+                found = max_arborescence(table, one_root=True)[0]
+            except DataError:
+                named = ", ".join(map(str, its[:MOST_NAMED].tolist())) + (", ..." if k > MOST_NAMED else "")
+                raise DataError(f"the items {named} have no tree: too few arcs lead from one of them to the others; list arcs in both "
+                                f"directions, or divide the cluster.") from None
+            head_of[its[found > 0]] = its[found[found > 0] - 1]
+    return head_of
+
+
+__all__ = ["max_latent_trees"]
