@@ -18,12 +18,13 @@ from structperc.engine.trainers import EpochRecord, OnlineTrainer, Trainer
 from structperc.reading.keyed import KeyedReader, KeyedRows
 from structperc.reading.named import NamedReader
 from structperc.reading.readers import Reader
+from structperc.reading.table_reader import TableReader
 
 __all__ = [
     "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate", "Example",
     "ExampleCosts", "Features", "HammingLoss", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss",
     "NamedReader",
     "OnlineTrainer", "Outputs", "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
-    "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures", "SumFeatures", "TablePart",
+    "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader",
     "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Trial", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
 ]  # fmt: skip

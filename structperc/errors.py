@@ -4,6 +4,7 @@ from structperc.core.errors import (
     BusyError,
     DataError,
     DataTypeError,
+    DataWarning,
     MissingData,
     MissingExtra,
     ModelFormatError,
@@ -16,7 +17,7 @@ from structperc.core.errors import (
 )
 
 __all__ = [
-    "BusyError", "DataError", "DataTypeError", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
+    "BusyError", "DataError", "DataTypeError", "DataWarning", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
     "OptionError", "PluginError", "StructPercError", "UnusedOption",
     "shortened",
 ]  # fmt: skip

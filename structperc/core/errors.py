@@ -52,6 +52,10 @@ class MissingExtra(StructPercError, ImportError):
     """A library that only some functions need is not installed."""
 
 
+class DataWarning(UserWarning):
+    """Data that can be used, though something about them is seldom meant."""
+
+
 def add_note(error: BaseException, sentence: str) -> None:
     """Adds a sentence below an error's message; before Python 3.11 it is kept but not shown."""
     error.__notes__ = [*getattr(error, "__notes__", ()), sentence]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import difflib
+import shlex
 
 import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.files.tables import GroupRuns, Table
-from structperc.reading.column_faults import find_fault, listing
+from structperc.reading.column_faults import ColumnError, find_fault, mends_of, one_by_one
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
 
@@ -144,7 +145,7 @@ class FrameFile:
         if sum(fault.n_cells for fault in faults) < 2:
             return None
         uneven = next(filter(None, (self.uneven(first + fault.row) for fault in faults)), None)
-        return uneven or DataError(f"{self.name} has {listing(faults, lambda row: self.place(first + row))}")
+        return uneven or ColumnError(faults, where=self.name, place=lambda row: self.place(first + row), advise=in_flags)
 
     def bad_cell(self, row, name, value) -> DataError:
         """Names the place and column of a cell that cannot be used, or says what is wrong with its line."""
@@ -165,6 +166,14 @@ class FrameFile:
         near = difflib.get_close_matches(name, self.header, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return DataError(f"{self.name} has no column {name!r}; its columns are {listed(self.header)}.{hint}")
+
+
+def in_flags(faults) -> str:
+    """The options that mend columns, as the commands take them."""
+    found = mends_of(faults)
+    options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(found[name]))}" for name in ("drop", "one_hot", "date") if name in found]
+    options += ["--fill median"] * ("fill" in found) + ["--decimal ,"] * ("decimal" in found)
+    return " and ".join([*[f"say {' '.join(options)}"] * bool(options), *one_by_one(faults)])
 
 
 def whole_groups(frames, name):

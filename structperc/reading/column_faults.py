@@ -8,6 +8,7 @@ import re
 
 import attrs
 
+from structperc.core.errors import DataError
 from structperc.core.labels import is_missing
 
 MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})        # what files write where nothing is known
@@ -68,6 +69,8 @@ class Fault:
         """The options of `structperc.components.TableReader` that make numbers of the column."""
         if self.one_by_one:
             return []
+        if len(self.cells.get(KINDS[0], ())) == self.n_rows:
+            return ["drop"]
         found = {"text": "drop" if "text" in self.cells and self.identifies else "one_hot", "date": "date",
                  "number with a decimal comma": "decimal"}.get(self.kind)
         filled = found != "drop" and self.cells.keys() & set(KINDS[:2])
@@ -93,12 +96,56 @@ class Fault:
         return f"{k} text{'s' * (k > 1)} ({shown}{', ...' if k > NAMED else ''})"
 
 
-def listing(faults, place) -> str:
-    """All faulty columns in words, and what to do; `place(row)` says where a row stands."""
-    columns = "; ".join(fault.describe(place) for fault in faults)
-    n = len(faults)
-    return (f"{n} column{'s' * (n > 1)} that {'are' if n > 1 else 'is'} not numbers throughout: {columns}. Drop columns that name the "
-            f"rows, turn texts into columns of 0 and 1 and dates into days, and fill or drop empty cells.")
+class ColumnError(DataError):
+    """Columns of a table that cannot be used: all of them, and what mends each.
+
+    Parameters
+    ----------
+    faults : sequence of Fault
+    trained : bool
+        Whether a model says already what becomes of each column.
+    where : str
+        What holds the columns.
+    place : function of int
+        Says where a row stands that is counted from 0.
+    advise : function of the faults
+        Says which options mend them.
+    """
+
+    def __init__(self, faults, trained=False, where="X", place="row {}".format, advise=None):
+        self.faults, self.trained = tuple(faults), trained
+        n = len(self.faults)
+        columns = "; ".join(fault.describe(place) for fault in self.faults)
+        advice = "fill these cells or drop their rows, as the model has learned nothing else for them" if trained else (
+            in_python if advise is None else advise)(self.faults)
+        super().__init__(f"{where} has {n} column{'s' * (n > 1)} that {'are' if n > 1 else 'is'} not numbers throughout: {columns}. "
+                         f"{advice[0].upper()}{advice[1:]}.")
+
+
+def in_python(faults) -> str:
+    """The options that mend columns, as an engine takes them."""
+    found = mends_of(faults)
+    options = [f"{name}={found[name]!r}" for name in ("drop", "one_hot", "date") if name in found]
+    options += ["fill='median'"] * ("fill" in found)
+    advice = [f"pass plugins=['table'], {', '.join(options)}"] if options else []
+    if "decimal" in found:
+        advice.append(f"read {', '.join(map(repr, found['decimal']))} with decimal=','")
+    return " and ".join([*advice, *one_by_one(faults)])
+
+
+def mends_of(faults) -> dict:
+    """The columns that each option of `structperc.components.TableReader` mends."""
+    found = {}
+    for fault in faults:
+        for option in fault.mends:
+            found.setdefault(option, []).append(fault.name)
+    return found
+
+
+def one_by_one(faults) -> list:
+    """What is to be mended in the table itself."""
+    names = [repr(fault.name) for fault in faults if fault.one_by_one]
+    return [f"correct the cells of {', '.join(names)}, or drop {'it' if len(names) == 1 else 'them'}"] if names else []
 
 
 def find_fault(name, cells) -> Fault | None:

@@ -10,7 +10,7 @@ import numpy as np
 from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair
 from structperc.core.rows import Rows, in_place
-from structperc.reading.column_faults import find_fault, listing
+from structperc.reading.column_faults import ColumnError, find_fault
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
 CHUNK_EXAMPLES = 1 << 11    # or examples of many rows
@@ -117,7 +117,7 @@ def explain_frame(X) -> DataError | None:
         return None
     columns = np.asarray(X, dtype=object).T.tolist()
     faults = list(filter(None, (find_fault(str(name), cells) for name, cells in zip(X.columns, columns, strict=True))))
-    return DataError(f"X has {listing(faults, 'row {}'.format)}") if faults else None
+    return ColumnError(faults) if faults else None
 
 
 def explain_dense(X) -> DataError:

@@ -18,10 +18,21 @@ class Reader(Component):
         How many of the first columns of X are keys of the rows and no features.
     key_names : tuple of str
         What X calls them; empty where X has no names.
+    reads_tables : bool
+        Whether columns of a data frame may hold other things than numbers.
     """
 
     n_keys = 0
     key_names = ()
+    reads_tables = False
+
+    def n_columns(self, n_features) -> int:
+        """How many columns X has as users bring it, from the number of features."""
+        return n_features + self.n_keys
+
+    def columns(self, feature_names) -> tuple:
+        """Their names, from those of the features."""
+        return (*self.key_names, *feature_names)
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""

@@ -1,0 +1,120 @@
+"""Columns of data frames of any library (pandas, polars, pyarrow, by narwhals): numbers, days, or cells of text."""
+
+from __future__ import annotations
+
+import datetime
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.core.labels import has_half_pair, is_missing
+from structperc.extras import require
+
+DAY = 86_400_000        # milliseconds
+KINDS = ("number", "date", "text")
+
+
+@attrs.frozen(eq=False)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "date", "text"}
+    values : float64 array or list
+        Numbers, or days since 1970, with NaN where nothing is known; of a text the cells as they came.
+    categories : tuple or None
+        Of a categorical all that its cells can be, in order.
+    ordered : bool
+        Whether the order of the categories has a meaning.
+    """
+
+    name: str
+    kind: str
+    values: object
+    categories: tuple | None = None
+    ordered: bool = False
+
+    def __len__(self):
+        return len(self.values)
+
+    def cells(self) -> list:
+        """The entries as a message or a name shows them: numbers, dates or texts, None where nothing is known."""
+        if self.kind == "text":
+            return self.values
+        show = as_date if self.kind == "date" else float
+        return [None if value != value else show(value) for value in self.values.tolist()]
+
+
+def is_frame(X) -> bool:
+    """Whether X has named columns of any kind."""
+    return not isinstance(X, np.ndarray) and len(getattr(X, "shape", ())) == 2 and (hasattr(X, "columns") or hasattr(X, "column_names"))
+
+
+def columns_of(X) -> dict:
+    """The columns of a data frame by name.
+
+    Raises
+    ------
+    DataError
+        For names that are no texts, stand twice, or hold what no file can.
+    MissingExtra
+        Without narwhals.
+    """
+    narwhals = require("narwhals.stable.v2", "reading tables", "tables")
+    names = frame_names(X)
+    frame = narwhals.from_native(X, eager_only=True)
+    return {name: read_column(narwhals, name, frame.get_column(name)) for name in names}
+
+
+def frame_names(X) -> list:
+    """The names of the columns, all different texts."""
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    for i, name in enumerate(names):
+        if not isinstance(name, str):
+            raise DataError(f"column {i} of X is called {name!r:.60}, which is no text; rename it, or pass X.to_numpy() for columns "
+                            f"without names.")
+        if has_half_pair(name):
+            raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can hold; read it with "
+                            f"the right encoding, or rename it.")
+        if names.index(name) < i:
+            raise DataError(f"X has two columns {name!r:.60}, {names.index(name)} and {i}; give every column a name of its own.")
+    return names
+
+
+def read_column(narwhals, name, series) -> Column:
+    """A series of narwhals as a column."""
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == narwhals.Boolean:
+        return Column(name, "number", np.array(series.cast(narwhals.Float64).to_numpy(), dtype=np.float64))
+    if dtype in (narwhals.Date, narwhals.Datetime):
+        return Column(name, "date", np.array(series.dt.timestamp("ms").cast(narwhals.Float64).to_numpy(), dtype=np.float64) / DAY)
+    if dtype in (narwhals.Categorical, narwhals.Enum):
+        ordered = bool(narwhals.is_ordered_categorical(series))
+        return Column(name, "text", series.to_list(), tuple(series.cat.get_categories().to_list()), ordered)
+    return read_cells(name, series.to_list())
+
+
+def read_cells(name, cells) -> Column:
+    """A column of Python objects: numbers or dates where all are, else text."""
+    known = [cell for cell in cells if not is_missing(cell)]
+    if known and all(isinstance(cell, (bool, int, float, np.number, np.bool_)) for cell in known):
+        return Column(name, "number", np.array([np.nan if is_missing(cell) else cell for cell in cells], dtype=np.float64))
+    if known and all(isinstance(cell, datetime.date) for cell in known):
+        return Column(name, "date", np.array([np.nan if is_missing(cell) else days_of(cell) for cell in cells]))
+    return Column(name, "text", cells)
+
+
+def days_of(date) -> float:
+    """Days since 1970 of a date, or of a time; times with a zone count from midnight in Greenwich."""
+    if not isinstance(date, datetime.datetime):
+        return float(date.toordinal() - datetime.date(1970, 1, 1).toordinal())
+    zone = None if date.tzinfo is None else datetime.timezone.utc
+    return (date - datetime.datetime(1970, 1, 1, tzinfo=zone)) / datetime.timedelta(days=1)
+
+
+def as_date(days) -> str:
+    """The day of so many days since 1970."""
+    return str(np.datetime64("1970-01-01") + np.timedelta64(int(np.floor(days)), "D"))

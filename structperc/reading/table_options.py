@@ -1,0 +1,126 @@
+"""The options of `TableReader`, checked: what is to become of each column."""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from collections.abc import Mapping
+
+import attrs
+
+from structperc.core.errors import OptionError, shortened
+from structperc.reading.column_codes import STATISTICS
+
+REST = "*"                  # stands for all columns that an option does not name
+
+
+@attrs.frozen
+class TableOptions:
+    """What becomes of the columns that are named; parameters of `structperc.reading.table_reader.TableReader`."""
+
+    drop: tuple = ()
+    one_hot: tuple = ()
+    ordinal: Mapping = attrs.field(factory=dict)
+    date: Mapping = attrs.field(factory=dict)
+    fill: Mapping = attrs.field(factory=dict)
+    missing_indicators: bool = False
+
+    @classmethod
+    def read(cls, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False):
+        """The options as users give them.
+
+        Raises
+        ------
+        OptionError
+        """
+        if not isinstance(missing_indicators, bool):
+            raise OptionError(f"missing_indicators={shortened(missing_indicators)}; expected True or False.")
+        found = cls(names("drop", drop), names("one_hot", one_hot), orders(ordinal), formats(date), fills(fill), missing_indicators)
+        if missing_indicators and not found.fill:
+            raise OptionError("missing_indicators=True says where cells were filled; name what fills them with fill.")
+        kinds = {}
+        for kind in ("drop", "one_hot", "ordinal", "date"):
+            for name in getattr(found, kind):
+                if name in kinds:
+                    raise OptionError(f"column {name!r} stands in both {kinds[name]} and {kind}; name it in one of them.")
+                kinds[name] = kind
+        return found
+
+    @property
+    def named(self) -> tuple:
+        """All columns that options name."""
+        return tuple(name for name in (*self.drop, *self.one_hot, *self.ordinal, *self.date, *self.fill) if name != REST)
+
+    @property
+    def texts(self) -> tuple:
+        """The columns whose cells are read as text."""
+        return (*self.one_hot, *self.ordinal, *self.date)
+
+    def kind(self, column) -> str:
+        """What a column becomes; what nothing names goes by its type."""
+        for kind in ("one_hot", "ordinal", "date"):
+            if column.name in getattr(self, kind):
+                return kind
+        if column.categories is not None:
+            return "ordinal" if column.ordered else "one_hot"
+        return "date" if column.kind == "date" else "number"
+
+    def filling(self, name, kind):
+        """What fills the missing cells of a column, None: nothing."""
+        if name in self.fill:
+            return self.fill[name]
+        rest = self.fill.get(REST)
+        if rest in STATISTICS or rest is None:
+            return rest
+        text = isinstance(rest, str)
+        return rest if text == (kind in ("one_hot", "ordinal")) and kind != "date" else None
+
+    def check_names(self, known) -> None:
+        """Refuses columns that the table has not."""
+        for name in self.named:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise OptionError(f"there is no column {name!r} in the table; its columns are "
+                                  f"{', '.join(map(repr, list(known)[:10]))}{', ...' if len(known) > 10 else ''}.{hint}")
+
+
+def names(option, value) -> tuple:
+    """A list of names."""
+    if isinstance(value, str) or not hasattr(value, "__iter__") or not all(isinstance(name, str) for name in value):
+        raise OptionError(f"{option}={shortened(value)}; expected a list of names of columns.")
+    return tuple(value)
+
+
+def orders(value) -> dict:
+    """The levels of columns, lowest first."""
+    if not isinstance(value, Mapping):
+        if value:
+            raise OptionError(f"ordinal={shortened(value)}; expected a dict from names of columns to their levels, lowest first.")
+        return {}
+    for name, levels in value.items():
+        listed = isinstance(levels, (list, tuple)) and all(isinstance(level, (str, numbers.Real)) for level in levels)
+        if not isinstance(name, str) or not listed or len(set(map(str, levels))) < max(2, len(levels)):
+            raise OptionError(f"ordinal names {shortened(levels)} for column {name!r}; expected at least two different levels, lowest "
+                              f"first.")
+    return {name: tuple(map(str, levels)) for name, levels in value.items()}
+
+
+def formats(value) -> dict:
+    """The forms of dates by column, None: ISO 8601."""
+    if not isinstance(value, Mapping):
+        return dict.fromkeys(names("date", value))
+    for name, form in value.items():
+        if not isinstance(name, str) or not (form is None or isinstance(form, str)):
+            raise OptionError(f"date={shortened(value)}; expected names of columns, or a dict from names to forms such as '%d.%m.%Y'.")
+    return dict(value)
+
+
+def fills(value) -> dict:
+    """What fills missing cells by column, `REST` for all others."""
+    found = dict(value) if isinstance(value, Mapping) else {} if value is None else {REST: value}
+    for name, fill in found.items():
+        if not isinstance(name, str) or isinstance(fill, bool) or not isinstance(fill, (str, numbers.Real)) or fill != fill:
+            raise OptionError(f"fill={shortened(value)}; expected one of {', '.join(STATISTICS)}, a number, a text, or a dict of these by "
+                              f"column, {REST!r} for all others.")
+    return found

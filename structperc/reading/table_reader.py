@@ -1,0 +1,217 @@
+"""Tables as people have them, to rows of numbers: what each column becomes is learned once and kept in the model."""
+
+from __future__ import annotations
+
+import warnings
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import DataError, DataWarning
+from structperc.core.rows import Rows
+from structperc.core.states import check_starts, taken
+from structperc.reading import matrices
+from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned
+from structperc.reading.column_faults import ColumnError
+from structperc.reading.frames import columns_of, is_frame
+from structperc.reading.readers import Reader
+from structperc.reading.table_options import TableOptions
+
+
+class TableReader(Reader):
+    """Reads data frames whose columns hold numbers, categories, dates and gaps; anything without named columns as `Reader` does.
+
+    Numbers, truth values and nullable numbers are taken as they are. Dates become days since the earliest of the training data. A
+    categorical becomes a column of 0 and 1 for each category, an ordered one the position of its category, from 0. A column of text holds
+    numbers, unless an option says what becomes of it. Data frames come from pandas, polars, pyarrow or any other library that
+    narwhals knows (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
+
+    Parameters
+    ----------
+    drop : sequence of str
+        Columns to leave out.
+    one_hot : sequence of str
+        Columns that become a column of 0 and 1 for each of their levels, called "sex=female". Of a level that the training data
+        lack all of them are 0, and a `structperc.errors.DataWarning` says so.
+    ordinal : dict from str to sequence of str
+        Columns that become positions, and their levels, lowest first. Other levels are refused.
+    date : sequence of str, or dict from str to str
+        Columns of text that hold dates, as in ISO 8601 or of a form such as "%d.%m.%Y".
+    fill : {"median", "mean", "most-frequent"}, number, str, or dict, optional
+        What stands in place of missing cells (None, NaN, NA, an empty text, and among numbers "NA", "N/A", "null"). The median
+        and the mean are those of the training data; columns of `one_hot` take their most frequent level instead. A number fills columns of
+        numbers alone, a text columns with levels alone. A dict says it by column, with "*" for all others. Missing cells that nothing
+        fills are refused.
+    missing_indicators : bool, default False
+        Adds a column of 0 and 1, called "bmi missing", for each column that lacks cells in the training data and is filled.
+
+    Attributes
+    ----------
+    codes : tuple of ColumnCode or None
+        What each column in use becomes; None before `learn` and where X has no named columns.
+
+    Raises
+    ------
+    OptionError
+        For options that cannot be, and columns that the table has not.
+    DataError
+        One sentence that names all columns that cannot be used, with what they hold and the options that mend them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from structperc import Engine
+    >>> from structperc.components import TableReader
+    >>> table = pd.DataFrame({"sex": ["f", "m", "f", "m"], "bmi": [20.0, None, 31.0, 28.0]})
+    >>> reader = TableReader(one_hot=["sex"], fill="median")
+    >>> rows = reader.learn(table)
+    >>> rows.feature_names, rows.X.tolist()
+    (('sex=f', 'sex=m', 'bmi'), [[1.0, 0.0, 20.0], [0.0, 1.0, 28.0], [1.0, 0.0, 31.0], [0.0, 1.0, 28.0]])
+    """
+
+    reads_tables = True
+
+    def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False):
+        self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators)
+        self.codes = None
+
+    @property
+    def text_columns(self):
+        """The columns whose cells are to be read as text from a file."""
+        return self.options.texts
+
+    def columns(self, feature_names):
+        return feature_names if self.codes is None else tuple(code.name for code in self.codes)
+
+    def n_columns(self, n_features):
+        return n_features if self.codes is None else len(self.codes)
+
+    def learn(self, X, offsets=None):
+        self.codes = None
+        columns, offsets = tables_of(X, offsets)
+        if columns is None:
+            if self.options.named:
+                raise DataError(f"X has no named columns, but the options name {', '.join(map(repr, self.options.named[:5]))}; pass a data "
+                                f"frame.")
+            return matrices.read(X, offsets)
+        codes = self.learned(columns)
+        rows = encoded(codes, columns, offsets)
+        self.codes = codes
+        return rows
+
+    def learned(self, columns) -> tuple:
+        """What each column is to become."""
+        options, codes, faults = self.options, [], []
+        options.check_names(columns)
+        for name, column in columns.items():
+            if name in options.drop:
+                continue
+            kind = options.kind(column)
+            try:
+                code = learned(column, kind, options.ordinal.get(name), options.date.get(name), options.filling(name, kind),
+                               options.missing_indicators)
+                code.encode(column, np.empty((len(column), len(code.feature_names))))
+                codes.append(code)
+            except Unusable as error:
+                faults.append(error.fault)
+        if faults:
+            raise ColumnError(faults)
+        if not codes:
+            raise DataError("drop names all columns of X; leave one at least to learn from.")
+        names = [name for code in codes for name in code.feature_names]
+        again = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+        if again is not None:
+            raise DataError(f"two columns would be called {again!r} once the table is read; rename one of those that become it.")
+        return tuple(codes)
+
+    def read(self, X, offsets=None):
+        if self.codes is None:
+            return matrices.read(X, offsets)
+        columns, offsets = tables_of(X, offsets)
+        if columns is None:
+            raise DataError(f"X has no named columns, but this model was trained on a table with the columns "
+                            f"{', '.join(repr(code.name) for code in self.codes[:8])}{', ...' if len(self.codes) > 8 else ''}; pass a data "
+                            f"frame.")
+        for code in self.codes:
+            if code.name not in columns:
+                raise DataError(f"X has no column {code.name!r}, but this model was trained with it; its columns are "
+                                f"{', '.join(map(repr, list(columns)[:10]))}.")
+        return encoded(self.codes, columns, offsets)
+
+    def state(self):
+        codes = self.codes
+        if codes is None:
+            return {}
+        levels = [code.levels for code in codes]
+        return {
+            "columns": np.array([code.name for code in codes]),
+            "kinds": np.array([code.kind for code in codes]),
+            "levels": np.array([level for own in levels for level in own], dtype=str),
+            "level_starts": np.cumsum([0, *map(len, levels)], dtype=np.int64),
+            "origins": np.array([code.origin for code in codes]),
+            "fills": np.array([code.fill for code in codes]),
+            "indicated": np.array([code.indicated for code in codes]),
+        }
+
+    def restore(self, state):
+        self.codes = None
+        if not state:
+            return
+        names = taken(state, "columns", str, (None,)).tolist()
+        n = len(names)
+        kinds, levels = taken(state, "kinds", str, (n,)).tolist(), taken(state, "levels", str, (None,)).tolist()
+        starts = taken(state, "level_starts", np.int64, (n + 1,))
+        check_starts("levels", starts, len(levels))
+        origins, indicated = taken(state, "origins", np.float64, (n,)), taken(state, "indicated", bool, (n,))
+        fills = taken(state, "fills", np.float64, (n,), finite=False)
+        if not set(kinds) <= set(KINDS) or np.isinf(fills).any():
+            raise DataError("the saved columns are of kinds, or filled by numbers, that no table has.")
+        self.codes = tuple(
+            ColumnCode(names[j], kinds[j], tuple(levels[starts[j]:starts[j + 1]]), float(origins[j]), float(fills[j]), bool(indicated[j]),
+                       self.options.date.get(names[j]))
+            for j in range(n)
+        )  # fmt: skip
+
+
+def tables_of(X, offsets):
+    """The columns of X, None where it has no names, and where examples begin; a list of data frames has one for each example."""
+    if isinstance(X, (list, tuple)) and len(X) and all(map(is_frame, X)):
+        if offsets is not None:
+            raise DataError("offsets was given, but X is a list with one table per example already; pass one or the other.")
+        tables = [columns_of(part) for part in X]
+        for i, table in enumerate(tables):
+            if table.keys() != tables[0].keys():
+                raise DataError(f"X[{i}] has other columns than X[0]; give every example the same.")
+        sizes = [len(next(iter(table.values()), ())) for table in tables]
+        return {name: joined([table[name] for table in tables]) for name in tables[0]}, np.cumsum([0, *sizes], dtype=np.int64)
+    return (columns_of(X), offsets) if is_frame(X) else (None, offsets)
+
+
+def joined(columns):
+    """The columns of one name of several tables as one."""
+    if len({column.kind for column in columns}) == 1 and columns[0].kind != "text":
+        return attrs.evolve(columns[0], values=np.concatenate([column.values for column in columns]))
+    return attrs.evolve(columns[0], kind="text", values=[cell for column in columns for cell in column.cells()])
+
+
+def encoded(codes, columns, offsets) -> Rows:
+    """The rows that a table becomes."""
+    names = tuple(name for code in codes for name in code.feature_names)
+    n_rows = len(columns[codes[0].name])
+    X = matrices.check_size(np.empty((n_rows, len(names))))
+    faults, strangers, at = [], {}, 0
+    for code in codes:
+        width = len(code.feature_names)
+        try:
+            unknown = code.encode(columns[code.name], X[:, at:at + width])
+            strangers.update({code.name: unknown} if unknown else {})
+        except Unusable as error:
+            faults.append(error.fault)
+        at += width
+    if faults:
+        raise ColumnError(faults, trained=True)
+    for name, unknown in strangers.items():
+        levels = ", ".join(f"{level!r:.40} ({count} row{'s' * (count > 1)})" for level, count in list(unknown.items())[:5])
+        warnings.warn(f"column {name!r} holds levels that the training data lack: {levels}; all columns made of it are 0 there.",
+                      DataWarning, stacklevel=2)
+    return Rows(X, matrices.check_offsets(offsets, n_rows), names)

@@ -1,0 +1,207 @@
+"""Data frames with categories, dates and gaps, through the engine and the part itself."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from structperc import Engine
+from structperc.components import TableReader
+from structperc.errors import DataError, DataWarning, OptionError
+
+SMOKER = ["never", "former", "current"]
+OPTIONS = {"drop": ["patient"], "one_hot": ["sex"], "ordinal": {"smoker": SMOKER}, "date": ["visit"], "fill": "median",
+           "missing_indicators": True}
+
+
+def patients(n=40):
+    i = np.arange(n)
+    return pd.DataFrame({
+        "patient": [f"p{j}" for j in i], "sex": np.array(["f", "m"])[i % 2], "smoker": np.array(["never", "current", "former"])[i % 3],
+        "bmi": np.where(i % 7 == 3, np.nan, 20.0 + i % 11), "visit": [f"2024-01-{1 + j % 20:02d}" for j in i], "age": i % 5,
+    })  # fmt: skip
+
+
+def levels(n=40):
+    return 1 + np.arange(n) % 3
+
+
+class TestWhatColumnsBecome:
+    def test_each_option_makes_its_columns(self):
+        rows = TableReader(**OPTIONS).learn(patients())
+        assert rows.feature_names == ("sex=f", "sex=m", "smoker", "bmi", "bmi missing", "visit", "age")
+        median = np.nanmedian(patients()["bmi"])
+        assert rows.X[3].tolist() == [0, 1, 0, median, 1, 3, 3] and rows.X[1].tolist() == [0, 1, 2, 21, 0, 1, 1]
+
+    @pytest.mark.parametrize(("fill", "expected"), [
+        ("mean", [7 / 3, 0]), ("median", [2, 0]), ("most-frequent", [1, 0]), (-1, [-1, None]), ({"a": 9, "c": "unknown"}, [9, 2]),
+        ({"*": "mean", "c": "y"}, [7 / 3, 1]),
+    ])  # fmt: skip
+    def test_what_fills_missing_cells(self, fill, expected):
+        table = pd.DataFrame({"a": [1.0, 4.0, None, 1.0 if fill == "most-frequent" else 2.0], "c": ["x", "y", "x", "x"]})
+        later = pd.DataFrame({"a": [None], "c": ["x" if expected[1] is None else None]})
+        reader = TableReader(one_hot=["c"], fill=fill)
+        reader.learn(table)
+        row = reader.read(later).X[0]
+        assert row[0] == pytest.approx(expected[0])
+        assert expected[1] is None or row[1:].tolist() == np.eye(len(row) - 1)[expected[1]].tolist()
+
+    def test_types_tell_what_columns_hold(self):
+        table = pd.DataFrame({
+            "truth": [True, False, True], "count": pd.array([1, 2, 3], "Int64"),
+            "day": pd.to_datetime(["2024-03-02", "2024-03-01", "2024-03-01"]),
+            "colour": pd.Categorical(["red", "blue", "red"]), "size": pd.Categorical(["L", "S", "M"], ["S", "M", "L"], ordered=True),
+            "text": ["1.5", " 2 ", "3"],
+        })  # fmt: skip
+        rows = TableReader().learn(table)
+        assert rows.feature_names == ("truth", "count", "day", "colour=blue", "colour=red", "size", "text")
+        assert rows.X.tolist() == [[1, 1, 1, 0, 1, 2, 1.5], [0, 2, 0, 1, 0, 0, 2], [1, 3, 0, 0, 1, 1, 3]]
+
+    @pytest.mark.parametrize("library", ["polars", "pyarrow"])
+    def test_every_library_gives_the_same_rows(self, library):
+        polars = pytest.importorskip("polars")
+        made = polars.DataFrame({name: column.where(column.notna(), None).tolist() for name, column in patients().items()})
+        made = made.with_columns(polars.col("visit").str.to_date(), polars.col("smoker").cast(polars.Enum(SMOKER)))
+        if library == "pyarrow":
+            pytest.importorskip("pyarrow")
+            made = made.to_arrow()
+        reader = TableReader(**OPTIONS)
+        expected = reader.learn(patients())
+        later = reader.read(made)
+        np.testing.assert_array_equal(later.X, expected.X)
+        found = TableReader(drop=["patient"], one_hot=["sex"], fill="median", missing_indicators=True).learn(made)
+        assert found.feature_names == expected.feature_names and (library == "pyarrow" or np.array_equal(found.X, expected.X))
+
+    def test_columns_are_found_by_name(self):
+        reader = TableReader(**OPTIONS)
+        rows = reader.learn(patients())
+        shuffled = patients()[["age", "visit", "bmi", "smoker", "sex"]].assign(further="text")
+        np.testing.assert_array_equal(reader.read(shuffled).X, rows.X)
+
+    def test_whole_numbers_and_texts_name_the_same_level(self):
+        reader = TableReader(one_hot=["ward"])
+        assert reader.learn(pd.DataFrame({"ward": [1, 2, 1]})).feature_names == ("ward=1", "ward=2")
+        assert reader.read(pd.DataFrame({"ward": ["2", " 1"]})).X.tolist() == [[0, 1], [1, 0]]
+        assert reader.read(pd.DataFrame({"ward": [2.0, 1.0]})).X.tolist() == [[0, 1], [1, 0]]
+
+    def test_rows_of_one_example_come_as_a_table(self):
+        reader = TableReader(one_hot=["c"])
+        rows = reader.learn([pd.DataFrame({"c": ["a", "b"]}), pd.DataFrame({"c": ["b"]})])
+        assert rows.n_examples == 2 and rows.sizes().tolist() == [2, 1] and rows.X.tolist() == [[1, 0], [0, 1], [0, 1]]
+
+    def test_dates_of_another_form(self):
+        rows = TableReader(date={"day": "%d.%m.%Y"}).learn(pd.DataFrame({"day": ["31.12.2023", "02.01.2024"]}))
+        assert rows.X.tolist() == [[0], [2]]
+
+
+class TestWhatIsKept:
+    def test_a_model_answers_alike_after_a_save(self, tmp_path):
+        engine = Engine("cusum", plugins=["table"], epochs=5, **OPTIONS).fit(patients(), levels())
+        engine.save(tmp_path / "m")
+        loaded = Engine.load(tmp_path / "m")
+        assert loaded.predict(patients()).tolist() == engine.predict(patients()).tolist()
+        assert loaded.parts_.reader.codes == engine.parts_.reader.codes
+        assert loaded.feature_names_in_.tolist() == ["sex", "smoker", "bmi", "visit", "age"] and loaded.n_features_in_ == 5
+
+    def test_explain_names_levels(self):
+        engine = Engine("cusum", plugins=["table"], epochs=5, **OPTIONS).fit(patients(), levels())
+        explanation = engine.explain(patients().iloc[3])
+        assert "sex=m" in {c.feature for c in explanation.contributions}
+        assert sum(c.value for c in explanation.contributions) == pytest.approx(explanation.margin)
+
+    def test_a_stream_goes_on_with_what_the_first_chunk_taught(self):
+        engine = Engine("cusum", classes=[1, 2, 3], plugins=["table"], **OPTIONS).partial_fit(patients(20), levels(20))
+        engine.partial_fit(patients(9), levels(9))
+        assert engine.parts_.reader.codes[1].levels == ("never", "former", "current")
+
+    def test_estimators_take_tables(self):
+        pytest.importorskip("sklearn")
+        from sklearn.model_selection import cross_val_score
+
+        from structperc.estimators import CuSumRank
+
+        ranker = CuSumRank(plugins=["table"], plugin_options=OPTIONS, random_state=0)
+        scores = cross_val_score(ranker, patients(), levels(), cv=3, error_score="raise")
+        assert np.isfinite(scores).all()
+
+
+class TestRefusals:
+    def test_all_columns_are_named_with_what_mends_them(self):
+        with pytest.raises(DataError) as error:
+            Engine("cusum", plugins=["table"]).fit(patients(), levels())
+        advice = "plugins=['table'], drop=['patient'], one_hot=['sex', 'smoker'], date=['visit'], fill='median'"
+        assert str(error.value).startswith("X has 5 columns that are not numbers throughout: 'patient': 40 texts, all different; 'sex': ")
+        assert str(error.value).endswith(f" Pass {advice}.")
+        eval(f"Engine('cusum', {advice})").fit(patients(), levels())
+
+    def test_unknown_levels_are_zeros_with_a_warning(self):
+        reader = TableReader(**OPTIONS)
+        reader.learn(patients())
+        with pytest.warns(DataWarning, match=r"'sex' holds levels that the training data lack: 'x' \(2 rows\)"):
+            rows = reader.read(patients(4).assign(sex=["x", "f", "x", "m"]))
+        assert rows.X[:, :2].tolist() == [[0, 0], [1, 0], [0, 0], [0, 1]]
+
+    @pytest.mark.parametrize(("change", "message"), [
+        ({"smoker": "curent"}, "is 'curent', which is none of its levels.*Did you mean 'current'"),
+        ({"visit": "31/12/2024"}, "'31/12/2024'; expected a date as in ISO 8601"),
+        ({"age": "old"}, r"'age': 1 text \('old'\).*Fill these cells or drop their rows"),
+        ({"age": np.inf}, "'age': 4 infinite numbers"),
+    ])  # fmt: skip
+    def test_later_cells_that_do_not_fit(self, change, message):
+        reader = TableReader(**OPTIONS)
+        reader.learn(patients())
+        with pytest.raises(DataError, match=message):
+            reader.read(patients(4).assign(**change))
+
+    def test_later_gaps_that_nothing_fills(self):
+        reader = TableReader()
+        reader.learn(pd.DataFrame({"a": [1.0, 2.0]}))
+        with pytest.raises(DataError, match="'a': 1 empty cell, the first in row 1"):
+            reader.read(pd.DataFrame({"a": [1.0, None]}))
+
+    def test_other_columns(self):
+        reader = TableReader(**OPTIONS)
+        reader.learn(patients())
+        with pytest.raises(DataError, match="no column 'bmi'"):
+            reader.read(patients().drop(columns="bmi"))
+        with pytest.raises(DataError, match="trained on a table with the columns 'sex'"):
+            reader.read(np.zeros((2, 5)))
+        with pytest.raises(DataError, match="no named columns, but the options name 'patient'"):
+            TableReader(**OPTIONS).learn(np.zeros((2, 5)))
+        with pytest.raises(DataError, match="two columns 'a', 0 and 1"):
+            TableReader().learn(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+        with pytest.raises(DataError, match="column 1 of X is called 7"):
+            TableReader().learn(pd.DataFrame([[1, 2]], columns=["a", 7]))
+        with pytest.raises(DataError, match="two columns would be called 'a=b'"):
+            TableReader(one_hot=["a"]).learn(pd.DataFrame({"a": ["b"], "a=b": [1]}))
+
+    @pytest.mark.parametrize(("options", "message"), [
+        ({"drop": "sex"}, "drop='sex'; expected a list"),
+        ({"drop": ["sx"]}, "no column 'sx'.*Did you mean 'sex'"),
+        ({"drop": ["sex"], "one_hot": ["sex"]}, "'sex' stands in both drop and one_hot"),
+        ({"ordinal": ["smoker"]}, "expected a dict"),
+        ({"ordinal": {"smoker": ["never", "never"]}}, "two different levels"),
+        ({"fill": True}, "expected one of median"),
+        ({"fill": {"age": "old"}, **{k: OPTIONS[k] for k in ("drop", "one_hot", "ordinal", "date")}}, "for the numbers of column 'age'"),
+        ({"missing_indicators": True}, "name what fills them"),
+        ({"date": [1]}, "expected a list of names"),
+    ])  # fmt: skip
+    def test_options_that_cannot_be(self, options, message):
+        with pytest.raises(OptionError, match=message):
+            TableReader(**options).learn(patients())
+
+    def test_a_failed_fit_leaves_the_engine_as_it_was(self):
+        engine = Engine("cusum", plugins=["table"], epochs=5, **OPTIONS).fit(patients(), levels())
+        before = engine.predict(patients()).tolist()
+        with pytest.raises(DataError):
+            engine.fit(patients().assign(age="x"), levels())
+        assert engine.predict(patients()).tolist() == before
+
+
+def test_no_warning_for_known_levels():
+    reader = TableReader(**OPTIONS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reader.learn(patients())
+        reader.read(patients(5))
