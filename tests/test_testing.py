@@ -175,7 +175,7 @@ def test_options_pass_too(name, options):
 
 
 def test_prank_with_the_original_update_passes():
-    assert dict(check_problem("prank", variant="original", checks=NAMES[:11])) == dict.fromkeys(NAMES[:11], "passed")
+    assert dict(check_problem("prank", variant="original", checks=NAMES[:12])) == dict.fromkeys(NAMES[:12], "passed")
 
 
 @pytest.mark.parametrize("options", [
@@ -353,6 +353,16 @@ class WrongInner(BlockFeatures):
 class WrongBatch(BlockFeatures):
     def batch_scores(self, w, rows):
         return np.asarray(super().batch_scores(w, rows))[:, ::-1]
+
+
+class OnTheSphere(BlockFeatures):
+    def project(self, w, x=None):
+        w /= np.sqrt(w @ w) or 1
+
+
+class OnlyTheFirst(BlockFeatures):
+    def project(self, w, x=None):
+        w[slice(0, 1 if x else None)] = 0
 
 
 class CostsOneWhenRight(AbsoluteLoss):
@@ -581,6 +591,8 @@ BROKEN = [
     ("features_add_up", "cusum", Overwriting(3, 3), "Overwriting.add does not add"),
     ("features_add_up", "cusum", WrongNorm(3, 3), "WrongNorm.norm is not"),
     ("features_add_up", "cusum", WrongInner(3, 3), "WrongInner.inner is not"),
+    ("constraints_hold", "cusum", OnTheSphere(3, 3), "OnTheSphere.project does not find the nearest weights of a convex set"),
+    ("constraints_hold", "cusum", OnlyTheFirst(3, 3), "OnlyTheFirst.project(w, x) leaves weights outside that a step on example 0"),
     ("features_add_up", "cusum", WrongBatch(3, 3), "WrongBatch.batch_scores differs from scores"),
     ("loss_is_zero_at_gold", "cusum", CostsOneWhenRight(), "is right is 1.0; expected 0"),
     ("loss_is_zero_at_gold", "cusum", Rewarding(), "a loss is never negative"),

@@ -48,6 +48,9 @@ class FrankWolfeTrainer(Trainer):
         if not parts.argmax.exact:
             raise PluginError(f"{type(parts.argmax).__name__} declares itself approximate, and batch training needs the exact maximum of "
                               f"score + loss: without it no duality gap is certain. Train online.")
+        if parts.features.constrained:
+            raise PluginError(f"{type(parts.features).__name__} allows only some weights, but the dual of batch training knows no such "
+                              f"constraints. Train online.")
         check_search(parts, "batch training")
         outputs = type(parts.outputs).__name__
         if parts.outputs.partial_gold and not self.latent:

@@ -70,16 +70,16 @@ cdef int failed(Component adapter, error, method, Example x) noexcept:
 
 cdef class PythonFeatures(Features):
     cdef Features target
-    cdef bint has_n_atoms, has_scores, has_add, has_norm, has_inner, has_cell, has_gram
+    cdef bint has_n_atoms, has_scores, has_add, has_project, has_norm, has_inner, has_cell, has_gram
 
     def __init__(self, Features target, python):
         self.target = target
         self.n_weight_rows, self.row_width, self.on_demand_rows = target.n_weight_rows, target.row_width, target.on_demand_rows
         self.fixed_atoms, self.prefetches = target.fixed_atoms, target.prefetches
-        self.n_blocks, self.explicit_only = target.n_blocks, target.explicit_only
+        self.n_blocks, self.explicit_only, self.constrained = target.n_blocks, target.explicit_only, target.constrained
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
-        self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
-            "norm" in python, "inner" in python, "cell" in python, "constant_gram" in python)
+        self.has_project, self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
+            "project" in python, "norm" in python, "inner" in python, "cell" in python, "constant_gram" in python)
 
     def as_written(self):
         return self.target
@@ -142,6 +142,27 @@ cdef class PythonFeatures(Features):
                 return 0
             except BaseException as error:
                 return failed(self, error, "add", x)
+
+    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        cdef int status
+        if not self.has_project:
+            status = self.target.project_c(p, x, to_w, to_u)
+            if status < 0:
+                self.passed()
+            return status
+        with gil:
+            try:
+                stored = self.flat(p, 0)
+                allowed = stored / to_w
+                self.target.project(allowed, x)
+                moved = np.flatnonzero(allowed != stored / to_w)
+                nearest = allowed[moved] * to_w
+                if p.average:
+                    self.flat(p, p.average)[moved] += (nearest - stored[moved]) / to_w * to_u
+                stored[moved] = nearest
+                return 0
+            except BaseException as error:
+                return failed(self, error, "project", x)
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         cdef double norm
@@ -427,7 +448,7 @@ cdef class PythonUpdate(Update):
 
 
 ADAPTERS += (
-    (Features, PythonFeatures, ("n_atoms", "scores", "add", "norm", "inner", "constant_gram", "cell")),
+    (Features, PythonFeatures, ("n_atoms", "scores", "add", "project", "norm", "inner", "constant_gram", "cell")),
     (Weights, PythonWeights, ("scores", "update", "norm", "inner")),
     (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),
     (Argmax, PythonArgmax, ("argmax", "argmax_augmented")),

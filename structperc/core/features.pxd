@@ -2,8 +2,9 @@
 #
 # Sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Each method is called once per visit, `cell_c` once per atom if a kernel takes the
 # place of dot products. A compiled map overrides n_atoms_c (unless all examples have as many atoms), scores_c and add_c; norm_c where it
-# knows a faster way than to write the sum down; cell_c and explicit_part where each atom stands on a row of x; constant_gram_c where the
+# knows a faster way than to write the sum down; project_c where only some weights are allowed; cell_c and explicit_part where each atom stands on a row of x; constant_gram_c where the
 # atoms' inner products are one number for all pairs.
+from structperc.core.bounds cimport Bounds
 from structperc.core.component cimport Component
 from structperc.core.inner_products cimport sp_inner
 from structperc.core.rows cimport Example
@@ -27,6 +28,7 @@ ctypedef struct Parameter:
 
 cdef class Features(Component):
     cdef readonly Py_ssize_t n_weight_rows, row_width
+    cdef public bint constrained                # whether `project` may move weights
     cdef readonly Py_ssize_t n_blocks           # of atoms that each stand on one row of x in one block (see cell_c); 0: not known
     cdef const sp_inner *kernels
     # private to the core
@@ -42,6 +44,7 @@ cdef class Features(Component):
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil
+    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil
     cdef double norm_c(self, Example x, const double *c) noexcept nogil
     cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil
@@ -68,6 +71,7 @@ cdef class TablePart(Features):
     cdef readonly object name                   # of the fitted attribute that shows the table, or None
     cdef readonly bint per_row
     cdef readonly double value
+    cdef Bounds bounds
 
     cdef double squares_c(self, Example x, const double *c, double total) noexcept nogil
 

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from libc.string cimport memcpy, memset
+from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
 from structperc.core.component import bound, overrides
 from structperc.core.errors import DataError, PluginError
@@ -60,6 +61,8 @@ cdef class Features(Component):
         Atoms of every example; None when examples differ (then `n_atoms(x)` tells).
     rows_per_example : 1 or None
         1: every example must be exactly one row of X.
+    constrained : bool
+        Whether only some weights are allowed: a map that overrides `project` has such weights, or is given `bounds`.
     n_blocks : int
         Of maps whose atoms each stand on one row of x in one block, phi(x, a) = e_block (x) x_row, perhaps with explicit weights:
         `cell(x, a)` gives row and block, `explicit_part()` the rest. Then a kernel between rows can take the place of their dot
@@ -73,6 +76,7 @@ cdef class Features(Component):
         self.fixed_atoms = -1
         self.n_weight_rows = 1
         self.scratch = self.scratch_place = None
+        self.constrained = overrides(self, "project")
 
     def shape(self, n_weights, n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0):
         """Declares the number of weights; a map calls this in its constructor.
@@ -125,6 +129,13 @@ cdef class Features(Component):
         with gil:
             self.error = self.missing("add")
         return -1
+
+    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        """After a step on x: moves the weights that it touched to the nearest allowed ones; -1 on an error. x None: all weights.
+
+        As in `add_c` a weight w is stored as w * to_w, and where it moves by d its accumulator moves by d * to_u.
+        """
+        return 0
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         """||sum_a c[a] phi(x, a)||^2, by writing the sum down, of weights on demand only the touched ones; negative on an error."""
@@ -211,6 +222,21 @@ cdef class Features(Component):
         cdef Parameter p = written_out(self, <double *> pointer(w))
         cdef double[::1] padded = room_for(c, self, x)
         self.answer(self.add_c(&p, x, &padded[0], 1.0, 0.0))
+
+    def project(self, double[::1] w, Example x=None):
+        """Moves w, of length n_weights, to the nearest allowed weights, in place.
+
+        A map overrides it to allow only a closed convex set of weights that holds 0. The weights project after each step: then the bounds
+        of the updates hold for all weights in the set, and means of weights stay in it.
+
+        Parameters
+        ----------
+        w : float64 array
+            Allowed weights after a step on x; without x any weights.
+        x : Example, optional
+        """
+        cdef Parameter p = written_out(self, <double *> pointer(w))
+        self.answer(self.project_c(&p, x, 1.0, 0.0))
 
     def vector(self, Example x, c):
         """sum_a c[a] phi(x, a) as an array of length n_weights."""
@@ -311,6 +337,8 @@ cdef class TablePart(Features):
     per_row : bool, default False
         Each row t of x has an atom for every weight: atom t * n + k has the weight k, the same in all rows.
     value : float, default 1.0
+    bounds : pair, optional
+        The lowest and the largest weights, numbers or arrays that broadcast to the shape; 0 lies between them.
 
     Examples
     --------
@@ -320,11 +348,13 @@ cdef class TablePart(Features):
     30
     """
 
-    def __init__(self, shape, name=None, per_row=False, double value=1.0):
+    def __init__(self, shape, name=None, per_row=False, double value=1.0, bounds=None):
         self.table_shape = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
         self.length, self.name, self.per_row, self.value = math.prod(map(int, self.table_shape)), name, per_row, value
         self.explicit_only = True
         self.shape(self.length, atoms_per_example=None if per_row else self.length)
+        if bounds is not None:
+            self.bounds, self.constrained = Bounds(bounds, self.table_shape), True
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
         return self.length * x.block.n_rows if self.per_row else self.length
@@ -356,6 +386,15 @@ cdef class TablePart(Features):
                         if far:
                             w[k + far] += step * to_u
                 c += n
+        return 0
+
+    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        cdef Py_ssize_t k, width = self.row_width, m
+        if self.bounds is None:
+            return 0
+        m = self.bounds.low.shape[1]
+        for k in range(self.length):
+            hold(self.bounds, k // m, k % m, p.w + k // width * p.pitch + k % width, p.average, to_w, to_u)
         return 0
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
@@ -498,6 +537,7 @@ cdef class SumFeatures(Features):
         if left.fixed_atoms >= 0 and right.fixed_atoms >= 0:
             self.fixed_atoms = left.fixed_atoms + right.fixed_atoms
         self.explicit_only = left.explicit_only and right.explicit_only
+        self.constrained = left.constrained or right.constrained
         if (left.explicit_only or left.n_blocks) and (right.explicit_only or right.n_blocks):
             self.n_blocks = left.n_blocks + right.n_blocks
         made_for = getattr(left, "n_features", None), getattr(right, "n_features", None)
@@ -591,6 +631,16 @@ cdef class SumFeatures(Features):
             x.n_atoms = n - n_first
             status = self.second.add_c(&other, x, c + n_first, to_w, to_u)
         x.n_atoms = n
+        return 0 if status >= 0 else self.failed()
+
+    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        cdef Parameter one, other
+        cdef int status = 0
+        self.divide(p, &one, &other)
+        if self.first.constrained:
+            status = self.first.project_c(&one, x, to_w, to_u)
+        if self.second.constrained and status >= 0:
+            status = self.second.project_c(&other, x, to_w, to_u)
         return 0 if status >= 0 else self.failed()
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:

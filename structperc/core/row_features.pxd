@@ -2,6 +2,7 @@
 #
 # Sizes: 4 blocks of 10..1000 dense features, or of 2^20 sparse ones with 80 non-zeros; 1..1000 rows an example. Cost: one pass over the
 # values of the rows for four blocks at a time (see inner.h); a norm costs what a step does.
+from structperc.core.bounds cimport Bounds
 from structperc.core.features cimport Features, Parameter
 from structperc.core.inner_products cimport sp_blocks
 from structperc.core.rows cimport Example
@@ -10,7 +11,9 @@ from structperc.core.rows cimport Example
 cdef class RowPart(Features):
     cdef readonly Py_ssize_t n_features
     cdef readonly bint intercept, feature_major
+    cdef Bounds bounds                  # (n_blocks, n_features + intercept)
 
+    cdef void hold_column(self, const sp_blocks *b, Py_ssize_t feature, double to_w, double to_u) noexcept nogil
     cdef void add_rows(self, Example x, const double *c, const sp_blocks *b, double to_w, double to_u) noexcept nogil
 
 

@@ -5,6 +5,7 @@ Cost: one pass over the values of the rows for four blocks at a time (see inner.
 """
 import numpy as np
 
+from structperc.core.bounds cimport Bounds, hold
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, taken
 from structperc.core.inner_products cimport (best_inner, sp_blocks, sp_index, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
@@ -39,9 +40,12 @@ cdef class RowPart(Features):
         A constant feature in every row: a weight per block.
     feature_major : bool, default False
         Lay the weights out for sparse X.
+    bounds : pair, optional
+        The lowest and the largest weights: numbers or arrays that broadcast to (n_blocks, n_features + intercept), -inf and inf where there
+        are none; 0 lies between them.
     """
 
-    def __init__(self, n_blocks, n_features, intercept=False, feature_major=False):
+    def __init__(self, n_blocks, n_features, intercept=False, feature_major=False, bounds=None):
         self.n_blocks, self.n_features = n_blocks, n_features
         self.kernels = best_inner(n_features)
         self.intercept, self.feature_major = intercept, feature_major
@@ -51,6 +55,8 @@ cdef class RowPart(Features):
             self.on_demand_rows = n_features
         else:
             self.shape(max(n_blocks * (n_features + self.intercept), 1))
+        if bounds is not None:
+            self.bounds, self.constrained = Bounds(bounds, (n_blocks, n_features + self.intercept)), True
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
         return self.n_blocks * x.block.n_rows
@@ -80,6 +86,29 @@ cdef class RowPart(Features):
         b.n_blocks = self.n_blocks
         self.add_rows(x, c, &b, to_w, to_u)
         return 0
+
+    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        cdef sp_blocks b
+        cdef Py_ssize_t j, q
+        if self.bounds is None:
+            return 0
+        b = blocks_of(self, p)
+        if x is None or sp_is_dense(&x.block):
+            for j in range(self.n_features):
+                self.hold_column(&b, j, to_w, to_u)
+        else:
+            for q in range(sp_start(&x.block, 0), sp_start(&x.block, x.block.n_rows)):
+                self.hold_column(&b, sp_index(&x.block, q), to_w, to_u)
+        if self.intercept:
+            for j in range(self.n_blocks):
+                hold(self.bounds, j, self.n_features, b.bias + j, b.average, to_w, to_u)
+        return 0
+
+    cdef void hold_column(self, const sp_blocks *b, Py_ssize_t feature, double to_w, double to_u) noexcept nogil:
+        """Moves the weights of one column of X within their bounds."""
+        cdef Py_ssize_t k, row = b.place[feature] if b.place != NULL else feature
+        for k in range(self.n_blocks):
+            hold(self.bounds, k, feature, b.w + k * b.block_step + row * b.feature_step, b.average, to_w, to_u)
 
     cdef void add_rows(self, Example x, const double *c, const sp_blocks *b, double to_w, double to_u) noexcept nogil:
         """Adds the rows with coefficients to blocks of weights, wherever these stand."""
@@ -176,12 +205,14 @@ cdef class BlockFeatures(RowPart):
     intercept : bool, default True
     feature_major : bool, default False
         Lay the weights out for sparse X.
+    bounds : pair, optional
+        As in `RowPart`.
     """
 
     rows_per_example = 1
 
-    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False):
-        RowPart.__init__(self, n_blocks, n_features, intercept, feature_major)
+    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False, bounds=None):
+        RowPart.__init__(self, n_blocks, n_features, intercept, feature_major, bounds)
         self.shape(self.n_weights, self.n_weight_rows, atoms_per_example=n_blocks)
         self.prefetches = feature_major
         self.on_demand_rows = 0         # four weights and their averages fill a cache line; more memory is not saved
@@ -233,10 +264,12 @@ cdef class RowFeatures(RowPart):
     n_features : int
     intercept : bool, default False
         A constant feature in every row, so that each row that is chosen adds as much.
+    bounds : pair, optional
+        As in `RowPart`; (-inf, 0) for costs that are not negative where the features are not.
     """
 
-    def __init__(self, Py_ssize_t n_features, intercept=False):
-        RowPart.__init__(self, 1, n_features, intercept)
+    def __init__(self, Py_ssize_t n_features, intercept=False, bounds=None):
+        RowPart.__init__(self, 1, n_features, intercept, bounds=bounds)
 
     def attributes(self, weights):
         shown = {"coef_": lambda: np.array(self.split(weights.vector())[0][0])}

@@ -18,6 +18,8 @@ cdef class VectorFeatures(Features):
     ----------
     n_weights : int
         Length of every phi(x, a).
+    bounds : pair, optional
+        The lowest and the largest weights, numbers or arrays of shape (n_weights,); 0 lies between them.
 
     Examples
     --------
@@ -29,9 +31,10 @@ cdef class VectorFeatures(Features):
     3
     """
 
-    def __init__(self, Py_ssize_t n_weights):
+    def __init__(self, Py_ssize_t n_weights, bounds=None):
         self.shape(n_weights)
-        self.map, self.n_columns = RowFeatures(n_weights), -1
+        self.map, self.n_columns = RowFeatures(n_weights, bounds=bounds), -1
+        self.constrained |= self.map.constrained
 
     def vectors(self, x):
         """phi(x, a) for all atoms: an array or a sparse matrix or array of shape (n_atoms, n_weights)."""
@@ -75,6 +78,14 @@ cdef class VectorFeatures(Features):
         with gil:
             try:
                 return self.map.add_c(p, self.written(x), c, to_w, to_u)
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        with gil:
+            try:
+                return self.map.project_c(p, None if x is None else self.written(x), to_w, to_u)
             except BaseException as error:
                 self.error = error
                 return -1

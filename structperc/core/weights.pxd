@@ -32,4 +32,5 @@ cdef class PrimalWeights(Weights):
     cdef int shrink_c(self) noexcept nogil
     cdef void multiply_out_c(self) noexcept nogil
     cdef Py_ssize_t rows_in_use(self) noexcept nogil
+    cdef project_all(self)
     cdef take(self, PrimalWeights other, values)

@@ -36,10 +36,13 @@ cdef class Weights(Component):
     sum_of_steps : bool, default True
         Whether w is the sum of its steps, sum_a c[a] phi(x, a), however they are averaged or decay. A store that transforms steps, such as
         AROW by its covariance, sets False: then no kernel form of it exists, and `structperc check` compares it with none.
+    projects : bool, default False
+        Whether it calls `Features.project` after each step of a map with constraints. Others are refused with such a map.
     """
 
     options_used = ("average", "decay")
     sum_of_steps = True
+    projects = False
 
     def __cinit__(self, *args, **kwargs):
         start_averaging(&self.averaging)
@@ -212,6 +215,7 @@ cdef class PrimalWeights(Weights):
     """
 
     options_used = ("average", "decay", "decay_schedule")
+    projects = True
 
     def __init__(self, average=False, double decay=0.0, decay_schedule="constant"):
         self.averaging.average, self.averaging.decay = average, decay
@@ -220,6 +224,10 @@ cdef class PrimalWeights(Weights):
     @property
     def decay_schedule(self):
         return self.schedule.rule
+
+    @property
+    def sum_of_steps(self):
+        return not self.features.constrained
 
     def check(self, context, parts):
         self.schedule.check_decay(self.averaging.decay)
@@ -262,11 +270,16 @@ cdef class PrimalWeights(Weights):
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
         cdef Averaging *a = &self.averaging
+        cdef double to_w = 1, to_u = a.scale_sum
         if a.decay != 0:
             if self.shrink_c() < 0:
                 return -1
-            return self.features.add_c(&self.p, x, c, 1 / a.scale, a.scale_sum / a.scale)
-        return self.features.add_c(&self.p, x, c, 1, a.scale_sum)
+            to_w, to_u = 1 / a.scale, a.scale_sum / a.scale
+        if self.features.add_c(&self.p, x, c, to_w, to_u) < 0:
+            return -1
+        if self.features.constrained:
+            return self.features.project_c(&self.p, x, to_w, to_u) < 0
+        return 0
 
     cdef int shrink_c(self) noexcept nogil:
         """Multiplies w by what a step leaves of it; -1 on an error."""
@@ -319,11 +332,15 @@ cdef class PrimalWeights(Weights):
         n_visited, mean = self.averaging.n_visited, self._mean            # before the values: another thread may train meanwhile
         if mean is None or self._mean_visited != n_visited:
             mean = self._in_order(self._values())
+            if self.features.constrained:       # a mean of allowed weights is allowed, but for rounding
+                self.features.project(mean)
             mean.flags.writeable = False
             self._mean, self._mean_visited = mean, n_visited
         return mean
 
     def at(self, indices):
+        if self.features.constrained:
+            return self.vector()[indices]
         rows, columns = np.divmod(np.asarray(indices, dtype=np.intp), self.features.row_width)
         table, where = self._table(), self._where(rows)
         sums = table[where, columns + self.p.average] if self.p.average else None
@@ -344,8 +361,13 @@ cdef class PrimalWeights(Weights):
             (<PrimalWeights> mean).averaging.average, (<PrimalWeights> mean).averaging.decay = False, 0
             (<PrimalWeights> mean).allocate(self.features)
             (<PrimalWeights> mean).take(self, self._values())
+            (<PrimalWeights> mean).project_all()
             self._final, self._final_visited = mean, n_visited
         return mean
+
+    cdef project_all(self):
+        if self.features.constrained and self.features.project_c(&self.p, None, 1, 0) < 0:
+            self.reraise()
 
     cdef take(self, PrimalWeights other, values):
         """Stores these values in the rows that another store with the same features has in use."""

@@ -17,6 +17,7 @@ def check_parts(context, parts) -> None:
     if context.sample_weight is not None:
         check_weights(context, parts)
     check_sizes(context, parts)
+    check_constraints(parts)
     for _, part in parts.items():
         part.check(context, parts)
 
@@ -62,6 +63,13 @@ def check_sizes(context, parts) -> None:
     made_for = getattr(argmax, "n_labels", outputs.n_labels)
     if made_for != outputs.n_labels:
         raise PluginError(f"{type(argmax).__name__} was made for {made_for} labels, but there are {outputs.n_labels}.")
+
+
+def check_constraints(parts) -> None:
+    """Refuses weights that would leave the set that the feature map allows."""
+    if parts.features.constrained and not parts.weights.projects:
+        raise PluginError(f"{type(parts.features).__name__} allows only some weights, but {type(parts.weights).__name__} does not project "
+                          f"on them after its steps; leave that out.")
 
 
 def check_weights(context, parts) -> None:

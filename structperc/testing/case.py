@@ -130,7 +130,7 @@ class Case:
         """At most a dozen of Y(x), found by the argmax where Y(x) is not listed."""
         listed = self.structures(x)
         if listed is None:
-            return list({self.answer(self.random.normal(size=x.n_atoms), x): None for _ in range(12)})
+            return list({self.answer(self.scores(x, self.random.standard_normal), x): None for _ in range(12)})
         return [listed[i] for i in sorted(self.random.permutation(len(listed))[:12])]
 
     def counts(self, x, structures) -> np.ndarray:
@@ -144,13 +144,34 @@ class Case:
             return self.some_structures(x)
         return [outputs.encode(self.taught.y, self.rows_of(self.taught))[x.index]]
 
+    def projected(self, w, x=None) -> np.ndarray:
+        """The nearest weights that the feature map allows; `x` as in `Features.project`."""
+        w = np.array(w, dtype=float)
+        self.features.project(w, x)
+        return w
+
+    def allows(self, w) -> bool:
+        """Whether the feature map allows these weights, but for rounding."""
+        return close(self.projected(w), w)
+
+    def weights(self, draw) -> np.ndarray:
+        """Weights from draw(n), the nearest that the feature map allows."""
+        return self.projected(draw(self.features.n_weights))
+
+    def scores(self, x, draw) -> np.ndarray:
+        """Atom scores from draw(n); where the feature map allows only some weights, those of such weights: a solver sees no others."""
+        if self.features.constrained:
+            return self.features.scores(self.weights(draw), x)
+        return np.array(draw(x.n_atoms), dtype=float)
+
     def teacher(self) -> np.ndarray:
         """Random weights."""
-        return self.random.normal(size=self.parts.features.n_weights)
+        return self.weights(self.random.standard_normal)
 
     def answers(self, teacher, examples, noise=0.0) -> list:
-        """What a teacher's weights answer, their atom scores blurred by noise."""
-        return [self.answer(self.features.scores(teacher, x) + noise * self.random.normal(size=x.n_atoms), x) for x in examples]
+        """What a teacher's weights answer, their atom scores blurred by noise; a mean of two, as allowed weights may have it."""
+        return [self.answer((self.features.scores(teacher, x) + noise * self.scores(x, self.random.standard_normal)) / (1 + noise), x)
+                for x in examples]
 
     def teach(self, data, answers) -> Data:
         """The examples with these structures as gold outputs."""
@@ -161,6 +182,10 @@ class Case:
     def taught(self) -> Data:
         """The examples with gold outputs that need not be separable."""
         return self.teach(self.data, self.answers(self.teacher(), self.examples, noise=1.0))
+
+
+def close(a, b) -> bool:
+    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.abs(b).max(initial=0)))
 
 
 def make_case(plugin, plugins, options, random_state) -> Case:

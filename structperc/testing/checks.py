@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -16,7 +17,7 @@ from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
 from structperc.engine.options import changed_options
 from structperc.engine.trainers import INTERRUPTED, OnlineTrainer
-from structperc.testing.case import MOST_STRUCTURES
+from structperc.testing.case import MOST_STRUCTURES, close
 from structperc.testing.twins import CtrlC, DualWeights, PythonCalls
 
 MOST_EPOCHS = 3000
@@ -56,8 +57,8 @@ def argmax_maximises(case):
         if structures is None:
             return NOT_LISTED
         counts = case.counts(x, structures)
-        trials = [*case.random.normal(size=(3, x.n_atoms)), *case.random.integers(-1, 2, size=(4, x.n_atoms)).astype(float),
-                  np.zeros(x.n_atoms), np.ones(x.n_atoms), -np.ones(x.n_atoms)]
+        draws = [case.random.standard_normal] * 3 + [partial(case.random.integers, -1, 2)] * 4 + [np.zeros, np.ones, lambda n: -np.ones(n)]
+        trials = [case.scores(x, draw) for draw in draws]
         found = [case.answer(s.copy(), x) for s in trials]
         for s, y in zip(trials, found, strict=True):
             count = case.parts.outputs.count(x, y)
@@ -98,6 +99,30 @@ def features_add_up(case):
     return None
 
 
+def constraints_hold(case):
+    """Weights are moved to the nearest of a convex set that holds 0, after a step those that it touched; and trained ones lie in it."""
+    features, name = case.features, named(case.parts.features)
+    if not features.constrained:
+        return None                         # all weights are allowed
+    projected, zero = case.projected, np.zeros(features.n_weights)
+    require(case.allows(zero), f"{name}.project moves w = 0, where training begins.")
+    for _ in range(16):                     # |a - b|^2 <= (a - b) . (w - v) for all w and v: true of projections on convex sets alone
+        one, other = case.random.normal(size=(2, features.n_weights)) * 10 ** case.random.uniform(-2, 1, (2, 1))
+        a, b = projected(one), projected(other)
+        require(case.allows(a), f"{name}.project moves weights that it has moved before.")
+        require((a - b) @ (a - b) <= (a - b) @ (one - other) + 1e-9,
+                f"{name}.project does not find the nearest weights of a convex set: of w = {one} and {other} it makes {a} and {b}.")
+    for x in case.examples:
+        w = case.teacher()
+        features.add(w, x, case.random.normal(size=x.n_atoms))
+        require(close(projected(w, x), projected(w)),
+                f"{name}.project(w, x) leaves weights outside that a step on example {x.index} has touched.")
+    for average in {False, case.parts.trainer.online}:
+        w = np.array(case.fit(epochs=2, average=average).model.parts.weights.averaged().vector())
+        require(case.allows(w), f"after training{' with averages' * average} the weights are not those that {name} allows.")
+    return None
+
+
 def agreeing_is_counting_the_same(case):
     """A prediction agrees with a gold structure if both count every atom equally often, and only then; a completion does."""
     outputs, some_disagree = case.parts.outputs, False
@@ -105,7 +130,7 @@ def agreeing_is_counting_the_same(case):
         structures = case.some_structures(x)
         for gold in case.golds(x):
             if outputs.partial_gold:
-                completed = outputs.as_structure(case.outputs.complete(gold, case.random.normal(size=x.n_atoms), x), x)
+                completed = outputs.as_structure(case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
                 require(case.outputs.agrees(gold, completed, x),
                         f"{named(outputs)}.complete returned {completed} for the gold output {gold} of example {x.index}, with which "
                         f"{named(outputs)}.agrees says it does not agree.")
@@ -167,7 +192,7 @@ def augmented_argmax_maximises(case):
             return NOT_LISTED
         counts = case.counts(x, structures)
         for gold in case.golds(x):
-            s, scale = case.random.normal(size=x.n_atoms), float(case.random.uniform(0.5, 2))
+            s, scale = case.scores(x, case.random.standard_normal), float(case.random.uniform(0.5, 2))
             losses = np.array([case.loss.value(gold, y, x) for y in structures])
             wanted = counts @ s + scale * losses
             if searches:
@@ -193,7 +218,7 @@ def further_answers_agree(case):
             return NOT_LISTED
         counts = case.counts(x, structures)
         distinct = np.unique(counts, axis=0)
-        for s in (case.random.normal(size=x.n_atoms), case.random.integers(-1, 2, size=x.n_atoms).astype(float)):
+        for s in (case.scores(x, case.random.standard_normal), case.scores(x, partial(case.random.integers, -1, 2))):
             where = f"for example {x.index} with the atom scores {s}"
             k = int(case.random.integers(1, len(distinct) + 2))
             ranked = inference.k_best(parts, s.copy(), x, k)
@@ -225,7 +250,7 @@ def inputs_are_untouched(case):
     """No component writes to what it is given: atom scores, coefficients, weights; nor does fit, partial_fit or predict to X and y."""
     data, w = case.taught, case.teacher()
     for x in case.examples:
-        s, c = case.random.normal(size=(2, x.n_atoms))
+        s, c = case.scores(x, case.random.standard_normal), case.random.normal(size=x.n_atoms)
         kept = w.copy(), s.copy(), c.copy()
         y = case.answer(s, x)
         for gold in case.golds(x)[:1]:
@@ -311,6 +336,8 @@ def separable_set_is_learned(case):
     margin, radius = np.array(margins)[chosen].min(), np.array(radii)[chosen].max()
     if not 0 < margin < math.inf:
         return "the teacher leaves no margin on these examples"
+    if not case.allows(teacher / margin):
+        return "the feature map does not allow the teacher's weights, scaled to a margin of 1"
     bound = (radius + 2 * engine.loss_weight) * (teacher @ teacher) / margin**2
     data = case.teach(case.data.take(chosen), [answers[i] for i in chosen])
     engine = case.fit(data=data, epochs=min(int(bound) + 2, MOST_EPOCHS), average=False, shuffle=False)
@@ -470,10 +497,10 @@ def interrupting_keeps_what_was_learned(case):
 
 
 CHECKS = (
-    plugin_is_used, argmax_maximises, features_add_up, agreeing_is_counting_the_same, decoding_is_undone, loss_is_zero_at_gold,
-    augmented_argmax_maximises, further_answers_agree, inputs_are_untouched, predicting_changes_nothing, predictions_follow_from_scores,
-    separable_set_is_learned, average_is_the_mean, sample_weights_act, dense_equals_csr, primal_equals_dual, compiled_equals_python,
-    saving_keeps_everything, interrupting_keeps_what_was_learned,
+    plugin_is_used, argmax_maximises, features_add_up, constraints_hold, agreeing_is_counting_the_same, decoding_is_undone,
+    loss_is_zero_at_gold, augmented_argmax_maximises, further_answers_agree, inputs_are_untouched, predicting_changes_nothing,
+    predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, sample_weights_act, dense_equals_csr,
+    primal_equals_dual, compiled_equals_python, saving_keeps_everything, interrupting_keeps_what_was_learned,
 )  # fmt: skip
 
 
@@ -495,10 +522,6 @@ def require(condition, sentence) -> None:
 
 def named(component) -> str:
     return type(component).__name__
-
-
-def close(a, b) -> bool:
-    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.abs(b).max(initial=0)))
 
 
 def unchanged(before, after) -> bool:

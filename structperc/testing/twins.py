@@ -74,6 +74,8 @@ class PlainWeights(Weights):
         super().start(parts, context)
         self.w = np.zeros(self.features.n_weights)
 
+    projects = True
+
     def check(self, context, parts):
         if context.decay or context.average:
             raise PluginError("PlainWeights neither averages nor decays; use average=False and decay=0.")
@@ -83,6 +85,7 @@ class PlainWeights(Weights):
 
     def update(self, x, c):
         self.features.add(self.w, x, c)
+        self.features.project(self.w, x)
 
     def state(self):
         return {"w": self.w.copy()}
@@ -124,6 +127,7 @@ class CalledFeatures(Called, Features):
     def __init__(self, target):
         super().__init__(target)
         self.shape(target.n_weights, atoms_per_example=target.atoms_per_example, n_blocks=target.n_blocks)
+        self.constrained = target.constrained
 
     def n_atoms(self, x):
         return self.target.n_atoms(x)
@@ -133,6 +137,9 @@ class CalledFeatures(Called, Features):
 
     def add(self, w, x, c):
         self.target.add(w, x, c)
+
+    def project(self, w, x=None):
+        self.target.project(w, x)
 
     def norm(self, x, c):
         return self.target.norm(x, c)
