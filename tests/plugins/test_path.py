@@ -3,13 +3,15 @@
 import numpy as np
 import pandas
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
-from structperc.solvers.paths import best_path, grid_graph
+from structperc.solvers.paths import best_path, cheapest_path, grid_graph
+from structperc_path.searches import CheapestPath
 
-from structperc import Engine
+from structperc import Engine, hookimpl
 from structperc.cli import main
-from structperc.errors import DataError
+from structperc.errors import DataError, PluginError
 from structperc.estimators import StructuredEstimator
 from structperc.testing import check_problem
 
@@ -107,3 +109,79 @@ def test_the_command_line_reads_arcs_from_a_table(tmp_path, capsys):
     assert main(["predict", model, path, "--group", "map", "--output", answers]) in (0, None)
     assert np.mean(pandas.read_csv(answers).iloc[:, -1] == frame["taken"]) > 0.9
     capsys.readouterr()
+
+
+# ---- costs that are not negative ----
+
+
+def streets(random, n=4, several=(0, 2)):
+    """Tails and heads of a graph with cycles: all pairs of nodes both ways, some of them twice."""
+    tails, heads = np.nonzero(~np.eye(n, dtype=bool))
+    twice = random.integers(0, len(tails), random.integers(*several))
+    return np.append(tails, tails[twice]), np.append(heads, heads[twice])
+
+
+class Streets:
+    """Examples with cycles, for the battery."""
+
+    name, problem, check_options = "streets", "path", {"costs": "non-negative"}
+
+    def sample(self, random, n_examples):
+        graphs = [streets(random, int(n)) for n in random.integers(2, 5, n_examples)]
+        return [np.column_stack([*graph, random.exponential(size=(len(graph[0]), 3))]) for graph in graphs]
+
+    @hookimpl
+    def structperc_argmax(self, context):
+        return CheapestPath()
+
+
+def trips(n, seed=0):
+    """Streets of a town, and the cheapest way from node 0 to node 5 under true costs."""
+    random, X, y = np.random.default_rng(seed), [], []
+    for _ in range(n):
+        graph = streets(random, 6)
+        features = random.exponential(size=(len(graph[0]), 3))
+        y.append(cheapest_path(*graph, features @ [1.0, 0.0, 2.0], 0, 5)[0].tolist())
+        X.append(np.column_stack([*graph, features]))
+    return X, y
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": True, "decay": 0.01}, {"loss_weight": 0.5, "update": "pa1"}])
+def test_the_battery_over_graphs_with_cycles(options):
+    assert {outcome.split(":")[0] for _, outcome in check_problem(Streets(), **options)} <= {"passed", "not applicable"}
+
+
+@pytest.mark.parametrize("options", [{}, {"update": "pa1", "C": 0.1, "loss_weight": 0.3}])
+@pytest.mark.parametrize("layout", [np.array, csr_array])
+def test_costs_are_learned_and_never_negative(options, layout):
+    X, y = trips(160)
+    flat, offsets = layout(np.concatenate(X)), np.append(0, np.cumsum([len(x) for x in X]))
+    engine = Engine("path", costs="non-negative", epochs=10, average=True, **options)
+    engine.fit(flat[:offsets[100]], y[:100], offsets=offsets[:101])
+    found = engine.predict(flat[offsets[100]:], offsets=offsets[100:] - offsets[100])
+    assert np.mean([list(a) == b for a, b in zip(found, y[100:], strict=True)]) >= 0.7
+    assert (engine.coef_ <= 0).all() and all((s <= 0).all() for s in engine.atom_scores(flat, offsets=offsets))
+
+
+def test_what_may_make_a_cost_negative_is_refused():
+    X, y = trips(5)
+    X[3][2, 3] = -0.25
+    row = sum(map(len, X[:3])) + 2
+    for form in (X, pandas.DataFrame(np.concatenate(X), columns=["from", "to", "a", "b", "c"]), csr_array(np.concatenate(X))):
+        offsets = None if form is X else np.append(0, np.cumsum([len(x) for x in X]))
+        name = "'b'" if isinstance(form, pandas.DataFrame) else "1"
+        with pytest.raises(DataError, match=f"row {row} of X has -0.25 in feature {name} of its arc; costs='non-negative' expects"):
+            Engine("path", costs="non-negative").fit(form, y, offsets=offsets)
+    X, y = trips(5)
+    with pytest.raises(PluginError, match="would pay for wrong arcs, whose costs may then be negative; use loss='missed-arcs'"):
+        Engine("path", costs="non-negative", loss="hamming", loss_weight=1.0).fit(X, y)
+    with pytest.raises(PluginError, match="does not project on them"):
+        Engine("path", plugins=["dual-kernel"], kernel="linear", costs="non-negative").fit(X, y)
+
+
+@pytest.mark.parametrize("wrong", [[0, 1, 2], [3, 4, 0]])
+def test_a_path_visits_no_node_twice(wrong):
+    x = np.array([[0, 2, 1], [2, 1, 1], [1, 2, 1], [0, 1, 1], [1, 0, 1]], dtype=float)
+    assert Engine("path", costs="non-negative").fit([x], [[0]]).predict([x])[0] in ((0,), (3, 2))
+    with pytest.raises(DataError, match="no path from its start to its end"):
+        Engine("path", costs="non-negative").fit([x], [wrong])

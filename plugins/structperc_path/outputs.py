@@ -1,0 +1,61 @@
+"""Paths as sets of arcs."""
+
+import numpy as np
+
+from structperc.components import Outputs
+from structperc.errors import PluginError, shortened
+
+
+class Paths(Outputs):
+    """Sets of arcs that lead from the start to the end of an example; given as row numbers in any order, shown in that of the path.
+
+    Parameters
+    ----------
+    ends : bool
+        Whether the keys of a row are (tail, head, start, end) and not (tail, head) alone.
+    default_loss : str
+    """
+
+    def __init__(self, ends, default_loss):
+        self.ends, self.default_loss = ends, default_loss
+
+    def graph(self, x):
+        """Tails, heads, start and end by numbers from 0."""
+        if x.n_rows == 0:
+            raise PluginError(f"example {x.index} has no arcs; expected at least one.")
+        keys = x.keys
+        if self.ends and (keys[:, 2:] != keys[0, 2:]).any():
+            raise PluginError(f"the rows of example {x.index} name several starts or ends; expected one of each.")
+        wanted = keys[0, 2:] if self.ends else np.array([keys.min(), keys.max()])
+        numbers = np.unique(np.concatenate([keys[:, :2].ravel(), wanted]), return_inverse=True)[1].reshape(-1)
+        arcs = numbers[:-2].reshape(-1, 2)
+        return arcs[:, 0], arcs[:, 1], int(numbers[-2]), int(numbers[-1])
+
+    def check_structure(self, x, y):
+        super().check_structure(x, y)
+        tails, heads, start, end = self.graph(x)
+        leaving = {int(tails[a]): a for a in y}
+        node, steps = start, 0
+        while node in leaving and steps < len(y):
+            node, steps = int(heads[leaving[node]]), steps + 1
+        if node != end or steps < len(y) or len(leaving) < len(y) or end in leaving:
+            raise PluginError(f"the arcs {shortened(y)} of example {x.index} are no path from its start to its end.")
+
+    def enumerate(self, x):
+        tails, heads, start, end = self.graph(x)
+
+        def continued(node, arcs, visited):
+            if node == end:
+                yield arcs
+                return
+            for a in np.flatnonzero(tails == node).tolist():
+                if heads[a] not in visited:
+                    yield from continued(heads[a], (*arcs, a), visited | {heads[a]})
+
+        return continued(start, (), {start})
+
+    def atom_names(self, x):
+        return [f"{tail:g} to {head:g}" for tail, head in x.keys[:, :2]]
+
+
+__all__ = ["Paths"]
