@@ -4,7 +4,7 @@ from structperc.core.argmax import Argmax, LargestArgmax, PrefixArgmax, Threshol
 from structperc.core.component import Component
 from structperc.core.exact import ExactUpdate
 from structperc.core.features import Features, SumFeatures, TablePart
-from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, Loss, SquaredLoss, ZeroOneLoss
+from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, Loss, SquaredLoss, TokenLoss, ZeroOneLoss
 from structperc.core.outputs import ClassOutputs, LabelOutputs, Outputs, RankOutputs
 from structperc.core.row_features import BlockFeatures, RowFeatures, RowPart
 from structperc.core.rows import Example, Rows
@@ -26,5 +26,5 @@ __all__ = [
     "NamedReader",
     "OnlineTrainer", "Outputs", "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
     "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader",
-    "ThresholdArgmax", "ThresholdFeatures", "Trainer", "Trial", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
+    "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer", "Trial", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
 ]  # fmt: skip

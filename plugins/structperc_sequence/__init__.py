@@ -3,11 +3,10 @@
 import numpy as np
 
 from structperc import Option, hookimpl
-from structperc.components import NamedReader
+from structperc.components import NamedReader, TokenLoss
 from structperc.plugin_tools import COLLINS
 from structperc_sequence.chain_features import ChainFeatures
 from structperc_sequence.constraints import SCHEMES, read_constraints
-from structperc_sequence.losses import TokenLoss
 from structperc_sequence.outputs import ChainOutputs
 from structperc_sequence.solver import Viterbi
 

@@ -36,3 +36,9 @@ cdef class CostLoss(Loss):
 
 cdef class ExampleCosts(Loss):
     cdef const double[:, ::1] table
+
+
+cdef class TokenLoss(Loss):
+    cdef readonly object matrix, width
+    cdef const double[:, ::1] table
+    cdef Py_ssize_t step                # atoms from one token to the next

@@ -196,6 +196,51 @@ cdef class HammingLoss(Loss):
         return 0
 
 
+cdef class TokenLoss(Loss):
+    """The sum of the costs of labels where a structure has a label per token: 1 for a wrong one (Hamming), or what a matrix says.
+
+    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom t * width + k - 1. O(T) each, O(T L) in search.
+
+    Parameters
+    ----------
+    costs : array of shape (L, L), optional
+        Row: right label. Finite, not negative, with a diagonal of zeros.
+    width : int, optional
+        Atoms from one token to the next; without it L.
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        self.table = None
+
+    def __init__(self, costs=None, width=None):
+        self.matrix, self.width = None if costs is None else check_costs(costs, "loss"), width
+
+    def start(self, parts, context):
+        Loss.start(self, parts, context)
+        matrix = 1 - np.eye(context.n_labels) if self.matrix is None else self.matrix
+        refuse_matrix(matrix, context.n_labels)
+        self.table, self.step = matrix, context.n_labels if self.width is None else self.width
+
+    @property
+    def decomposable(self):
+        return True
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t t
+        cdef double total = 0
+        for t in range(n):
+            total += self.table[gold[t] - 1, y[t] - 1]
+        return total
+
+    cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
+        """s[t, k] += scale * cost of k where gold[t] is right"""
+        cdef Py_ssize_t t, k
+        for t in range(n_gold):
+            for k in range(self.table.shape[0]):
+                s[t * self.step + k] += scale * self.table[gold[t] - 1, k]
+        return 0
+
+
 cdef class CostLoss(Loss):
     """An (r, r) cost matrix, row: gold label, column: predicted label."""
 

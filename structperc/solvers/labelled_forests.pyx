@@ -42,6 +42,7 @@ cdef class Forest:
 
     cdef readonly Py_ssize_t n_nodes, n_edges
     cdef readonly bint acyclic
+    cdef readonly object edges
     cdef int[::1] order             # a parent comes before its children
     cdef int[::1] parent            # -1: a root, which is the lowest node of its tree
     cdef int[::1] above             # the edge to the parent
@@ -52,7 +53,7 @@ cdef class Forest:
         cdef Py_ssize_t n = n_nodes, m = len(ends), e, i, filled = 0, done = 0
         cdef int[::1] first = np.zeros(n + 2, dtype=np.intc), leaving = np.empty(2 * m + 1, dtype=np.intc)
         cdef int root, u, v
-        self.n_nodes, self.n_edges = n, m
+        self.n_nodes, self.n_edges, self.edges = n, m, np.asarray(ends)
         self.order, self.parent, self.above = (np.empty(n + 1, dtype=np.intc) for _ in range(3))
         self.turned = np.zeros(n + 1, dtype=np.int8)
         if m >= n:
@@ -89,6 +90,9 @@ cdef class Forest:
                     self.order[filled] = v
                     filled += 1
         self.acyclic = True
+
+    def __reduce__(self):
+        return Forest, (self.n_nodes, self.edges)
 
     def best_labels(self, unary, pairs):
         """The labels of largest score; at a tie the lowest label, from the lowest node of each tree on.

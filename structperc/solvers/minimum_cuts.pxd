@@ -25,5 +25,7 @@ cdef class CutGraph:
     cdef readonly Py_ssize_t n_nodes, n_edges
     cdef Cut cut
     cdef object held                # the arrays that it points to
+    cdef readonly object edges
+    cdef object lock                # of what changes while a cut is searched; `solve_c` does not ask for it
 
     cdef double solve_c(self, const double *terminals, const double *forward, const double *backward, unsigned char *labels) noexcept nogil

@@ -8,6 +8,8 @@ about 0.1 ms, one of 100 x 100 about 2 ms.
 
 Goldberg, Hed, Kaplan, Tarjan, Werneck (2011), European Symposium on Algorithms.
 """
+import threading
+
 import numpy as np
 
 from libc.math cimport INFINITY
@@ -160,7 +162,8 @@ cdef class CutGraph:
         cdef int u, v, there, back
         if max(n, 2 * m) >= 2**31 - 1:
             raise DataError(f"the graph has {n} nodes and {m} edges; expected fewer than 2^30 edges.")
-        self.n_nodes, self.n_edges = g.n_nodes, g.n_edges = n, m
+        self.n_nodes, self.n_edges, self.edges, self.lock = n, m, ends, threading.Lock()
+        g.n_nodes, g.n_edges = n, m
         numbers, amounts, trees = np.zeros(11 * n + 5 * m + 4, dtype=np.intc), np.zeros(n + 2 * m + 1), np.zeros(n + 1, dtype=np.int8)
         self.held = numbers, amounts, trees
         at = &numbers[0]
@@ -280,8 +283,11 @@ cdef class CutGraph:
                     e += 1
         return flow
 
+    def __reduce__(self):
+        return CutGraph, (self.n_nodes, self.edges)
+
     def solve(self, terminals, forward, backward):
-        """The labelling with 0 and 1 of least cost, as `min_cut` answers it.
+        """The labelling with 0 and 1 of least cost, as `min_cut` answers it; one thread at a time.
 
         Parameters
         ----------
@@ -295,7 +301,7 @@ cdef class CutGraph:
         found = np.zeros(self.n_nodes + 1, dtype=np.uint8)
         cdef unsigned char[::1] labels = found
         cdef double value
-        with nogil:
+        with self.lock, nogil:
             value = self.solve_c(&a[0], &there[0], &back[0], &labels[0])
         if value == STOPPED:
             raise_interruption()

@@ -1,0 +1,155 @@
+"""The problem graph: its forms of X and y, every inference, losses, marginals, saving; what is refused."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from structperc import Engine
+from structperc.errors import DataError, OptionError, UnusedOption
+from structperc.estimators import StructuredEstimator
+from structperc.metrics import measures
+from structperc.solvers import best_labelling, grid_edges
+from structperc.testing import check_problem
+
+
+def graphs(n=50, n_labels=2, forest=False, seed=0):
+    """Graphs whose neighbours like equal labels: features of nodes, edges, features of pairs; and their best labels, as letters."""
+    random = np.random.default_rng(seed)
+    X, y, taste = [], [], random.normal(size=(3, n_labels)) * 2
+    for _ in range(n):
+        edges = grid_edges(2, 3)
+        if forest:
+            edges = np.array([(i, random.integers(i)) for i in range(1, 6)])
+        nodes, pairs = random.normal(size=(6, 3)), random.random((len(edges), 1))
+        found = best_labelling(nodes @ taste, edges, 3 * pairs[:, :, None] * np.eye(n_labels), method="exact")
+        X.append((nodes, edges, pairs))
+        y.append(np.array(list("abc"))[found.labels].tolist())
+    return X, y
+
+
+def in_blocks(X):
+    return [np.vstack([np.column_stack([np.arange(6), np.arange(6), nodes]), np.column_stack([edges, pairs, np.zeros((len(pairs), 2))])])
+            for nodes, edges, pairs in X]
+
+
+def test_the_battery():
+    assert {outcome for _, outcome in check_problem("graph")} == {"passed"}
+
+
+@pytest.mark.parametrize(("inference", "pairs"), [("exact", "full"), ("tree", "symmetric"), ("tree", "potts")])
+def test_other_pairs_of_labels_are_searched_and_counted(inference, pairs):
+    checks = ["argmax_maximises", "augmented_argmax_maximises", "features_add_up", "further_answers_agree", "agreeing_is_counting_the_same"]
+    assert check_problem("graph", checks=checks, inference=inference, pairs=pairs) == [(name, "passed") for name in checks]
+
+
+def test_cost_matrices_are_searched_with():
+    checks = ["augmented_argmax_maximises", "loss_is_zero_at_gold"]
+    assert check_problem("graph", checks=checks, loss=[[0, 1, 2], [3, 0, 1], [1, 1, 0]], update="pa1", loss_weight=1.0) == [
+        (name, "passed") for name in checks]
+
+
+@pytest.mark.parametrize(("inference", "n_labels", "forest"), [
+    ("auto", 2, False), ("auto", 3, False), ("tree", 3, True), ("relaxed", 3, False), ("exact", 2, False)])
+def test_labels_of_graphs_are_learned(inference, n_labels, forest):
+    X, y = graphs(n_labels=n_labels, forest=forest)
+    engine = Engine("graph", inference=inference, epochs=5, average=True).fit(X[:30], y[:30])
+    alone = Engine("graph", inference="tree", epochs=5, average=True)
+    alone.fit([(nodes, np.zeros((0, 2), dtype=int), np.zeros((0, 1))) for nodes, _, _ in X[:30]], y[:30])
+    right = measures(engine, X[30:], y[30:])["token accuracy"]
+    unaware = measures(alone, [(nodes, np.zeros((0, 2), dtype=int), np.zeros((0, 1))) for nodes, _, _ in X[30:]], y[30:])["token accuracy"]
+    assert right > unaware + 0.03 and right > 0.85
+    assert engine.coef_[-1, 0] + engine.intercept_[-1] > 0, "neighbours are drawn to equal labels"
+    gaps = engine.optimality_gaps(X)
+    assert not gaps.any() if inference in ("tree", "exact") else (gaps >= 0).all()
+
+
+def test_all_forms_of_graphs_train_the_same_model():
+    X, y = graphs()
+    blocks = in_blocks(X)
+    offsets = np.concatenate([[0], np.cumsum([len(block) for block in blocks])])
+    forms = {"tuples": (X, {}), "blocks": (blocks, {}), "rows": (np.concatenate(blocks), dict(offsets=offsets)),
+             "sparse": ([sparse.csr_array(block) for block in blocks], {})}
+    models = {name: Engine("graph", epochs=3).fit(given, y, **where) for name, (given, where) in forms.items()}
+    for name, (given, where) in forms.items():
+        np.testing.assert_allclose(models[name].coef_, models["tuples"].coef_, atol=1e-12, err_msg=name)
+        assert [list(found) for found in models[name].predict(given, **where)] == [list(found) for found in models["tuples"].predict(X)]
+    single = [(nodes.astype(np.float32), edges, pairs.astype(np.float32)) for nodes, edges, pairs in X]
+    assert Engine("graph", epochs=3).fit(single, y).read(single).X.dtype == np.float32
+
+
+def test_images_are_grids_whose_answers_have_their_shape():
+    random = np.random.default_rng(0)
+    y = [(np.add.outer(np.arange(8), np.arange(9)) > random.integers(5, 12)).astype(int) for _ in range(12)]
+    X = [labels[:, :, None] + 0.8 * random.normal(size=(8, 9, 1)) for labels in y]
+    engine = Engine("graph", epochs=5, average=True).fit(X[:8], y[:8])
+    found = engine.predict(X[8:])
+    assert [labels.shape for labels in found] == [(8, 9)] * 4
+    assert np.mean([a != b for a, b in zip(found, y[8:], strict=True)]) < 0.1 < np.mean([(x[:, :, 0] > 0.5) != b for x, b in zip(X, y,
+                                                                                                                             strict=True)])
+    by_hand = [(x.reshape(72, 1), grid_edges(8, 9)) for x in X]
+    flat = Engine("graph", epochs=5, average=True).fit(by_hand[:8], [labels.ravel().tolist() for labels in y[:8]])
+    assert np.array_equal(flat.coef_, engine.coef_) and flat.predict(by_hand[8:])[0] == found[0].ravel().tolist()
+    assert measures(engine, X[8:], y[8:])["token accuracy"] == pytest.approx(np.mean(np.array(y[8:]) == np.array(list(found))))
+    assert Engine("graph", contrast=True, diagonal=True, epochs=1).fit(np.array(X), y).read(X).n_rows == 12 * (72 + 63 + 64 + 56 + 56)
+
+
+def test_marginals_of_forests_are_those_of_all_labellings():
+    X, y = graphs(20, n_labels=3, forest=True)
+    engine = Engine("graph", epochs=2, inference="tree").fit(X, y)
+    p = engine.predict_marginals(X[:3])
+    assert p[0].shape == (6, 3) and np.allclose(p[0].sum(axis=1), 1)
+    assert "node " in str(engine.explain(X[0])) and "equal" in str(engine.explain(X[0]))
+
+
+def test_models_are_kept_and_copied(tmp_path):
+    X, y = graphs(20)
+    engine = Engine("graph", epochs=2).fit(X, y)
+    answers = [list(found) for found in engine.predict(X)]
+    engine.save(tmp_path / "labels.model")
+    for other in (Engine.load(tmp_path / "labels.model"), copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))):
+        assert [list(found) for found in other.predict(X)] == answers
+        with pytest.raises(DataError, match=r"X\[0\] has 2 features of nodes and 1 of pairs; expected 3 and 1"):
+            other.predict([(X[0][0][:, :2], *X[0][1:])])
+    estimator = clone(StructuredEstimator(problem="graph", epochs=2)).fit(X, y)
+    assert np.mean(np.concatenate(list(estimator.predict(X))) == np.concatenate(y)) > 0.8
+
+
+GRAPH = np.eye(2), np.array([[0, 1]]), np.ones((1, 1))
+
+
+@pytest.mark.parametrize(("X", "y", "sentence"), [
+    ([(np.eye(2), [[0, 2]])], [["a", "b"]], r"row 2 of graph 0 joins the nodes 0 and 2; the graph has the nodes 0..1"),
+    ([(np.eye(2), [[0, 0.5]])], [["a", "b"]], "joins the nodes 0 and 0.5"),
+    ([(np.eye(2), [[1, 1]])], [["a", "b"]], "row 2 of graph 0 names node 1; expected the rows of its nodes first"),
+    ([np.array([[1.0, 1, 3]])], [["a"]], "row 0 of graph 0 names node 1"),
+    ([(np.eye(2), [[0, 1]], np.ones(1))], [["a", "b"]], r"X\[0\] has the shapes \(2, 2\), \(1, 2\), \(1,\); expected node features"),
+    ([(np.eye(2), [[0, 1]]), "text"], [["a", "b"]] * 2, r"X\[1\] is 'text'; expected \(node features, edges\)"),
+    ([(["x"], [])], [["a"]], r"X\[0\]\[0\] is \['x'\]; expected an array of numbers"),
+    ([GRAPH, (np.ones((2, 3)), [[0, 1]], np.ones((1, 1)))], [["a", "b"]] * 2, r"X\[1\] has 3 features of nodes and 1 of pairs; expected 2"),
+    ([GRAPH], [["a", "b", "c"]], r"y\[0\] has 3 labels but graph 0 of X has 2 nodes; give one label per node"),
+    ([GRAPH], [["a", "b"]] * 2, "y has the labels of 2 graphs but X has 1"),
+    ([GRAPH], ["ab", 3], r"y\[0\] is 'ab'; expected a list of labels"),
+    ([GRAPH], [["a", None]], r"y\[1\] is None, which is no label"),
+])  # fmt: skip
+def test_what_is_no_graph_is_said(X, y, sentence):
+    with pytest.raises(DataError, match=sentence):
+        Engine("graph").fit(X, y)
+
+
+def test_what_does_not_fit_together_is_refused():
+    X, y = graphs(4, n_labels=3)
+    with pytest.raises(DataError, match="graph 0 cannot be labelled: method='tree' takes graphs without cycles"):
+        Engine("graph", inference="tree").fit(X, y)
+    with pytest.raises(DataError, match="graph 0 cannot be labelled: method='cut' takes two labels, but there are 3"):
+        Engine("graph", inference="cut").fit(X, y)
+    with pytest.raises(UnusedOption, match="most_nodes=5 stops branch and bound, but inference='auto' needs none"):
+        Engine("graph", most_nodes=5).fit(X, y)
+    with pytest.raises(OptionError, match="inference"):
+        Engine("graph", inference="guess")
+    engine = Engine("graph", epochs=1).fit(X, y)
+    with pytest.raises(DataError, match=r"y\[0\]\[1\] is 'z', which is not one of the labels known so far"):
+        engine.partial_fit(X[:1], [["a", "z", *y[0][2:]]])
