@@ -353,7 +353,7 @@ class Engine:
     @property
     def n_features_in_(self):
         model = self.model_
-        return model.parts.reader.n_columns(model.context.n_features)
+        return model.parts.reader.n_inputs(model.context.n_features)
 
     def feature_name(self, j) -> str:
         """The name of column j, as `explain` shows it: that of X, the one that the reader gave it, or x[j]."""
@@ -375,7 +375,7 @@ class Engine:
             if model is None:
                 raise NotFittedError(f"{name} is known after fit or partial_fit.")
             if name == "feature_names_in_" and model.context.feature_names is not None:
-                return np.array(model.parts.reader.columns(model.context.feature_names), dtype=object)
+                return np.array(model.parts.reader.input_names(model.context.feature_names), dtype=object)
             own = getattr(type(self), name, None)
             if isinstance(own, property):
                 return own.fget(self)       # a property that raised AttributeError: once more, for its sentence

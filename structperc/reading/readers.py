@@ -26,11 +26,11 @@ class Reader(Component):
     key_names = ()
     reads_tables = False
 
-    def n_columns(self, n_features) -> int:
+    def n_inputs(self, n_features) -> int:
         """How many columns X has as users bring it, from the number of features."""
         return n_features + self.n_keys
 
-    def columns(self, feature_names) -> tuple:
+    def input_names(self, feature_names) -> tuple:
         """Their names, from those of the features."""
         return (*self.key_names, *feature_names)
 

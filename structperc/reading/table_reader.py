@@ -80,10 +80,10 @@ class TableReader(Reader):
         """The columns whose cells are to be read as text from a file."""
         return self.options.texts
 
-    def columns(self, feature_names):
+    def input_names(self, feature_names):
         return feature_names if self.codes is None else tuple(code.name for code in self.codes)
 
-    def n_columns(self, n_features):
+    def n_inputs(self, n_features):
         return n_features if self.codes is None else len(self.codes)
 
     def learn(self, X, offsets=None):
