@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-WORKERS ?= --numprocesses auto --maxprocesses 8 --dist worksteal
+WORKERS ?= --numprocesses auto --maxprocesses 8 --dist loadfile
 
 BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
