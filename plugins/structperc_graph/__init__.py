@@ -4,7 +4,7 @@ import numpy as np
 
 from structperc import Option, hookimpl
 from structperc.components import Argmax, RowPart, TokenLoss
-from structperc.errors import DataError, UnusedOption
+from structperc.errors import DataError, OptionError, UnusedOption
 from structperc.solvers import PairwiseModel
 from structperc_graph.outputs import GraphOutputs, kinds_of_pairs, n_nodes
 from structperc_graph.reading import GraphReader
@@ -16,6 +16,7 @@ options = {
                     help="pairs of labels with weights: equal labels together, unordered pairs, or ordered pairs"),
     "inference": Option("auto", choices=("auto", "cut", "tree", "relaxed", "expansion", "exact"),
                         help="how labels are found; auto: the first of tree, cut, expansion and relaxed that the scores allow"),
+    "attractive": Option(False, help="of pairs=potts: whether neighbours never repel; needs pair features from 0"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="of inference=exact: where branch and bound stops; none: at the end"),
     "diagonal": Option(False, help="of images: whether diagonal neighbours are joined too"),
     "contrast": Option(False, help="of images: a pair feature that is 1 between equal pixels and falls to 0 between unlike ones"),
@@ -76,7 +77,11 @@ class LabelledGraph(Argmax):
 
 @hookimpl
 def structperc_reader(context):
-    return GraphReader(not context.fit_intercept, context.options["diagonal"], context.options["contrast"])
+    given = context.options
+    if given["attractive"] and given["pairs"] != "potts":
+        raise OptionError(f"attractive=True keeps the weights of equal labels at 0 or above; with pairs={given['pairs']!r} neighbours may "
+                          f"repel for all that. Set pairs='potts'.")
+    return GraphReader(not context.fit_intercept, given["diagonal"], given["contrast"], given["attractive"])
 
 
 @hookimpl
@@ -86,7 +91,10 @@ def structperc_outputs(context):
 
 @hookimpl
 def structperc_features(context):
-    return RowPart(atoms_per_row(context), context.n_features, context.fit_intercept, context.sparse)
+    n_blocks, bounds = atoms_per_row(context), None
+    if context.options["attractive"]:
+        bounds = np.where(np.arange(n_blocks)[:, None] < context.n_labels, -np.inf, 0.0), np.inf
+    return RowPart(n_blocks, context.n_features, context.fit_intercept, context.sparse, bounds)
 
 
 @hookimpl
@@ -95,7 +103,8 @@ def structperc_argmax(context):
     if most_nodes is not None and inference != "exact":
         raise UnusedOption(f"most_nodes={most_nodes} stops branch and bound, but inference={inference!r} needs none; set inference='exact' "
                            f"or leave most_nodes out.", "most_nodes")
-    return LabelledGraph(inference, most_nodes, inference in EXACT and most_nodes is None)
+    cuts = inference == "auto" and context.options["attractive"] and context.n_labels == 2
+    return LabelledGraph(inference, most_nodes, cuts or inference in EXACT and most_nodes is None)
 
 
 @hookimpl

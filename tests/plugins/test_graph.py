@@ -2,9 +2,11 @@
 
 import copy
 import pickle
+import types
 
 import numpy as np
 import pytest
+import structperc_graph
 from scipy import sparse
 from sklearn.base import clone
 
@@ -44,6 +46,32 @@ def test_the_battery():
 def test_other_pairs_of_labels_are_searched_and_counted(inference, pairs):
     checks = ["argmax_maximises", "augmented_argmax_maximises", "features_add_up", "further_answers_agree", "agreeing_is_counting_the_same"]
     assert check_problem("graph", checks=checks, inference=inference, pairs=pairs) == [(name, "passed") for name in checks]
+
+
+def cyclic(random, n_examples):
+    """Small graphs with cycles, and features of pairs from 0."""
+    blocks = []
+    for n in random.integers(1, 5, n_examples):
+        edges = [(i, j) for i in range(n) for j in range(i) if random.random() < 0.8]
+        features = np.vstack([random.normal(size=(n, 2)), random.random((len(edges), 2))])
+        blocks.append(np.column_stack([np.array([(i, i) for i in range(n)] + edges), features]))
+    return blocks
+
+
+@pytest.mark.parametrize("inference", ["auto", "cut"])
+def test_weights_that_attract_make_every_answer_a_minimum_cut(inference):
+    options = dict(classes=["a", "b"], inference=inference, pairs="potts", attractive=True)
+    checks = ["argmax_maximises", "augmented_argmax_maximises", "features_add_up", "constraints_hold", "separable_set_is_learned"]
+    plugin = types.ModuleType("cyclic_graph")
+    vars(plugin).update({**vars(structperc_graph), "__name__": "cyclic_graph", "sample": cyclic})
+    assert check_problem(plugin, checks=checks, **options) == [(name, "passed") for name in checks]
+    X = cyclic(np.random.default_rng(0), 12)
+    random = np.random.default_rng(1)
+    y = [random.choice(["a", "b"], int((block[:, 0] == block[:, 1]).sum())).tolist() for block in X]
+    for average in (False, True):
+        engine = Engine("graph", **options, epochs=5, average=average).fit(X, y)
+        assert engine.coef_[2].min() >= 0 and engine.intercept_[2] >= 0 and not engine.optimality_gaps(X).any()
+        assert (Engine("graph", epochs=5, average=average).fit(X, y).coef_[2] < 0).any(), "they would repel by themselves"
 
 
 def test_cost_matrices_are_searched_with():
@@ -150,6 +178,10 @@ def test_what_does_not_fit_together_is_refused():
         Engine("graph", most_nodes=5).fit(X, y)
     with pytest.raises(OptionError, match="inference"):
         Engine("graph", inference="guess")
+    with pytest.raises(OptionError, match="with pairs='full' neighbours may repel for all that"):
+        Engine("graph", pairs="full", attractive=True).fit(X, y)
+    with pytest.raises(DataError, match="the edge 0 to 1 of graph 0 has the feature -1; attractive=True takes pair features from 0"):
+        Engine("graph", attractive=True).fit([(nodes, edges, -np.ones_like(pairs)) for nodes, edges, pairs in X], y)
     engine = Engine("graph", epochs=1).fit(X, y)
     with pytest.raises(DataError, match=r"y\[0\]\[1\] is 'z', which is not one of the labels known so far"):
         engine.partial_fit(X[:1], [["a", "z", *y[0][2:]]])
