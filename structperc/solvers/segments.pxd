@@ -4,7 +4,7 @@
 
 cdef struct Lattice
 
-# Where the scores of the segments that begin at a token stand: of l tokens and label k at [(l - 1) * n_labels + k]. `room` has room for
+# Where the scores of the segments that begin at a token stand: of d tokens and label k at [(d - 1) * n_labels + k]. `room` has room for
 # longest * n_labels numbers, to be used or not. No score is +inf or NaN; -inf forbids a segment.
 ctypedef const double *(*ScoresFrom)(const Lattice *lattice, Py_ssize_t start, double *room) noexcept nogil
 
@@ -23,11 +23,13 @@ cdef Py_ssize_t segments_work(Py_ssize_t n_tokens, Py_ssize_t n_labels, Py_ssize
 # How many float64 numbers `best_segments_c` works in; `segment_sums_c` works in as many.
 
 cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found, double *total) noexcept nogil
-# Writes start, stop and label of each segment, in order: three integers each, at most 3 * n_tokens. Returns how many segments, or a status.
+# Writes start, stop and label of each segment, in order: three integers each, at most 3 * n_tokens. Returns how many, or a status.
 
-cdef int segment_sums_c(const Lattice *lattice, bint log_sum, double *work, double *segments, double *transitions, double *total) noexcept nogil
+cdef int segment_sums_c(const Lattice *lattice, bint log_sum, double *work, double *segments, double *transitions,
+                        double *total) noexcept nogil
 # With log_sum: log Z, and how probable each segment is, (n_tokens, longest, n_labels), and how often each pair of labels is expected,
-# (n_labels, n_labels). Without: the largest score, and that of the best division with each segment, and with each pair. Returns 0 or a status.
+# (n_labels, n_labels). Without: the largest score, and that of the best division with each segment, and with each pair. Returns 0, or a
+# status.
 
 cdef refusal(int status, const double *work, Py_ssize_t n_tokens, Py_ssize_t n_labels, str what)
 # The exception for a status; `work` as the failed call left it.

@@ -56,7 +56,7 @@ cdef void enter(const Lattice *lattice, const double *best, double *before) noex
 
 cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found, double *total) noexcept nogil:
     """Ties: the lowest label of the last segment, then its greatest length, then the same for the segment before."""
-    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, i, l, k, label, n_found = 0, swap
+    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, i, d, k, label, n_found = 0, swap
     cdef double *best = work                            # B, (n + 1, n_labels)
     cdef double *lengths = best + (n + 1) * n_labels    # of the last segment of each
     cdef double *before = lengths + (n + 1) * n_labels  # A
@@ -78,10 +78,10 @@ cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found
         else:
             enter(lattice, best + i * n_labels, e)
         scores = lattice.scores_from(lattice, i, room)
-        for l in range(min(lattice.longest, n - i)):
-            ends, of, length = best + (i + l + 1) * n_labels, lengths + (i + l + 1) * n_labels, l + 1
+        for d in range(min(lattice.longest, n - i)):
+            ends, of, length = best + (i + d + 1) * n_labels, lengths + (i + d + 1) * n_labels, d + 1
             for k in range(n_labels):                   # of equal segments the first, which is the longest, stays
-                value = e[k] + scores[l * n_labels + k]
+                value = e[k] + scores[d * n_labels + k]
                 of[k] = length if value > ends[k] else of[k]
                 ends[k] = value if value > ends[k] else ends[k]
         if interrupted((min(lattice.longest, n - i) + n_labels) * n_labels):
@@ -96,10 +96,10 @@ cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found
         return UNCOVERED if total[0] == -INFINITY else OVERFLOWN
     i = n
     while i > 0:
-        l = <Py_ssize_t> lengths[i * n_labels + label]
-        found[3 * n_found], found[3 * n_found + 1], found[3 * n_found + 2] = <int> (i - l), <int> i, <int> label
+        d = <Py_ssize_t> lengths[i * n_labels + label]
+        found[3 * n_found], found[3 * n_found + 1], found[3 * n_found + 2] = <int> (i - d), <int> i, <int> label
         n_found += 1
-        i -= l
+        i -= d
         if i > 0:                                       # the lowest label that A was entered from: no pointers to keep
             value, k = before[i * n_labels + label], 0
             while best[i * n_labels + k] + (0 if lattice.transitions == NULL else lattice.transitions[k * n_labels + label]) != value:
@@ -134,7 +134,7 @@ cdef inline double share(double value, double total, bint log_sum) noexcept nogi
 
 cdef int segment_sums_c(const Lattice *lattice, bint log_sum, double *work, double *segments, double *transitions,
                         double *total) noexcept nogil:
-    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, longest = lattice.longest, size = (n + 1) * n_labels, i, l, k, m
+    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, longest = lattice.longest, size = (n + 1) * n_labels, i, d, k, m
     cdef Py_ssize_t cost = (EXPONENTIAL if log_sum else 1) * n_labels * (longest + n_labels)
     cdef double *best = work                # B
     cdef double *sums = best + size         # of exponentials, beside B
@@ -159,10 +159,10 @@ cdef int segment_sums_c(const Lattice *lattice, bint log_sum, double *work, doub
                 add(best[i * n_labels + m] + between(lattice, m, k), &largest, &sum, log_sum)
             before[i * n_labels + k] = closed(largest, sum, log_sum) if i else 0
         scores = lattice.scores_from(lattice, i, room)
-        for l in range(min(longest, n - i)):
+        for d in range(min(longest, n - i)):
             for k in range(n_labels):
-                m = (i + l + 1) * n_labels + k
-                add(before[i * n_labels + k] + scores[l * n_labels + k], best + m, sums + m, log_sum)
+                m = (i + d + 1) * n_labels + k
+                add(before[i * n_labels + k] + scores[d * n_labels + k], best + m, sums + m, log_sum)
         if interrupted(cost):
             return STOPPED
     largest, sum = (-INFINITY if n else 0), (0 if n else 1)
@@ -181,10 +181,10 @@ cdef int segment_sums_c(const Lattice *lattice, bint log_sum, double *work, doub
         scores = lattice.scores_from(lattice, i, room)
         for k in range(n_labels):
             largest, sum = -INFINITY, 0
-            for l in range(min(longest, n - i)):
-                value = scores[l * n_labels + k] + after[(i + l + 1) * n_labels + k]
+            for d in range(min(longest, n - i)):
+                value = scores[d * n_labels + k] + after[(i + d + 1) * n_labels + k]
                 add(value, &largest, &sum, log_sum)
-                segments[(i * longest + l) * n_labels + k] = share(before[i * n_labels + k] + value, total[0], log_sum)
+                segments[(i * longest + d) * n_labels + k] = share(before[i * n_labels + k] + value, total[0], log_sum)
             onward[i * n_labels + k] = closed(largest, sum, log_sum)
         for k in range(n_labels if i else 0):
             largest, sum = -INFINITY, 0
@@ -287,7 +287,7 @@ def best_segments(scores, transitions=None):
     Parameters
     ----------
     scores : array-like of shape (n_tokens, n_lengths, n_labels)
-        scores[i, l, k]: of the segment that begins at token i, has l + 1 tokens and the label k. -inf forbids it. A label for tokens
+        scores[i, d, k]: of the segment that begins at token i, has d + 1 tokens and the label k. -inf forbids it. A label for tokens
         outside of all segments has -inf for all lengths but 1. Segments that would end behind the last token are not looked at.
     transitions : array-like of shape (n_labels, n_labels), optional
         Scores of neighbouring segments; row: the label before. None: zeros.
@@ -421,14 +421,14 @@ def k_best_segments(scores, transitions=None, k=1):
     """
     cdef Problem problem = Problem(scores, transitions)
     cdef const Lattice *lattice = &problem.lattice
-    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, longest = lattice.longest, j, l, m, label, size, most, n_lists, i
+    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, longest = lattice.longest, j, d, m, label, size, most, n_lists, i
     if not k >= 1:
         raise OptionError(f"k is {k!r}; expected a whole number, at least 1.")
     if n == 0:
         return [([], 0.0)]
     best_segments(problem.scores, None if transitions is None else problem.transitions)         # refuses what has no division
     divisions = [1]                                 # how many there are of the first tokens, forbidden ones too
-    for j in range(n):
+    for _ in range(n):
         divisions.append(min(n_labels * sum(divisions[-longest:]), MOST_ORIGINS))
     size, most = min(int(k), divisions[n]), max(longest, n_labels)
     if size * most > MOST_ORIGINS:
@@ -446,8 +446,8 @@ def k_best_segments(scores, transitions=None, k=1):
         n_lists = min(longest, j)
         for label in range(n_labels):
             for i in range(n_lists):                # the longest segment first
-                l = n_lists - i
-                lists[i], added[i] = &before[j - l, label, 0], problem.scores[j - l, l - 1, label]
+                d = n_lists - i
+                lists[i], added[i] = &before[j - d, label, 0], problem.scores[j - d, d - 1, label]
             merging.largest(lists, &added[0], n_lists, &best[j, label, 0], &of_best[j, label, 0])
         for label in range(n_labels if j < n else 0):
             for m in range(n_labels):
@@ -465,9 +465,9 @@ def k_best_segments(scores, transitions=None, k=1):
         segments, j, i = [], n, last[m]             # i: label * size + rank
         while j > 0:
             label, i = i // size, of_best[j, i // size, i % size]
-            l = min(longest, j) - i // size
-            segments.append((j - l, j, label))
-            j -= l
+            d = min(longest, j) - i // size
+            segments.append((j - d, j, label))
+            j -= d
             i = of_before[j, label, i % size] if j > 0 else 0
         ranked.append((segments[::-1], totals[m]))
     return ranked
@@ -499,8 +499,8 @@ def segment_scores(first, inside, last, alone, longest, lengths=None):
     parts = [read_scores(values, name, 2, "(n_tokens, n_labels)")
              for values, name in ((first, "first"), (inside, "inside"), (last, "last"), (alone, "alone"))]
     if len({part.shape for part in parts}) > 1:
-        raise DataError(f"first, inside, last and alone have the shapes {', '.join(str(part.shape) for part in parts)}; expected one shape, "
-                        f"(n_tokens, n_labels).")
+        raise DataError(f"first, inside, last and alone have the shapes {', '.join(str(part.shape) for part in parts)}; expected one "
+                        f"shape, (n_tokens, n_labels).")
     if not longest >= 1:
         raise OptionError(f"longest is {longest!r}; expected a whole number, at least 1.")
     first, inside, last, alone = parts
@@ -512,9 +512,9 @@ def segment_scores(first, inside, last, alone, longest, lengths=None):
     if n:
         scores[:, 0] = alone + added[0]
     so_far = first.copy()
-    for l in range(1, min(longest, n)):                 # so_far: of the tokens before the last, by the first
-        so_far = so_far[:n - l] + (inside[l - 1:n - 1] if l > 1 else 0)
-        scores[:n - l, l] = so_far + last[l:] + added[l]
+    for d in range(1, min(longest, n)):                 # so_far: of the tokens before the last, by the first
+        so_far = so_far[:n - d] + (inside[d - 1:n - 1] if d > 1 else 0)
+        scores[:n - d, d] = so_far + last[d:] + added[d]
     return scores
 
 
