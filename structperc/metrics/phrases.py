@@ -19,6 +19,7 @@ ALONE = frozenset("SU[]")
 BEGINS = ALONE | {"B"}
 ENDS = ALONE | {"E", "L"}
 LETTERS = BEGINS | ENDS | {"I", "M"}
+SCHEMES = {"iob1": "BIIB", "iob2": "BIIB", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}    # first, inside, last, alone
 MARKING = ({"B", "I"}, {"I", "O"}, {"B", "E"})      # tags without types are taken for phrases where two of these meet
 
 
@@ -188,6 +189,77 @@ def are_phrase_tags(labels) -> bool:
     if not all(letter in LETTERS | OUTSIDE and bool(dash) == bool(kind) for letter, dash, kind in parts.values()):
         return False
     return any(kind for _, _, kind in parts.values()) or any(pair <= labels for pair in MARKING)
+
+
+def tag_scheme(y) -> str:
+    """How these sentences write phrases: the scheme of `SCHEMES` that a writer of such tags follows.
+
+    Parameters
+    ----------
+    y : sequence of sentences
+        A sentence is a sequence of tags; other entries than text are passed over.
+
+    Returns
+    -------
+    str
+        "bilou" where L or U occur; "bmes" where E or S and M, "iobes" where E or S; of the others "iob1" where phrases begin with I and
+        none with a B that I could stand for, else "iob2".
+
+    Examples
+    --------
+    >>> tag_scheme([["B-NP", "I-NP", "O"]]), tag_scheme([["I-NP", "I-NP", "B-NP"]]), tag_scheme([["B-NP", "E-NP", "S-VP"]])
+    ('iob2', 'iob1', 'iobes')
+    """
+    letters, spared, needless = set(), False, False
+    for labels in y:
+        open_kind = None                            # of the phrase that the token before belongs to
+        for label in labels:
+            if not isinstance(label, str):
+                open_kind = None
+                continue
+            inside, begins, ends, kind = parse(label)
+            letters.add(label[:1])
+            spared |= inside and not begins and kind != open_kind
+            needless |= begins and kind != open_kind
+            open_kind = kind if inside and not ends else None
+    if letters & {"L", "U"}:
+        return "bilou"
+    if letters & {"E", "S"}:
+        return "bmes" if "M" in letters else "iobes"
+    return "iob1" if spared and not needless else "iob2"
+
+
+def tags(phrases, n_tokens, scheme="iob2") -> list[str]:
+    """The tags of one sentence, from its phrases; the inverse of `phrases`.
+
+    Parameters
+    ----------
+    phrases : iterable of (start, end, type)
+        In order, disjoint.
+    n_tokens : int
+    scheme : str, default "iob2"
+        One of `SCHEMES`.
+
+    Returns
+    -------
+    list of str
+        Bare letters where the type is empty.
+
+    Examples
+    --------
+    >>> tags([(0, 2, "NP"), (2, 3, "NP"), (4, 5, "VP")], 5, "iobes")
+    ['B-NP', 'E-NP', 'S-NP', 'O', 'S-VP']
+    """
+    first, inside, last, alone = SCHEMES[scheme]
+    written, before = ["O"] * n_tokens, None
+    for start, end, kind in phrases:
+        dashed = f"-{kind}" if kind else ""
+        letters = [first, *inside * (end - start - 2), last] if end - start > 1 else [alone]
+        if scheme == "iob1" and before != (start, kind):            # B only parts two phrases of one type
+            letters[0] = inside
+        written[start:end] = [letter + dashed for letter in letters]
+        before = end, kind
+    return written
 
 
 @functools.lru_cache(maxsize=4096)

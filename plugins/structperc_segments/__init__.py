@@ -1,0 +1,83 @@
+"""Segments of sentences: chunks, names, words; what is learned are features of their tokens by place, lengths and neighbouring labels."""
+
+from structperc import Option, hookimpl
+from structperc.components import NamedReader, RowPart, SumFeatures, TablePart
+from structperc.errors import DataError
+from structperc_segments.atoms import Atoms
+from structperc_segments.losses import SegmentLoss, TokenLoss
+from structperc_segments.outputs import SegmentOutputs
+from structperc_segments.solver import SegmentArgmax
+
+citation = """@inproceedings{sarawagi2004semi,
+  author    = {Sarawagi, Sunita and Cohen, William W.},
+  title     = {Semi-{Markov} Conditional Random Fields for Information Extraction},
+  booktitle = {Advances in Neural Information Processing Systems 17},
+  year      = {2004}
+}"""
+
+options = {
+    "max_length": Option(None, types=(int, type(None)), low=1, below=1 << 31,
+                         help="the most tokens of a segment; none: of each label those that it has in the data"),
+    "outside": Option(True, (True, False), "whether tokens may stand outside of all segments"),
+    "places": Option("iobes", ("iobes", "iob2"), "which places of a token have weights: first, inside, last, alone; or first and others"),
+    "n_hashed": Option(None, help="columns of signed hashing for named features; none: a vocabulary of the first data"),
+    "min_count": Option(1, help="leave out named features that are seen less often in the first data"),
+    "template": Option(None, help="window features of tokens given as columns of text, one a line, such as U1:%x[-1,0]/%x[0,0]"),
+    "columns": Option(None, help="names of these columns, for the template"),
+}
+losses = ("hamming", "segments")
+
+
+class SegmentFeatures(SumFeatures):
+    """A token's row in the block of its place and label, a weight for each pair of neighbouring labels, and one for each label and length.
+
+    Parameters
+    ----------
+    atoms : Atoms
+    n_features : int
+    intercept, feature_major : bool
+        As of `RowPart`.
+    """
+
+    def __init__(self, atoms, n_features, intercept, feature_major):
+        n_labels = len(atoms.limits)
+        super().__init__(RowPart(atoms.n_blocks, n_features, intercept, feature_major),
+                         TablePart((n_labels, n_labels), "transition_scores_"), TablePart((n_labels, 12), "length_scores_"))
+
+    def check_rows(self, rows):
+        if rows.objects:
+            raise DataError(f"X is a list of {type(rows.X[0]).__name__}; expected sentences as rows of numbers, or lists of tokens, each "
+                            f"a dict or a list of feature names.")
+
+
+@hookimpl
+def structperc_reader(context):
+    return NamedReader(**{name: context.options[name] for name in ("n_hashed", "min_count", "template", "columns")})
+
+
+@hookimpl
+def structperc_outputs(context):
+    return SegmentOutputs(*(context.options[name] for name in ("outside", "max_length", "places")))
+
+
+@hookimpl
+def structperc_features(context):
+    atoms = Atoms(context.n_labels + context.options["outside"], context.options["outside"], context.options["places"])
+    return SegmentFeatures(atoms, context.n_features, context.fit_intercept, context.sparse)
+
+
+@hookimpl
+def structperc_argmax(context):
+    return SegmentArgmax()
+
+
+@hookimpl
+def structperc_loss(context):
+    return {"hamming": TokenLoss, "segments": SegmentLoss}[context.loss]() if context.loss in losses else None
+
+
+check_options = {"classes": ["a", "b"], "max_length": 3}
+
+
+def sample(random, n_examples):
+    return [random.normal(size=(n, 4)) for n in random.integers(1, 4, n_examples)]

@@ -1,0 +1,54 @@
+# The atoms of a division into segments, and the best division by their scores.
+#
+# Sizes: 23 tokens, 12 labels, 23 or 45 blocks. A division is encoded as an integer per token, 2 * label + 1 where a segment begins, else
+# 2 * label; in partial gold outputs also OPEN and OPEN_BEGIN.
+from structperc.core.rows cimport Example
+from structperc.solvers.segments cimport Lattice
+
+cdef enum:
+    N_LENGTHS = 12              # lengths that have weights of their own: 1..8, 9..16, 17..32, 33..64, more
+    OPEN = -1                   # a token of which nothing is known
+    OPEN_BEGIN = -2             # one of which is known that a segment begins there
+
+
+ctypedef struct Layout:
+    # Token t has an atom for each block, at t * n_blocks; a token of label k stands in the block alone + k, with alone = 0, where it is the
+    # only one of its segment, else in first + k, inside + k or last + k. Then come the pairs of labels and (label, length).
+    Py_ssize_t n_labels, n_outside, n_blocks
+    Py_ssize_t first, inside, last
+
+
+ctypedef struct Search:
+    Layout layout
+    const double *tokens        # scores of atoms of tokens
+    const double *lengths       # (n_labels, N_LENGTHS)
+    const int *most             # of each label, how many tokens a segment has at most
+    const int *known            # codes that the division agrees with, perhaps open; NULL: any
+    const int *gold             # codes whose missed segments, and all others, score `bonus`; NULL: none do
+    double bonus
+
+
+cdef class Atoms:
+    cdef Layout layout
+    cdef readonly Py_ssize_t longest            # the most tokens of any segment
+    cdef int[::1] most                          # of each label
+    cdef int[::1] begins                        # of each block: whether its token begins a segment
+    cdef int[::1] labels                        # of each block
+    cdef readonly list places                   # what a token in each block does, for messages
+
+    cdef Py_ssize_t n_atoms(self, Py_ssize_t n_tokens) noexcept nogil
+    cdef Py_ssize_t work_size(self, Py_ssize_t n_tokens) noexcept nogil
+    cdef void count(self, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil
+    cdef void prepare(self, const double *s, Py_ssize_t n, Search *search, Lattice *lattice) noexcept nogil
+    cdef Py_ssize_t best(self, Lattice *lattice, double *work, int *y) noexcept nogil
+
+
+cdef inline Py_ssize_t length_class(Py_ssize_t length) noexcept nogil:
+    """Which weight a length has."""
+    cdef Py_ssize_t found = 8
+    if length <= 8:
+        return length - 1
+    while length > 16 and found < N_LENGTHS - 1:
+        length = (length + 1) // 2
+        found += 1
+    return found

@@ -1,0 +1,150 @@
+"""The division into segments of largest score, and what else `structperc.solvers.segments` finds of all divisions.
+
+Typical sizes: 23 tokens, 12 labels, segments of up to 10 tokens: 4 us for the best division.
+"""
+import numpy as np
+
+from libc.math cimport INFINITY
+from structperc.core.argmax cimport Argmax
+from structperc.core.losses cimport Loss
+from structperc.core.rows cimport Example
+from structperc.errors import DataError
+from structperc.solvers.segments import k_best_segments
+from structperc.solvers.segments cimport Lattice, refusal, segment_sums_c
+from structperc_segments.atoms cimport N_LENGTHS, Atoms, Search, length_class
+
+
+cdef class SegmentArgmax(Argmax):
+    """The division into segments of largest score, by dynamic programming.
+
+    Of equal ones that with the lowest label of the last segment (tokens outside come first), then the longest last segment, then the same
+    for the segment before.
+    """
+
+    cdef Atoms atoms
+    cdef bint by_segments               # whether the loss is a `SegmentLoss`
+
+    def start(self, parts, context):
+        Argmax.start(self, parts, context)
+        self.atoms, self.by_segments = self.outputs.atoms, getattr(parts.loss, "counts_segments", False)
+
+    def workspace_size(self, n_atoms):
+        return self.atoms.work_size(self.atoms.n_tokens(n_atoms))
+
+    def searches_with(self, Loss loss):
+        return self.by_segments or loss.over_atoms or loss.largest < INFINITY
+
+    cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
+        return self.search(x, s, NULL, 0, 0, y)
+
+    cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                       int *y) noexcept nogil:
+        """Segments that are missed or should not be are no atoms, so their loss is added to the scores of segments."""
+        if self.by_segments:
+            return self.search(x, s, gold, n_gold, scale, y)
+        return Argmax.argmax_augmented_c(self, x, s, gold, n_gold, loss, scale, y)
+
+    cdef Py_ssize_t search(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, double bonus, int *y) noexcept nogil:
+        cdef Search search
+        cdef Lattice lattice
+        cdef Py_ssize_t n = x.block.n_rows
+        self.atoms.prepare(s, n, &search, &lattice)
+        search.gold, search.bonus = gold, bonus
+        n = self.atoms.best(&lattice, x.work, y)
+        if n < 0:
+            with gil:
+                self.error = refusal(<int> n, x.work, x.block.n_rows, lattice.n_labels, f"sentence {x.index}")
+        return max(n, -1)
+
+    def argmax(self, const double[::1] scores, Example x):
+        self.check_size(scores, x)
+        return Argmax.argmax(self, scores, x)
+
+    def check_size(self, scores, Example x):
+        """Refuses scores of another example."""
+        cdef Py_ssize_t expected = self.atoms.n_atoms(x.block.n_rows)
+        if len(scores) != expected:
+            raise DataError(f"{len(scores)} atom scores for example {x.index}; expected {expected} for its {x.n_rows} tokens.")
+        x.n_atoms = expected
+
+    def k_best(self, scores, Example x, k):
+        cdef Search search
+        cdef Lattice lattice
+        cdef Py_ssize_t n = x.block.n_rows, n_labels = self.atoms.layout.n_labels, start, q
+        cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
+        self.check_size(s, x)
+        if n == 0:
+            return [((), 0.0)]
+        self.atoms.prepare(&s[0], n, &search, &lattice)
+        cdef Py_ssize_t width = lattice.longest * n_labels
+        cdef double[:, ::1] table = np.full((n, width), -np.inf)
+        cdef double[::1] room = np.empty(width)
+        cdef const double *row
+        for start in range(n):
+            row = lattice.scores_from(&lattice, start, &room[0])
+            for q in range(min(lattice.longest, n - start) * n_labels):
+                table[start, q] = row[q]
+        transitions = np.asarray(s)[n * self.atoms.layout.n_blocks:][:n_labels * n_labels].reshape(n_labels, n_labels)
+        ranked = k_best_segments(np.asarray(table).reshape(n, lattice.longest, n_labels), transitions, k)
+        return [(codes(segments), score) for segments, score in ranked]
+
+    def marginals(self, scores, Example x):
+        return self.sums(scores, x, True)
+
+    def max_marginals(self, scores, Example x):
+        return self.sums(scores, x, False)
+
+    cdef sums(self, scores, Example x, bint log_sum):
+        """For each atom the sum of what the solver says of the segments that have it."""
+        cdef Search search
+        cdef Lattice lattice
+        cdef Py_ssize_t n = x.block.n_rows, n_labels = self.atoms.layout.n_labels
+        cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
+        self.check_size(s, x)
+        self.atoms.prepare(&s[0], n, &search, &lattice)
+        cdef double[::1] segments = np.empty(max(n, 1) * lattice.longest * n_labels), found, work = np.empty(self.atoms.work_size(n))
+        cdef double total
+        cdef int status
+        found = np.full(len(s), 0.0 if log_sum else -np.inf)
+        with nogil:
+            status = segment_sums_c(&lattice, log_sum, &work[0], &segments[0], &found[n * self.atoms.layout.n_blocks], &total)
+            if status == 0:
+                spread(&lattice, &segments[0], log_sum, &found[0])
+        if status < 0:
+            raise refusal(status, &work[0], n, n_labels, f"sentence {x.index}")
+        return np.asarray(found)
+
+
+def codes(segments):
+    """The code of a division."""
+    found = []
+    for start, stop, label in segments:
+        found += [2 * label + 1] + [2 * label] * (stop - start - 1)
+    return tuple(found)
+
+
+cdef inline void put(double *at, double value, bint log_sum) noexcept nogil:
+    at[0] = at[0] + value if log_sum else max(at[0], value)
+
+
+cdef void spread(const Lattice *lattice, const double *segments, bint log_sum, double *found) noexcept nogil:
+    """Adds up probabilities of segments, or takes the largest of their scores, for the atoms of tokens and lengths; O(n L K)."""
+    cdef const Search *search = <const Search *> lattice.data
+    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, blocks = search.layout.n_blocks, start, d, k, reach
+    cdef double *lengths = found + n * blocks + n_labels * n_labels
+    cdef double longer, value
+    for start in range(n):
+        reach = min(lattice.longest, n - start)
+        for k in range(n_labels):
+            longer = 0 if log_sum else -INFINITY        # of the segments that go on behind token start + d
+            for d in range(reach - 1, -1, -1):
+                value = segments[(start * lattice.longest + d) * n_labels + k]
+                put(lengths + k * N_LENGTHS + length_class(d + 1), value, log_sum)
+                if d == 0:
+                    put(found + start * blocks + k, value, log_sum)
+                    if k >= search.layout.n_outside:
+                        put(found + start * blocks + search.layout.first + k, longer, log_sum)
+                elif k >= search.layout.n_outside:
+                    put(found + (start + d) * blocks + search.layout.last + k, value, log_sum)
+                    put(found + (start + d) * blocks + search.layout.inside + k, longer, log_sum)
+                put(&longer, value, log_sum)
