@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 
-from structperc.errors import StructPercError
+from structperc.errors import DataWarning, StructPercError
 
 
 def main(argv=None) -> int:
@@ -33,7 +34,10 @@ def main(argv=None) -> int:
 
         arguments = build().parse_args(argv)
         name, shows_traceback = f"structperc {arguments.command}", arguments.traceback
-        code = arguments.run(arguments)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DataWarning)
+            warnings.showwarning = lambda message, *_, **__: say(f"{name}: {message}", file=sys.stderr)
+            code = arguments.run(arguments)
         sys.stdout.flush()
         return code
     except SystemExit as stop:      # argparse has printed the help, the version, or what is wrong

@@ -71,6 +71,7 @@ def scale_ratio(X) -> float:
     """The largest standard deviation of a column over the smallest; 1 for sparse data."""
     if not hasattr(X, "to_numpy"):
         return 1.0
-    spread = X.to_numpy()[:SCALE_SAMPLE].std(axis=0)
+    spread = X[:SCALE_SAMPLE].select_dtypes("number").to_numpy(dtype=float)
+    spread = spread[np.isfinite(spread).all(axis=1)].std(axis=0) if len(spread) else spread
     spread = spread[spread > 0]
     return float(spread.max() / spread.min()) if len(spread) else 1.0

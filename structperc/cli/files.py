@@ -16,11 +16,13 @@ from structperc.engine.assembly import ask, options_alone
 from structperc.errors import DataError, OptionError
 from structperc.files import conll as columns
 from structperc.files import csv_tables, parquet, svmlight, tables
+from structperc.files.frames import in_flags
+from structperc.reading.column_faults import ColumnError
 
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
-def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False):
+def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False, reader=None):
     """The data of `fit` from any format, as the flags say: one table after the other, of as many rows as the source says."""
     if source.has_columns:
         return column_files.parts(source, plugins)
@@ -39,7 +41,8 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
             hint = csv_tables.tokens_hint(file.header)
             raise OptionError(f"a {source.format} file needs --target NAME, the column of right answers; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}".replace("a csv", "a CSV").replace("a parquet", "a Parquet"))
-    return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels)
+    as_text = reader.text_columns if getattr(reader, "reads_tables", False) else None
+    return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text)
 
 
 def frame_parts(source, **columns):
@@ -55,7 +58,7 @@ def opened_frames(source):
     separator = {None: ",", "tab": "\t"}.get(source.separator, source.separator)
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")
-    return csv_tables.opened_csv(source.path, separator)
+    return csv_tables.opened_csv(source.path, separator, source.decimal or ".", source.encoding or "utf-8")
 
 
 def read(source, plugins=(), **options):
@@ -70,7 +73,7 @@ def parts_for(engine, arguments, needs_target=True, rows=None):
     if not of_columns and getattr(engine.parts_.reader, "named", False):
         raise OptionError(f"the model was trained in Python on tokens with named features, which {arguments.data} cannot hold; use "
                           f"Engine.load there, or train one on files of columns.")
-    source = Source.named(arguments, "conll" if of_columns else None, rows)
+    source = Source.named(arguments, "conll" if of_columns else None, rows, engine.notes.get("data"))
     if of_columns != source.has_columns:
         takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
         raise OptionError(f"{source.path} is read as {source.format}, but the model was trained on {takes}; say so with --format if it is "
@@ -82,7 +85,8 @@ def parts_for(engine, arguments, needs_target=True, rows=None):
         raise OptionError(f"--group makes examples of many rows, but the model of {engine.problem} predicts single rows; leave it out.")
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
     with closing(parts(source, needs_target=needs_target, features=None if names is None else list(names),
-                       n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()))) as found:
+                       n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()),
+                       reader=engine.parts_.reader)) as found:
         for table in found:
             refuse_intervals(table, engine.parts_.outputs, engine.problem)
             yield table
@@ -124,6 +128,11 @@ def outputs_of(engine):
     return ask(engine, "outputs", options_alone(engine)) if engine.model is None else engine.parts_.outputs
 
 
+def reader_of(engine):
+    """The reader that an engine has, or is going to have."""
+    return ask(engine, "reader", options_alone(engine)) if engine.model is None else engine.parts_.reader
+
+
 def labels_rows(engine) -> bool:
     """Whether each row of an example has a label of its own."""
     return bool(flags_of(engine.plugin_options))
@@ -134,6 +143,8 @@ def counted_in(table, path):
     """Lets errors about a part say where in the file it begins."""
     try:
         yield
+    except ColumnError as error:
+        raise ColumnError(error.faults, error.trained, path, lambda row: f"row {table.first + row + 1}", in_flags) from None
     except DataError as error:
         if table.first:
             what = "sentences" if isinstance(table, column_files.Tokens) else "rows"

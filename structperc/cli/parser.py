@@ -6,10 +6,10 @@ import argparse
 
 from structperc import __version__
 from structperc.cli import plugins as about_plugins
-from structperc.cli import training, using
+from structperc.cli import table_flags, training, using
 from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
-from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, describe_options, flags_of
+from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, flags_of
 from structperc.cli.terminal import printable
 from structperc.engine import plugins as registry
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
@@ -191,6 +191,8 @@ def build() -> Parser:
         formats = (*TABLE_FORMATS, *COLUMN_FORMATS) if examples else TABLE_FORMATS
         made.add_argument("--format", choices=formats, help="of the data; guessed from the file's name")
         made.add_argument("--separator", metavar="CHAR", help="between the cells of a CSV file, default ','; 'tab' for a tab")
+        made.add_argument("--decimal", metavar="CHAR", help="before the decimals of a CSV file, default '.'")
+        made.add_argument("--encoding", metavar="NAME", help="of a CSV file, default utf-8; such as cp1252 or utf-16")
         if examples:
             made.add_argument("--group", metavar="COLUMN", help="neighbouring rows with the same entry are one example; svmlight: qid")
             made.add_argument("--columns", metavar="A,B,C", help="names for the columns of a conll file, _ for those to leave out; "
@@ -218,6 +220,7 @@ def build() -> Parser:
     fit.add_argument("--template", metavar="FILE", type=path, help="windows of columns that become features, as described below")
     fit.add_argument("--checkpoint", metavar="FILE", type=path, help="where the training is written after each epoch; see below")
     fit.add_argument("--resume", action="store_true", help="go on from the checkpoint, or begin where there is none")
+    table_flags.add(fit)
     bar = fit.add_mutually_exclusive_group()
     bar.add_argument("--progress", action="store_true", help="show a progress bar also where standard error is no terminal")
     bar.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -255,7 +258,7 @@ def build() -> Parser:
 
 def fit_epilog() -> str:
     """Examples, the format of data, and the options of everything that is installed."""
-    lines = [FIT, STREAM, DATA, COLUMNS, TEMPLATE]
+    lines = [FIT, STREAM, DATA, table_flags.HELP, COLUMNS, TEMPLATE]
     lines += ["options of every problem (--set KEY=VALUE):", *indented(describe_options(ENGINE_OPTIONS), 2), ""]
     found = [plugin for plugin in registry.installed() if not plugin.broken]
     for kind, title in (("problem", "problems"), ("part", "parts (--plugin NAME)"), ("observer", "observers (--plugin NAME)")):
@@ -265,7 +268,7 @@ def fit_epilog() -> str:
             lines.append(f"{title}, with options of their own:")
         for plugin in chosen:
             flags = flags_of(plugin.options)
-            options = {name: option for name, option in plugin.options.items() if name not in {**flags, **FLAGS}}
+            options = {name: option for name, option in plugin.options.items() if name not in {**flags, **FLAGS, **TABLE_FLAGS}}
             lines += [f"  {plugin.name:<{width}}  {plugin.summary}", *indented(describe_options(options), width + 4)]
             lines += [" " * (width + 4) + f"learns from files of columns: {' and '.join(flags.values())}"] * bool(flags)
     return "\n".join(lines)

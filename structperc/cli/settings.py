@@ -14,6 +14,8 @@ from structperc.errors import OptionError
 FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument", "target": "--target"}
 ENGINE_OPTIONS = {name: option for name, option in engine_options.ENGINE_OPTIONS.items() if name not in FLAGS}
 COLUMN_FLAGS = {"template": "--template", "columns": "--columns"}
+TABLE_FLAGS = {"drop": "--drop", "one_hot": "--one-hot", "ordinal": "--ordinal", "date": "--date", "fill": "--fill",
+               "missing_indicators": "--missing-indicators"}
 TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list in JSON"}
 
@@ -35,7 +37,7 @@ def read_settings(pairs, plugins) -> dict:
     if not pairs:
         return {}
     known = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
-    flags = FLAGS | flags_of(known)
+    flags = FLAGS | flags_of(known) | (TABLE_FLAGS if set(TABLE_FLAGS) <= set(known) else {})
     settings = {}
     for pair in pairs:
         key, equals, text = (part.strip() for part in pair.partition("="))

@@ -8,7 +8,11 @@ from structperc.cli.settings import COLUMN_FLAGS
 from structperc.errors import OptionError
 from structperc.files import conll, tables
 
-TABLE_FLAGS = {"group": "--group", "weight": "--weight", "separator": "--separator"}
+CSV_FLAGS = {"separator": "--separator", "decimal": "--decimal", "encoding": "--encoding"}
+TABLE_FLAGS = {"group": "--group", "weight": "--weight", **CSV_FLAGS}
+NAMED_COLUMNS = ("target", "group")
+NOTED = (*NAMED_COLUMNS, *CSV_FLAGS)        # what a model keeps of the table that it was trained on
+FRAMES = {"csv", "parquet"}
 
 
 @attrs.frozen
@@ -18,7 +22,7 @@ class Source:
     Attributes
     ----------
     path, format : str
-    target, columns, template, group, weight, separator : str or None
+    target, columns, template, group, weight, separator, decimal, encoding : str or None
     rows : int or None
         How many examples are read at a time; None: all.
     """
@@ -31,13 +35,16 @@ class Source:
     group: str | None = None
     weight: str | None = None
     separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
     rows: int | None = None
 
     @classmethod
-    def named(cls, arguments, default=None, rows=None):
+    def named(cls, arguments, default=None, rows=None, notes=None):
         """The source of a command; flags of other formats than that of the data are refused.
 
-        The format is what --format, the file's name or --columns say, else `default`.
+        The format is what --format, the file's name or --columns say, else `default`. Of flags that are not given `notes` tells what they
+        were in training, as `Source.notes` wrote it.
         """
         path = arguments.data
         flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
@@ -49,9 +56,22 @@ class Source:
             if name in given:
                 raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format "
                                   f"{' or '.join(others)}.")
-        if source.format != "csv" and source.separator is not None:
-            raise OptionError(f"{path} is read as {source.format}, for which --separator means nothing; leave it out, or say --format csv.")
-        return source
+        for name, flag in CSV_FLAGS.items():
+            if source.format != "csv" and name in given:
+                raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format csv.")
+        return attrs.evolve(source, **source.remembered(notes or {}, given))
+
+    def notes(self) -> dict:
+        """What later commands need not be told again."""
+        return {name: getattr(self, name) for name in ("format", *NOTED) if getattr(self, name) is not None}
+
+    def remembered(self, notes, given) -> dict:
+        """What notes of a training tell of data like these."""
+        if notes.get("format") == self.format:
+            names = () if self.has_columns else NOTED
+        else:
+            names = NAMED_COLUMNS if {notes.get("format"), self.format} <= FRAMES else ()
+        return {name: notes[name] for name in names if name not in given and isinstance(notes.get(name), str)}
 
     @property
     def has_columns(self) -> bool:

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from structperc.cli.facts import Facts
-from structperc.cli.files import answers, counted_in, is_text, opened_frames, outputs_of, parts, refuse_intervals
+from structperc.cli.files import answers, counted_in, is_text, opened_frames, outputs_of, parts, reader_of, refuse_intervals
 from structperc.components import Outputs
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, ask, options_alone
@@ -137,7 +137,7 @@ def survey(engine, source, plugins) -> dict:
                     raise file.missing_column(name)
             if targets:         # without, reading says what is missing
                 engine.classes = outputs.find_labels(file.distinct(targets), None).tolist()
-    return {"text_labels": engine.classes is not None and is_text(list(engine.classes))}
+    return {"text_labels": engine.classes is not None and is_text(list(engine.classes)), "reader": reader_of(engine)}
 
 
 def again(source, flags, what) -> None:

@@ -8,9 +8,19 @@ import sys
 from pathlib import Path
 
 from structperc import Engine
-from structperc.cli import column_files, streaming
+from structperc.cli import column_files, streaming, table_flags
 from structperc.cli.facts import Facts
-from structperc.cli.files import PART_ROWS, answers, check_writable, is_text, outputs_of, read, refuse_intervals
+from structperc.cli.files import (
+    PART_ROWS,
+    answers,
+    check_writable,
+    counted_in,
+    is_text,
+    outputs_of,
+    read,
+    reader_of,
+    refuse_intervals,
+)
 from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say
@@ -25,7 +35,10 @@ SCALE_RATIO = 100           # standard deviations that differ so much that train
 def fit(arguments) -> int:
     check_writable("--model", arguments.model, arguments.data, arguments.template)
     checkpoints = checkpoints_of(arguments)
-    settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin])
+    columns = table_flags.options_of(arguments)
+    if columns and table_flags.PLUGIN not in arguments.plugin:
+        arguments.plugin = [*arguments.plugin, table_flags.PLUGIN]
+    settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
     if arguments.rows != PART_ROWS and not arguments.stream:
@@ -41,6 +54,7 @@ def fit(arguments) -> int:
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar)
         else:
             facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume)
+        engine.notes["data"] = source.notes()
         engine.save(arguments.model)
     except DataError as error:
         if classes is None and "classes=" in str(error):
@@ -74,10 +88,12 @@ def checkpoints_of(arguments) -> list:
 
 def learn(engine, source, plugins, classes, resume) -> Facts:
     """Trains an engine on all data at once."""
-    table = read(source, plugins, text_labels=classes is not None and is_text(classes))
+    reader = None if source.has_columns else reader_of(engine)
+    table = read(source, plugins, text_labels=classes is not None and is_text(classes), reader=reader)
     if getattr(table.y, "ndim", 1) == 2:
         refuse_intervals(table, outputs_of(engine), engine.problem)
-    engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights, resume=resume)
+    with counted_in(table, source.path):
+        engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights, resume=resume)
     return Facts.of(table)
 
 
@@ -135,15 +151,15 @@ def data_facts(engine, arguments, facts) -> dict:
         return {"data": f"{counted(facts.examples, 'sentence')}, {counted(facts.rows, 'token')}",
                 "columns": f"{names}; {engine.n_features_in_} features by {template}"}
     names = getattr(engine, "feature_names_in_", None)
-    return {"rows": f"{facts}", "columns": f"{facts.columns}" if names is None else f"{facts.columns}: {shorten(names)}"}
+    return {"rows": f"{facts}", "columns": f"{facts.columns}" if names is None else f"{len(names)}: {shorten(names)}"}
 
 
 def next_steps(engine, arguments, facts) -> list[str]:
     """Commands and options to try."""
     model, data = shlex.quote(arguments.model), shlex.quote(arguments.data)
-    flags = {"--format": arguments.format, "--separator": arguments.separator}
-    if not facts.plain:
-        flags |= {"--columns": arguments.columns, "--target": arguments.target, "--group": arguments.group}
+    flags = {"--format": arguments.format}
+    if facts.columns is None and not facts.plain:
+        flags |= {"--columns": arguments.columns, "--target": arguments.target}
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",

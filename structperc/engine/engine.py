@@ -84,6 +84,9 @@ class Engine:
         What scores are divided by where they become probabilities: 1 without `calibrate`.
     classes_ : ndarray
         The labels in order.
+    notes : dict
+        What is to be kept beside the model in its file: texts, numbers, lists and dicts of these. The commands note the target and the
+        form of the data there.
     coef_, intercept_, thresholds_, ...
         What the plugin documents.
 
@@ -120,6 +123,7 @@ class Engine:
                 names = ", ".join(p.name for p in self.loaded_plugins[1:])
                 raise PluginError(f"no part for {hook}: none of the plugins ({names}) answers it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
+        self.notes = {}
         self._model = self.run = None
         self._turn = Turn()
 

@@ -119,6 +119,7 @@ def described(engine, model) -> tuple[dict, dict]:
         "plugin_options": {name: plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
                            if not callable(value)},
         "functions": {name: _called(value) for name, value in given.items() if callable(value)},
+        "notes": plain(engine.notes, "notes"),
         "context": {
             "n_features": context.n_features,
             "sparse": bool(context.sparse),
@@ -248,6 +249,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         raise
     except Exception as error:      # a header edited by hand can hold anything
         raise ModelFormatError(f"the header of {shown} has options that this version does not take: {error}") from None
+    engine.notes = field(header, "notes", dict) if "notes" in header else {}        # files of older versions have none
     for plugin, reference in zip(engine.loaded_plugins[1:], references, strict=False):
         for name, option in plugin.options.items():
             if name not in saved and name not in functions and not option.later and plugin.version == reference["version"]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from contextlib import closing, contextmanager
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.frames import FrameFile, is_number
 from structperc.files.opening import can_be_read_again, name_of, opened_text
@@ -17,13 +18,14 @@ from structperc.files.tables import Table
 __all__ = ["opened_csv", "read_csv", "stream_csv"]
 
 
-def read_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, separator=",") -> Table:
-    """Reads a CSV file with a header line; parameters and errors as of `stream_csv`."""
-    (table,) = stream_csv(path, target=target, features=features, weight=weight, group=group, text_labels=text_labels, separator=separator)
+def read_csv(path, **options) -> Table:
+    """Reads a CSV file with a header line; parameters and errors as of `stream_csv`, but for `rows`."""
+    (table,) = stream_csv(path, **options)
     return table
 
 
-def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, separator=",", rows=None):
+def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, separator=",", decimal=".",
+               encoding="utf-8", rows=None):
     """Reads a CSV file with a header line, part by part, for data that are larger than memory.
 
     Parameters
@@ -42,7 +44,13 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     text_labels : bool
         Whether labels are text even where they look like numbers. In parts, where a part cannot know of the others, say so where any does
         not look like a number.
-    separator : str
+    as_text : sequence of str, optional
+        For `structperc.components.TableReader`: X is a data frame as the file has it, with these columns as text and the others as text
+        where any cell but an empty one is no number. Without it all columns of X must hold numbers.
+    separator, decimal : str
+        The characters between cells and before decimals.
+    encoding : str
+        As Python names it: "utf-8", "cp1252", "latin-1", "utf-16".
     rows : int, optional
         The most rows of a part, fewer where rows are wide (2^22 cells); a part ends with a whole group, so more where one is longer.
         None: all.
@@ -66,15 +74,23 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     ...     [part.y.tolist() for part in stream_csv(file.name, target="level", rows=2)]
     [['low', 'low'], ['high']]
     """
-    with opened_csv(path, separator) as file:
-        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, rows=rows)
+    with opened_csv(path, separator, decimal, encoding) as file:
+        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
+                               rows=rows)
 
 
 @contextmanager
-def opened_csv(path, separator=","):
+def opened_csv(path, separator=",", decimal=".", encoding="utf-8"):
     """A `CsvFile`, to be read once."""
-    with opened_text(path) as text:
-        yield CsvFile(path, separator, text)
+    if len(decimal) != 1 or decimal == separator:
+        raise OptionError(f"decimal={decimal!r}: expected one character before decimals, another than the separator {separator!r}.")
+    try:
+        name = codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        raise OptionError(f"encoding={encoding!r:.60} is unknown; expected a name such as utf-8, cp1252, latin-1 or utf-16.") from None
+    name = "utf-8-sig" if name == "utf-8" else name         # a mark at the beginning is no text
+    with opened_text(path, name) as text:
+        yield CsvFile(path, separator, text, decimal, name)
 
 
 class Replay:
@@ -116,17 +132,18 @@ class CsvFile(FrameFile):
     separator : str
     file : text file
         Opened at its beginning.
+    decimal, encoding : str
     """
 
-    def __init__(self, path, separator, file):
-        self.path, self.name, self.separator, self.file = path, name_of(path), separator, Replay(file)
-        super().__init__(self.name, self.read_header())
+    def __init__(self, path, separator, file, decimal=".", encoding="utf-8-sig"):
+        self.path, self.name, self.separator, self.file, self.encoding = path, name_of(path), separator, Replay(file), encoding
+        super().__init__(self.name, self.read_header(), decimal)
 
     def frames(self, rows=None, text=(), columns=None):
         pandas = require("pandas", "reading CSV files", "cli")
         try:
             frames = pandas.read_csv(self.file, sep=self.separator, dtype=dict.fromkeys(text, str), keep_default_na=False, low_memory=False,
-                                     usecols=columns, chunksize=rows)
+                                     usecols=columns, chunksize=rows, decimal=self.decimal)
             yield from [frames] if rows is None else frames
         except UnicodeDecodeError as error:
             raise self.not_text(error) from None
@@ -175,7 +192,7 @@ class CsvFile(FrameFile):
 
     def records(self):
         """(line number, cells) of every line that is not blank, the header included; the file is read once more for it."""
-        with opened_text(self.path) as file:
+        with opened_text(self.path, self.encoding) as file:
             reader = csv.reader(file, delimiter=self.separator)
             for cells in reader:
                 if cells:
@@ -200,7 +217,9 @@ class CsvFile(FrameFile):
         return DataError(f"{self.name}, line {line} has {len(cells)} cells, but the header has {len(header)}; make all lines equally long.")
 
     def not_text(self, error) -> DataError:
-        return DataError(f"{self.name} is no CSV file in UTF-8 ({error}); save it as UTF-8 text, or name another --format.")
+        said = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding
+        return DataError(f"{self.name} is no CSV file in {said} ({error}); name its --encoding, such as cp1252 or utf-16, or save it as "
+                         f"UTF-8 text.")
 
     def damage(self, error) -> DataError:
         """Why the file could not be parsed: a ragged line, or an open quote."""

@@ -11,7 +11,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.files.tables import GroupRuns, Table
-from structperc.reading.column_faults import ColumnError, find_fault, mends_of, one_by_one
+from structperc.reading.column_faults import MISSING_WORDS, ColumnError, find_fault, mends_of, one_by_one
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
 
@@ -25,10 +25,12 @@ class FrameFile:
         What messages call it.
     header : list of str
         The names of its columns, and the same as a set in `columns`.
+    decimal : str
+        The character before decimals.
     """
 
-    def __init__(self, name, header):
-        self.name, self.header, self.columns = name, header, frozenset(header)
+    def __init__(self, name, header, decimal="."):
+        self.name, self.header, self.columns, self.decimal = name, header, frozenset(header), decimal
 
     def frames(self, rows=None, text=(), columns=None):
         """Data frames of at most so many rows (None: one of all), the columns `text` as text; only `columns`, where given."""
@@ -46,7 +48,7 @@ class FrameFile:
         """What is wrong with the whole row, a DataError, if anything is."""
         return None
 
-    def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=False, rows=None):
+    def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, rows=None):
         """Tables one after the other; parameters as in `structperc.files.csv_tables.stream_csv`."""
         targets = self.targets(target)
         for name in (*targets, weight, group, *(features or ())):
@@ -60,14 +62,16 @@ class FrameFile:
             if not features:
                 raise DataError(f"{self.name} has no column beside {' and '.join(map(repr, self.header))}; features are needed to learn "
                                 f"from.")
-        text = (*(targets if text_labels or len(targets) == 2 else ()), *(() if group is None else (group,)))
+        text = (*(targets if text_labels or len(targets) == 2 else ()), *(() if group is None else (group,)),
+                *(name for name in as_text or () if name in self.columns))
         frames = self.frames(self.rows_of_a_part(rows), text)
         groups = None if group is None else GroupRuns(self.name, group)
         first = 0
         for frame in frames if group is None or rows is None else whole_groups(frames, group):
             if len(frame) == 0:
                 continue
-            yield Table(self.matrix(frame, list(features), first), self.answers(frame, targets, text_labels, first),
+            yield Table(self.matrix(frame, list(features), first) if as_text is None else self.typed(frame, list(features), as_text),
+                        self.answers(frame, targets, text_labels, first),
                         None if weight is None else self.matrix(frame, [weight], first).to_numpy()[:, 0],
                         None if group is None else groups.offsets(frame[group].to_numpy(dtype=object)), first)
             first += len(frame)
@@ -99,15 +103,37 @@ class FrameFile:
         chosen = frame[names]
         odd = [name for name, dtype in zip(names, chosen.dtypes, strict=True) if dtype.kind not in "iufb"]
         if odd:
-            chosen = chosen.assign(**{name: pandas.to_numeric(frame[name].astype(str), errors="coerce") for name in odd})
+            chosen = chosen.assign(**{name: self.numbers(frame[name]) for name in odd})
         values = np.ascontiguousarray(chosen.to_numpy(dtype=np.float64))
         finite = np.isfinite(values)
         if not finite.all():
             bad = [names[j] for j in np.flatnonzero(~finite.all(axis=0))]
-            faults = list(filter(None, (find_fault(name, frame[name].tolist()) for name in bad)))
+            faults = list(filter(None, (find_fault(name, self.pointed(frame[name]).tolist()) for name in bad)))
             row, column = (int(i) for i in np.argwhere(~finite)[0])
             raise self.unusable(faults, first) or self.bad_cell(first + row, names[column], frame[names[column]].iloc[row])
         return pandas.DataFrame(values, columns=names, copy=False)
+
+    def typed(self, frame, names, as_text):
+        """Columns of a data frame, as numbers where all cells are but empty ones, and no text is asked for."""
+        found = {}
+        for name in names:
+            column = frame[name]
+            if column.dtype.kind not in "iufbM" and name not in as_text:
+                numbers = self.numbers(column)
+                known = column.notna() & ~column.astype(str).str.strip().isin(MISSING_WORDS)
+                column = column if (known & numbers.isna()).any() else numbers
+            found[name] = column
+        return require("pandas", "reading tables", "cli").DataFrame(found, copy=False)
+
+    def numbers(self, column):
+        """A column that came as something else, as numbers, NaN where it holds none."""
+        return require("pandas", "reading tables", "cli").to_numeric(self.pointed(column).astype(str), errors="coerce")
+
+    def pointed(self, column):
+        """A column with a point before the decimals of its texts."""
+        if self.decimal == "." or column.dtype.kind in "iufbM":
+            return column
+        return column.map(lambda cell: cell.replace(self.decimal, ".", 1) if isinstance(cell, str) else cell)
 
     def answers(self, frame, targets, text_labels, first):
         """The column of labels, or the two of intervals."""

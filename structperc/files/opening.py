@@ -59,10 +59,10 @@ def opened(path):
 
 
 @contextmanager
-def opened_text(path):
-    """A file opened for text in UTF-8, its line ends as they are; see `opened`."""
+def opened_text(path, encoding="utf-8-sig"):
+    """A file opened for text, its line ends as they are; see `opened`."""
     with opened(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        text = io.TextIOWrapper(file, encoding=encoding, newline="")
         try:
             yield text
         finally:

@@ -16,20 +16,20 @@ from structperc.files.tables import Table
 __all__ = ["opened_parquet", "read_parquet", "stream_parquet"]
 
 
-def read_parquet(path, *, target=None, features=None, weight=None, group=None, text_labels=False) -> Table:
-    """Reads a whole file; parameters and errors as of `stream_parquet`."""
-    (table,) = stream_parquet(path, target=target, features=features, weight=weight, group=group, text_labels=text_labels)
+def read_parquet(path, **options) -> Table:
+    """Reads a whole file; parameters and errors as of `stream_parquet`, but for `rows`."""
+    (table,) = stream_parquet(path, **options)
     return table
 
 
-def stream_parquet(path, *, target=None, features=None, weight=None, group=None, text_labels=False, rows=None):
+def stream_parquet(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, rows=None):
     """Reads a Parquet file part by part, for data that are larger than memory.
 
     Parameters
     ----------
     path : path
         Of a file; no folder, and no standard input, since its contents are listed at its end.
-    target, features, weight, group, text_labels, rows
+    target, features, weight, group, text_labels, as_text, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
     Yields
@@ -44,7 +44,8 @@ def stream_parquet(path, *, target=None, features=None, weight=None, group=None,
         When pyarrow is not installed.
     """
     with opened_parquet(path) as file:
-        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, rows=rows)
+        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
+                               rows=rows)
 
 
 @contextmanager

@@ -204,10 +204,11 @@ def test_structures_over_groups_of_rows(talks, run):
     files = ("--target", "attended", "--group", "day")
     code, out, err = run("fit", "subsets", "talks.csv", *files, "--model", "plan.model", "--set", "epochs=200")
     assert (code, err) == (0, "") and "40 in 10 examples" in out and "2: length, worth" in out
-    assert "evaluate plan.model OTHER_DATA --target attended --group day" in out
-    code, out, err = run("predict", "plan.model", "talks.csv", "--group", "day")
+    assert "evaluate plan.model OTHER_DATA\n" in out           # the model keeps the target and the group
+    assert run("predict", "plan.model", "talks.csv", "--group", "day") == run("predict", "plan.model", "talks.csv")
+    code, out, err = run("predict", "plan.model", "talks.csv")
     assert (code, err) == (0, "") and out.split()[1:] == [str(mark) for mark in talks["attended"]]
-    assert run("evaluate", "plan.model", "talks.csv", *files)[1].splitlines()[1:] == ["  mean loss (hamming)  0.0000"]
+    assert run("evaluate", "plan.model", "talks.csv")[1].splitlines()[1:] == ["  mean loss (hamming)  0.0000"]
     talks.assign(attended=1 - talks["attended"]).to_csv("wrong.csv", index=False)
     assert run("evaluate", "plan.model", "wrong.csv", *files)[1].splitlines()[1:] == ["  mean loss (hamming)  4.0000"]
 
@@ -500,6 +501,8 @@ def test_plot_draws_what_the_model_has(fitted, run):
 
 
 def test_plot_refuses_what_it_cannot_draw(fitted, data, run, monkeypatch):
+    fitted.notes = {}
+    fitted.save("my.model")
     assert "needs --target" in run("plot", "my.model", "--data", "test.csv", "--output", "a.png")[2]
     code, _, err = run("plot", "my.model", "--output", "a.bmp2")
     assert code == 2 and "bmp2" in err and one_line(err)
