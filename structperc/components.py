@@ -17,6 +17,7 @@ from structperc.core.weights import PrimalWeights, Weights
 from structperc.engine.trainers import EpochRecord, OnlineTrainer, Trainer
 from structperc.reading.keyed import KeyedReader, KeyedRows
 from structperc.reading.named import NamedReader
+from structperc.reading.pairs import PairReader
 from structperc.reading.readers import Reader
 from structperc.reading.table_reader import TableReader
 
@@ -24,7 +25,8 @@ __all__ = [
     "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate", "Example",
     "ExampleCosts", "Features", "HammingLoss", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss",
     "NamedReader",
-    "OnlineTrainer", "Outputs", "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
+    "OnlineTrainer", "Outputs", "PairReader",
+    "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
     "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader",
     "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer", "Trial", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
 ]  # fmt: skip

@@ -6,11 +6,10 @@ from collections.abc import Callable
 import numpy as np
 
 from structperc import Option, hookimpl
-from structperc.components import Argmax, RowFeatures
+from structperc.components import Argmax, PairReader, RowFeatures
 from structperc.errors import DataError, PluginError
 from structperc.solvers.matchings import k_best_matchings, match_pairs
 from structperc_matching.outputs import Matchings, PartnerLoss
-from structperc_matching.reading import PairReader
 
 MOST_CELLS = 4_000_000          # of the tables of k best matchings
 

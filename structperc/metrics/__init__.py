@@ -1,5 +1,13 @@
 """How good predictions are: measures of ranks, classes, labels of tokens and rankings, and the ones that suit an engine."""
 
+from structperc.metrics.clusters import (
+    Agreement,
+    adjusted_rand_index,
+    b_cubed_scores,
+    ceaf_scores,
+    cluster_measures,
+    pairwise_scores,
+)
 from structperc.metrics.engines import losses, losses_of, measures, measures_of
 from structperc.metrics.intervals import (
     interval_absolute_error,
@@ -25,9 +33,10 @@ from structperc.metrics.ranking import mean_average_precision, ndcg_at_k, precis
 from structperc.metrics.tokens import sentences, token_measures, unseen_labels
 
 __all__ = [
-    "accuracy", "accuracy_within_one", "are_phrase_tags", "codes", "confusion_matrix", "interval_absolute_error", "interval_codes",
-    "interval_coverage", "interval_distances", "interval_measures", "losses", "losses_of", "macro_f1", "macro_mean_absolute_error",
-    "mean_absolute_error", "mean_average_precision", "mean_interval_width", "measures", "measures_of", "ndcg_at_k", "phrase_f1",
+    "Agreement", "accuracy", "accuracy_within_one", "adjusted_rand_index", "are_phrase_tags", "b_cubed_scores", "ceaf_scores",
+    "cluster_measures", "codes", "confusion_matrix", "interval_absolute_error", "interval_codes", "interval_coverage",
+    "interval_distances", "interval_measures", "losses", "losses_of", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error",
+    "mean_average_precision", "mean_interval_width", "measures", "measures_of", "ndcg_at_k", "pairwise_scores", "phrase_f1",
     "phrase_scores", "phrases", "precision_at_k", "quadratic_weighted_kappa", "rank_measures", "sentences", "tag_scheme", "tags",
     "token_measures", "unseen_labels",
 ]  # fmt: skip

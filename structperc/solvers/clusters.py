@@ -7,16 +7,17 @@ import numbers
 import attrs
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from structperc.core.errors import DataError, OptionError, shortened
+from structperc.solvers.best_partitions import best_partition
 from structperc.solvers.conflicts import packed, violated
-from structperc.solvers.contraction import joined, moved
+from structperc.solvers.contraction import connected, joined, moved
 from structperc.solvers.integer_programs import ILP
 
 TOLERANCE = 1e-6                # of whole numbers, violated cycles and, relative to the largest score, of a gap that counts as none
 ROUNDING = 1e-12                # of sums, relative to the largest score: what a move has to gain at least
-EXACT_CYCLES, EXACT_LP, EXACT_MILP, LOCAL = STATUSES = "exact-cycles", "exact-lp", "exact-milp", "local"
+FEW = 12                        # items whose subsets are all looked at
+EXACT_CYCLES, EXACT_SUBSETS, EXACT_LP, EXACT_MILP, LOCAL = STATUSES = "exact-cycles", "exact-subsets", "exact-lp", "exact-milp", "local"
 
 
 @attrs.frozen(eq=False)
@@ -31,8 +32,9 @@ class Clustering:
         The sum of the scores of the pairs inside clusters.
     bound : float
         No clusters score more, up to 1e-6 of the largest score.
-    status : {"exact-cycles", "exact-lp", "exact-milp", "local"}
-        What proved the clusters optimal: conflicted cycles of pairs, the linear program, branch and bound, or nothing.
+    status : {"exact-cycles", "exact-subsets", "exact-lp", "exact-milp", "local"}
+        What proved the clusters optimal: conflicted cycles of pairs, all subsets of at most 12 items, the linear program, branch and bound,
+        or nothing. The last of these, where several parts of the items needed different proofs.
     """
 
     labels: np.ndarray
@@ -126,10 +128,10 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     -----
     No cluster of the answer goes beyond items that positive pairs connect. Greedy clusters come first: pairs joined by falling score, then
     items moved while that gains. Cycles of a negative pair and positive ones that share no score bound all clusterings, and often prove
-    these optimal. Else the linear program of such items is solved, x = 1 for a pair inside a cluster, with the inequalities of violated
-    cycles added until none is left (triangles, where all pairs are listed); then branch and bound, with the same inequalities. Which of
-    several optimal clusterings is found is not promised, but the same each time; items are not joined at a gain of 0. Ctrl-C waits for
-    HiGHS.
+    these optimal. Where they do not, all subsets of such items are looked at if they are 12 at most. Else their linear program is solved,
+    x = 1 for a pair inside a cluster, with the inequalities of violated cycles added until none is left (triangles, where all pairs are
+    listed); then branch and bound, with the same inequalities. Which of several optimal clusterings is found is not promised, but it is the
+    same each time; items are not joined at a gain of 0. Ctrl-C waits for HiGHS.
 
     Examples
     --------
@@ -168,7 +170,10 @@ def solved(n, first, second, scores, most_pairs, most_nodes) -> Clustering:
         items, ends = np.unique([first[own], second[own]], return_inverse=True)
         program = ClusterProgram(len(items), *ends.reshape(2, -1).astype(np.intc), scores[own],
                                  np.unique(labels[items], return_inverse=True)[1], bound[p])
-        program.solve(most_nodes)
+        if len(items) <= FEW:
+            program.look_at_all()
+        else:
+            program.solve(most_nodes)
         labels[items] = n + items[program.labels]       # no label of another part
         score[p], bound[p], status = program.score, program.bound, max(status, program.status, key=STATUSES.index)
     total = float(score.sum())
@@ -176,7 +181,7 @@ def solved(n, first, second, scores, most_pairs, most_nodes) -> Clustering:
 
 
 class ClusterProgram:
-    """The linear program of the clusters of some items, with inequalities for the cycles found so far, and the best clusters so far.
+    """The clusters of some items as a linear program, with inequalities for the cycles found so far, and the best clusters so far.
 
     Parameters
     ----------
@@ -195,7 +200,7 @@ class ClusterProgram:
 
     def __init__(self, n, first, second, scores, labels, bound):
         self.n, self.first, self.second, self.scores = n, first, second, scores
-        self.graph, self.scale, self.cycles = adjacency(n, first, second), largest(scores), []
+        self.scale, self.cycles = largest(scores), []
         self.labels, self.score, self.bound, self.status = None, -np.inf, bound, LOCAL
         self.consider(labels)
 
@@ -205,13 +210,21 @@ class ClusterProgram:
         if score > self.score:
             self.labels, self.score = labels, score
 
+    def look_at_all(self):
+        """Finds the best of all clusters of few items."""
+        table = np.zeros((self.n, self.n))
+        table[self.first, self.second] = table[self.second, self.first] = self.scores
+        self.consider(best_partition(table))
+        self.bound, self.status = self.score, EXACT_SUBSETS
+
     def solve(self, most_nodes=None):
         """One program after the other, first over fractions, then over whole numbers, until none violates a cycle."""
+        graph = adjacency(self.n, self.first, self.second)
         for relaxed, proof in ((True, EXACT_LP), (False, EXACT_MILP)):
             while True:
                 found = self.program().solve(self.scores, relaxed, most_nodes)
                 self.bound = min(self.bound, found.bound)
-                cycles = violated(*self.graph, np.round(1.0 - found.v, 9), TOLERANCE)
+                cycles = violated(*graph, np.round(1.0 - found.v, 9), TOLERANCE)
                 self.cycles += cycles
                 self.consider(greedy(self.n, self.first, self.second, np.where(self.scores > -np.inf, found.v - 0.5, -np.inf), self.scores))
                 if self.bound - self.score <= TOLERANCE * self.scale:
@@ -246,12 +259,6 @@ def greedy(n, first, second, guide, scores):
         labels = joined(n, (codes // n).astype(np.intc), (codes % n).astype(np.intc), sums)[labels]
 
 
-def connected(n, first, second):
-    """A number for each item, the same for items that the pairs connect."""
-    graph = csr_array((np.ones(len(first)), (first, second)), shape=(n, n))
-    return connected_components(graph, directed=False)[1]
-
-
 def adjacency(n, first, second):
     """Whom each item is paired with: starts, neighbours and numbers of pairs, as `PairGraph` takes them."""
     ends, others = np.concatenate([first, second]), np.concatenate([second, first])
@@ -282,7 +289,7 @@ def refuse(scores, first, second):
 
 
 def read_pairs(first, second, scores, n_items=None, ordered=False):
-    """How many items there are, the two ends of each pair as int32, and its score below +inf; with `ordered` i, j and j, i are two pairs."""
+    """How many items there are, the two ends of each pair as int32, and its score below +inf; `ordered`: i, j and j, i are two pairs."""
     ends = [read_items(side, name) for side, name in ((first, "first"), (second, "second"))]
     s = np.asarray(scores, dtype=float)
     if not s.shape == ends[0].shape == ends[1].shape:

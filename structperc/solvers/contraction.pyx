@@ -96,13 +96,8 @@ cdef class Contraction:
     cdef void name(self) noexcept nogil:
         """Every item's cluster, by the item that all others of it were joined to."""
         cdef Py_ssize_t i
-        cdef int u
         for i in range(self.cluster.shape[0]):
-            u = <int> i
-            while self.cluster[u] != u:
-                self.cluster[u] = self.cluster[self.cluster[u]]
-                u = self.cluster[u]
-            self.cluster[i] = u
+            self.cluster[i] = top(self.cluster, <int> i)
 
 
 def joined(n, first, second, scores):
@@ -195,3 +190,46 @@ def moved(int[::1] labels, const int[::1] starts, const int[::1] neighbours, con
     if stopped:
         raise take_interruption()
     return any
+
+
+def connected(Py_ssize_t n, first, second):
+    """The components of a graph.
+
+    Parameters
+    ----------
+    n : int
+        How many items there are.
+    first, second : int arrays of shape (n_pairs,)
+        Items, from 0 to n - 1.
+
+    Returns
+    -------
+    int32 array of shape (n,)
+        A label for each item, from 0 in the order of first items.
+    """
+    cdef const int[::1] ends = np.ascontiguousarray(first, dtype=np.intc), others = np.ascontiguousarray(second, dtype=np.intc)
+    cdef int[::1] parent = np.arange(n, dtype=np.intc), labels = np.full(n, -1, dtype=np.intc)
+    cdef Py_ssize_t e
+    cdef int u, v, label = 0
+    with nogil:
+        for e in range(ends.shape[0]):
+            u, v = top(parent, ends[e]), top(parent, others[e])
+            if u < v:
+                parent[v] = u
+            else:
+                parent[u] = v
+        for u in range(<int> n):                        # the lowest item of each component is its top
+            v = top(parent, u)
+            if v == u:
+                labels[u] = label
+                label += 1
+            else:
+                labels[u] = labels[v]
+    return np.asarray(labels)
+
+
+cdef inline int top(int[::1] parent, int u) noexcept nogil:
+    while parent[u] != u:
+        parent[u] = parent[parent[u]]
+        u = parent[u]
+    return u

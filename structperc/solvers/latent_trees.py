@@ -11,6 +11,7 @@ from structperc.solvers.clusters import read_pairs
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
 
 MOST_NAMED = 8              # items in a message
+ARC_IN, SMALL = 30, 3000    # one arc in so many entries of a full table, or a table of so many, is faster than a sparse one
 
 
 def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
@@ -40,8 +41,8 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
     Notes
     -----
     Without labels an item is joined only where that gains something: arcs of score 0 or less are in no answer. That is the maximum
-    arborescence with a root arc of score 0 to each item, O(m log n). With labels, each cluster has the best arborescence with exactly one root
-    arc, O(k^2) for k items. Among equal trees the solvers of arborescences choose, the same way each time.
+    arborescence with a root arc of score 0 to each item, O(m log n). With labels, each cluster has the best arborescence with exactly
+    one root arc, O(k^2) for k items. Among equal trees the solvers of arborescences choose, the same way each time.
 
     Examples
     --------
@@ -57,9 +58,7 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
     n, heads, dependents, scores = read_pairs(heads, dependents, scores, n_items, ordered=True)
     if labels is None:
         arcs = np.flatnonzero(scores > 0)               # another arc into an item loses against the root's
-        rows, columns = np.concatenate([np.zeros(n, dtype=int), heads[arcs] + 1]), np.concatenate([np.arange(n), dependents[arcs]]) + 1
-        table = coo_array((np.concatenate([np.zeros(n), scores[arcs]]), (rows, columns)), shape=(n + 1, n + 1))
-        return arcs[chosen(heads[arcs], dependents[arcs], max_sparse_arborescence(table)[0] - 1)]
+        return arcs[chosen(heads[arcs], dependents[arcs], heads_of_all(n, heads[arcs], dependents[arcs], scores[arcs]))]
     labels = np.asarray(labels)
     if labels.shape != (n,):
         raise DataError(f"labels={shortened(labels)} of shape {labels.shape}; expected a label for each of the {n} items.")
@@ -70,6 +69,18 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
 def chosen(heads, dependents, head_of):
     """The places of the arcs that lead to an item from its head."""
     return np.flatnonzero(head_of[dependents] == heads)
+
+
+def heads_of_all(n, heads, dependents, scores):
+    """The head of each item in the best trees, -1 for the root."""
+    if (n + 1) ** 2 <= ARC_IN * len(scores) + SMALL:
+        table = np.full((n + 1, n + 1), -np.inf)
+        table[0] = 0
+        table[heads + 1, dependents + 1] = scores
+        return max_arborescence(table)[0] - 1
+    rows, columns = np.concatenate([np.zeros(n, dtype=np.intp), heads + 1]), np.concatenate([np.arange(n), dependents]) + 1
+    table = coo_array((np.concatenate([np.zeros(n), scores]), (rows, columns)), shape=(n + 1, n + 1))
+    return max_sparse_arborescence(table)[0] - 1
 
 
 def heads_within(labels, heads, dependents, scores):

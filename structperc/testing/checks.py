@@ -148,7 +148,7 @@ def agreeing_is_counting_the_same(case):
 
 
 def decoding_is_undone(case):
-    """`encode_answers` (where gold outputs are whole structures, `encode`) gives back the structure that `decode` shows."""
+    """`encode_answers` (of whole gold outputs, `encode`) gives back the structure that `decode` shows; of hidden parts, one shown alike."""
     outputs, rows = case.parts.outputs, case.rows_of(case.data)
     answers = [case.some_structures(x)[-1] for x in case.examples]
     shown = outputs.decode_many(answers, rows)
@@ -159,7 +159,10 @@ def decoding_is_undone(case):
             return str(error)
         raise
     for x, y, later in zip(case.examples, answers, again, strict=True):
-        require(np.array_equal(case.counts(x, [y]), case.counts(x, [later])),
+        same = np.array_equal(case.counts(x, [y]), case.counts(x, [later]))
+        if outputs.partial_gold and not same:           # what is hidden may differ
+            same = np.array_equal(listed(shown)[x.index], listed(outputs.decode_many([later], rows, [x.index]))[0])
+        require(same,
                 f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(shown)[x.index]!r}, which is encoded as {later}.")
     return None
 

@@ -1,0 +1,95 @@
+"""Clusters of items, learned from features of pairs: correlation clustering, exact or greedy, or latent trees."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from structperc import Option, hookimpl
+from structperc.components import Argmax, PairReader, RowFeatures
+from structperc.errors import DataError, UnusedOption
+from structperc.solvers.clusters import cluster_pairs
+from structperc.solvers.latent_trees import max_latent_trees
+from structperc_clusters.outputs import Clusterings, LatentTrees, LinkLoss, inside
+
+options = {
+    "solver": Option("exact", choices=("exact", "greedy", "trees"),
+                     help="sums of pairs in clusters, exact or greedy; or trees of pairs, which are hidden in clusters"),
+    "most_pairs": Option(None, types=(type(None), int), low=0,
+                         help="of solver=exact: items that more pairs of positive score connect are clustered greedily"),
+    "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound of solver=exact stops; none: at the optimum"),
+    "missing": Option(1.0, low=0.0, help="of solver=trees: what a link too few costs, where a wrong one costs 1"),
+    "comparison": Option(None, types=(type(None), Callable),
+                         help="a function of a table that answers with the features of pairs of its rows"),
+    "show": Option("labels", choices=("labels", "rows"),
+                   help="whether y and answers are a cluster's label for each item, or the rows of X whose items share a cluster"),
+}
+losses = ("links",)
+
+
+class Partition(Argmax):
+    """The clusters of largest score by `cluster_pairs`, with its tie rule: nothing is joined at a gain of 0.
+
+    Parameters
+    ----------
+    most_pairs, most_nodes : int or None
+        With a number, answers may be less than optimal; `Engine.optimality_gaps` tells which.
+    """
+
+    def __init__(self, most_pairs, most_nodes):
+        self.most_pairs, self.most_nodes, self.exact = most_pairs, most_nodes, most_pairs is None and most_nodes is None
+
+    def argmax(self, scores, x):
+        try:
+            found = cluster_pairs(*x.keys.T, np.asarray(scores), most_pairs=self.most_pairs, most_nodes=self.most_nodes)
+        except DataError as error:
+            raise DataError(f"example {x.index} cannot be clustered: {error}") from None
+        x.bound = found.gap
+        return inside(found.labels, x)
+
+
+class Trees(Argmax):
+    """The best trees by `max_latent_trees`, with its tie rule: nothing is joined at a gain of 0."""
+
+    def argmax(self, scores, x):
+        try:
+            return max_latent_trees(*x.keys.T, np.asarray(scores))
+        except DataError as error:
+            raise DataError(f"example {x.index} cannot be clustered: {error}") from None
+
+
+@hookimpl
+def structperc_reader(context):
+    return PairReader(context.options["comparison"], "ordered" if context.options["solver"] == "trees" else "unordered")
+
+
+@hookimpl
+def structperc_outputs(context):
+    given = context.options
+    used = {"exact": ("most_pairs", "most_nodes"), "trees": ("missing",)}.get(given["solver"], ())
+    for name in ("most_pairs", "most_nodes", "missing"):
+        if name not in used and given[name] != options[name].default:
+            raise UnusedOption(f"{name} has no effect with solver={given['solver']!r}; leave it out.", name)
+    return (LatentTrees if given["solver"] == "trees" else Clusterings)(given["show"])
+
+
+@hookimpl
+def structperc_features(context):
+    return RowFeatures(context.n_features, context.fit_intercept)
+
+
+@hookimpl
+def structperc_argmax(context):
+    given = context.options
+    if given["solver"] == "trees":
+        return Trees()
+    return Partition(0 if given["solver"] == "greedy" else given["most_pairs"], given["most_nodes"])
+
+
+@hookimpl
+def structperc_loss(context):
+    return LinkLoss(context.options["missing"]) if context.loss == "links" else None
+
+
+def sample(random, n_examples):
+    """Features of all pairs of up to four items, in both directions."""
+    return [random.normal(size=(n, n, 3)) for n in random.integers(2, 5, n_examples)]

@@ -1,0 +1,192 @@
+"""Clusters as sets of pairs, or as hidden trees of pairs, and the loss of trees."""
+
+import itertools
+
+import numpy as np
+
+from structperc.components import Loss, Outputs
+from structperc.errors import DataError, PluginError, shortened
+from structperc.metrics import cluster_measures
+from structperc.plugin_tools import is_listed
+from structperc.solvers.clusters import connected
+from structperc.solvers.latent_trees import max_latent_trees
+
+MOST_LISTED = 8             # items of an example whose clusters, or trees, are enumerated
+
+
+def ends(x):
+    """The first and the second item of each pair of an example."""
+    return x.keys.T.astype(np.intp)
+
+
+def n_items(x):
+    """As many as the pairs of an example name."""
+    return int(x.keys.max(initial=-1)) + 1
+
+
+def clusters(pairs, x):
+    """A label for each item of an example: items that these pairs connect share one."""
+    first, second = ends(x)
+    chosen = np.fromiter(pairs, dtype=np.intp)
+    return connected(n_items(x), first[chosen], second[chosen])
+
+
+def inside(labels, x):
+    """The pairs of an example whose items have the same label."""
+    first, second = ends(x)
+    return np.flatnonzero(labels[first] == labels[second])
+
+
+class Clusterings(Outputs):
+    """Clusters of the items of an example. Atoms are the pairs, a structure is the pairs inside clusters.
+
+    Items of one cluster that no pairs inside it connect count as two clusters: they have the same pairs.
+
+    Parameters
+    ----------
+    shown : {"labels", "rows"}
+        Whether users give and see a label for each item, numbered from 0 in the order of first items, or rows of X.
+    """
+
+    def __init__(self, shown="labels"):
+        self.shown = shown
+
+    def decode(self, y, x):
+        labels = clusters(y, x)
+        return labels if self.shown == "labels" else tuple(inside(labels, x).tolist())
+
+    def encode(self, y, rows):
+        if self.shown == "labels" and is_listed(y) and len(y) == rows.n_examples:
+            y = [inside(read_labels(one, rows.example(i)), rows.example(i)) for i, one in enumerate(y)]
+        return super().encode(y, rows)
+
+    def check_structure(self, x, y):
+        super().check_structure(x, y)
+        missing = set(inside(clusters(y, x), x).tolist()) - set(y)
+        if missing:
+            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {named(min(missing), x)}, but "
+                              f"pair {min(missing)} of these is not among them.")
+
+    def enumerate(self, x):
+        n = n_items(x)
+        return {tuple(inside(labels, x).tolist()): None for labels in partitions(n)} if n <= MOST_LISTED else None
+
+    def atom_names(self, x):
+        return [named(a, x) for a in range(x.n_rows)]
+
+    def measures(self, y_true, y_pred):
+        """Those of all examples' clusters as one clustering."""
+        if self.shown != "labels" or not len(y_true):
+            return {}
+        gold, found = [], []
+        for i, (one, other) in enumerate(zip(y_true, y_pred, strict=True)):
+            gold += [(i, str(label)) for label in np.asarray(one).tolist()[:len(other)]]
+            found += [(i, str(label)) for label in np.asarray(other).tolist()]
+        return cluster_measures(*(np.unique(side, axis=0, return_inverse=True)[1].reshape(-1) for side in (gold, found)))
+
+
+class LatentTrees(Clusterings):
+    """Trees of arcs whose items are clusters. Atoms are the arcs, a structure is the arcs of all trees; one item of each has no arc.
+
+    Gold outputs are clusters, encoded as the arcs inside them: which trees they have is hidden.
+    """
+
+    default_loss = "links"
+
+    def __init__(self, shown="labels"):
+        super().__init__(shown)
+        self.partial_gold = True
+
+    def check_gold(self, gold, rows, features):
+        for i in range(rows.n_examples):
+            x = rows.example(i)
+            x.n_atoms = features.n_atoms(x)
+            try:
+                Clusterings.check_structure(self, x, gold[i])
+                self.complete(gold[i], np.zeros(x.n_atoms), x)
+            except (DataError, PluginError) as error:
+                raise DataError(f"y[{i}] cannot be used: {error}") from None
+
+    def check_structure(self, x, y):
+        Outputs.check_structure(self, x, y)
+        _, second = ends(x)
+        chosen = list(y)
+        if len(set(second[chosen].tolist())) < len(chosen):
+            raise PluginError(f"the arcs {shortened(y)} of example {x.index} lead to an item twice.")
+        if clusters(y, x).max(initial=-1) + 1 + len(chosen) != n_items(x):
+            raise PluginError(f"the arcs {shortened(y)} of example {x.index} make a cycle.")
+
+    def encode_answers(self, answers, rows):
+        """Trees that have these clusters: the tree of an answer is hidden, too."""
+        gold = self.encode(answers, rows)
+        found = [self.complete(gold[i], np.zeros(rows.example(i).n_rows), rows.example(i)) for i in range(rows.n_examples)]
+        return Outputs.encode(self, found, rows)
+
+    def agrees(self, gold, y, x):
+        return np.array_equal(clusters(gold, x), clusters(y, x))
+
+    def complete(self, gold, scores, x):
+        return tuple(max_latent_trees(*x.keys.T, np.asarray(scores), labels=clusters(gold, x)).tolist())
+
+    def enumerate(self, x):
+        n, (_, second) = n_items(x), ends(x)
+        if n > MOST_LISTED:
+            return None
+        into = [[None, *np.flatnonzero(second == item).tolist()] for item in range(n)]
+        sets = (tuple(sorted(a for a in arcs if a is not None)) for arcs in itertools.product(*into))
+        return (arcs for arcs in sets if clusters(arcs, x).max(initial=-1) + 1 + len(arcs) == n)
+
+
+class LinkLoss(Loss):
+    """Arcs between different gold clusters, and `missing` for each that is needed inside gold clusters and not there.
+
+    A gold cluster of k items needs k - 1 arcs. The loss is 0 for trees of the gold clusters only, whichever trees these are.
+
+    Parameters
+    ----------
+    missing : float
+    """
+
+    def __init__(self, missing=1.0):
+        self.missing = missing
+
+    def value(self, gold, y, x):
+        right = len(set(gold) & set(y))
+        needed = n_items(x) - 1 - clusters(gold, x).max(initial=-1)
+        return len(y) - right + self.missing * (needed - right)
+
+    def augment(self, gold, scores, scale, x):
+        """A wrong arc costs 1, one inside saves `missing`; the constant is what all that are needed cost."""
+        scores = np.array(scores) + scale
+        scores[list(gold)] -= scale * (1 + self.missing)
+        return scores
+
+
+def read_labels(labels, x):
+    """A number for each item of an example, the same for equal labels."""
+    expected = f"expected a label for each of its {n_items(x)} items, or show='rows' and the rows of X whose items share a cluster"
+    try:
+        found = np.asarray(labels)
+    except ValueError:
+        found = None
+    if found is None or found.ndim != 1 or len(found) < n_items(x):
+        raise DataError(f"y[{x.index}] is {shortened(labels)}; {expected}.")
+    if (found != found).any() or any(label is None for label in found.tolist()):
+        raise DataError(f"y[{x.index}] holds NaN or None; {expected}.")
+    return np.unique(found.astype(str) if found.dtype.kind == "O" else found, return_inverse=True)[1]
+
+
+def partitions(n):
+    """All clusterings of n items, as labels."""
+    found = [()]
+    for _ in range(n):
+        found = [(*labels, label) for labels in found for label in range(max(labels, default=-1) + 2)]
+    return map(np.array, found) if n else [np.zeros(0, dtype=int)]
+
+
+def named(a, x):
+    first, second = ends(x)
+    return f"{first[a]} with {second[a]}"
+
+
+__all__ = ["Clusterings", "LatentTrees", "LinkLoss", "clusters", "inside", "n_items"]
