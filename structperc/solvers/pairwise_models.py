@@ -371,24 +371,26 @@ def chosen(pairs, first, second):
 def repelling(pairs):
     """The edges of two labels that do not attract."""
     with np.errstate(invalid="ignore"):
-        lack = pairs[:, 0, 1] + pairs[:, 1, 0] - (pairs[:, 0, 0] + pairs[:, 1, 1])
-    return np.flatnonzero(lack > TOLERANCE * sizes(pairs))          # NaN: -inf on both sides
+        lack = pairs[:, 0, 1] + pairs[:, 1, 0] - (pairs[:, 0, 0] + pairs[:, 1, 1])          # NaN: -inf on both sides
+    wrong = np.flatnonzero(lack > 0)
+    return wrong[lack[wrong] > allowances(pairs[wrong])]
 
 
 def unexpandable(pairs):
     """The edges for which a switch to one label is no minimum cut."""
-    wrong = ~np.isfinite(pairs).all(axis=(1, 2))
-    allowance = TOLERANCE * sizes(pairs)
-    with np.errstate(invalid="ignore"):
-        for label in range(pairs.shape[1]):
-            lack = pairs[:, :, label, None] + pairs[:, label, None, :] - pairs - pairs[:, label, label, None, None]
-            wrong |= (lack > allowance[:, None, None]).any(axis=(1, 2))
-    return np.flatnonzero(wrong)
+    if not np.isfinite(pairs).all():
+        return np.flatnonzero(~np.isfinite(pairs).all(axis=(1, 2)))
+    found = []
+    for label in range(pairs.shape[1]):
+        lack = pairs[:, :, label, None] + pairs[:, label, None, :] - pairs - pairs[:, label, label, None, None]
+        if (lack > 0).any():
+            found.append(np.flatnonzero(lack.max(axis=(1, 2)) > allowances(pairs)))
+    return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=int)
 
 
-def sizes(pairs):
-    """The largest finite score of each table."""
-    return np.abs(np.where(np.isfinite(pairs), pairs, 0.0)).max(axis=(1, 2), initial=0.0)
+def allowances(pairs):
+    """What rounding may leave of 0, by the largest finite score of each table."""
+    return TOLERANCE * np.abs(np.where(np.isfinite(pairs), pairs, 0.0)).max(axis=(1, 2), initial=0.0)
 
 
 __all__ = ["Labelling", "PairwiseModel", "best_labelling", "forest_marginals", "grid_edges"]
