@@ -110,3 +110,14 @@ def panels(path, panels):
         one.set_title(title, loc="left")
         one.legend(frameon=False)
     figure.savefig(path)
+
+
+def pictures(path, rows):
+    """Pictures in rows of equal length, each a dict from titles to arrays."""
+    figure = Figure(figsize=(2.8 * len(rows[0]), 2.1 * len(rows)), layout="constrained", dpi=110)
+    for axes, row in zip(figure.subplots(len(rows), len(rows[0]), squeeze=False), rows, strict=True):
+        for one, (title, picture) in zip(axes, row.items(), strict=True):
+            one.imshow(picture, cmap="gray")
+            one.set_title(title, fontsize=8)
+            one.set_axis_off()
+    figure.savefig(path)

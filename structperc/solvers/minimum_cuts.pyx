@@ -4,7 +4,7 @@ Two trees grow level by level, one from the source, one towards the sink; where 
 whose arc to the tree is full look for another one, else they move to a later level or leave the tree.
 
 Typical sizes: 10 to 10^6 nodes, 2 to 26 edges a node. At most O(n^2 m) operations, on grids near linear: a grid of 30 x 30 nodes takes
-about 0.1 ms, one of 100 x 100 about 2 ms.
+0.1 to 0.5 ms, one of 100 x 100 2 to 10 ms.
 
 Goldberg, Hed, Kaplan, Tarjan, Werneck (2011), European Symposium on Algorithms.
 """
