@@ -13,6 +13,7 @@ from structperc.core.structures import Structures
 from structperc.core.threshold_features import ThresholdFeatures
 from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, PerceptronUpdate, Trial, Update
 from structperc.core.vector_features import VectorFeatures
+from structperc.core.vector_outputs import VectorOutputs, amounts
 from structperc.core.weights import PrimalWeights, Weights
 from structperc.engine.trainers import EpochRecord, OnlineTrainer, Trainer
 from structperc.reading.keyed import KeyedReader, KeyedRows
@@ -28,5 +29,6 @@ __all__ = [
     "OnlineTrainer", "Outputs", "PairReader",
     "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
     "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader",
-    "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer", "Trial", "Update", "VectorFeatures", "Weights", "ZeroOneLoss",
+    "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer", "Trial", "Update", "VectorFeatures", "VectorOutputs", "Weights",
+    "ZeroOneLoss", "amounts",
 ]  # fmt: skip

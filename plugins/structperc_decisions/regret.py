@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from structperc.components import amounts
+
 
 def regret(costs, decided, best):
     """Normalised regret: what the decisions cost more than the best ones, as a share of what the best ones cost.
@@ -10,8 +12,9 @@ def regret(costs, decided, best):
     ----------
     costs : sequence of arrays
         The true costs c of each example's atoms.
-    decided, best : sequence of collections of int
-        The atoms that were decided for, and those of a best decision under the true costs.
+    decided, best : sequence of decisions
+        What was decided for, and a best decision under the true costs: an amount of each atom, as numbers with a point, or the numbers of
+        the atoms that are taken; see `structperc.components.amounts`.
 
     Returns
     -------
@@ -24,7 +27,7 @@ def regret(costs, decided, best):
     >>> regret([[1.0, 3.0], [2.0, 1.0]], [[1], [1]], [[0], [1]])
     1.0
     """
-    paid, least = (np.array([np.asarray(c, dtype=float)[list(v)].sum() for c, v in zip(costs, chosen, strict=True)])
+    paid, least = (np.array([np.asarray(c, dtype=float) @ amounts(v, len(c)) for c, v in zip(costs, chosen, strict=True)])
                    for chosen in (decided, best))
     return float((paid - least).sum() / np.abs(least).sum())
 
@@ -38,10 +41,10 @@ def spo_plus(predicted, costs, best, argmax):
     ----------
     predicted, costs : arrays of shape (n_atoms,)
         c_hat and c, to be minimised.
-    best : collection of int
-        The atoms of g, a best decision under c.
+    best : decision
+        g, a best decision under c, as in `regret`.
     argmax : function of scores
-        Answers with the atoms of a decision of largest total score.
+        Answers with a decision of largest total score.
 
     Examples
     --------
@@ -51,9 +54,9 @@ def spo_plus(predicted, costs, best, argmax):
     >>> spo_plus([3.0, 1.0], [1.0, 3.0], [0], cheaper), spo_plus([1.0, 3.0], [1.0, 3.0], [0], cheaper)
     (6.0, 0.0)
     """
-    predicted, costs, best = np.asarray(predicted, dtype=float), np.asarray(costs, dtype=float), list(best)
-    scores = costs - 2 * predicted
-    return float(scores[list(argmax(scores))].sum() + (2 * predicted - costs)[best].sum())
+    predicted, costs = np.asarray(predicted, dtype=float), np.asarray(costs, dtype=float)
+    scores, n = costs - 2 * predicted, len(costs)
+    return float(scores @ (amounts(argmax(scores.copy()), n) - amounts(best, n)))
 
 
 __all__ = ["regret", "spo_plus"]

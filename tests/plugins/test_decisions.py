@@ -1,12 +1,16 @@
 """Predict, then optimise: the hinge of the loss of decisions is SPO+, worked examples, what is learned, what is refused."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from structperc.solvers.paths import best_path, grid_graph
 from structperc_decisions import DecisionCost, regret, spo_plus
 
-from structperc import Engine
-from structperc.errors import DataError, PluginError
+from structperc import Engine, hookimpl
+from structperc.components import VectorOutputs
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.testing import check_problem
 
 GRID = grid_graph(3, 3)
 OPTIONS = dict(plugins=[DecisionCost()], loss_weight=1.0, update="latent", step_size=0.1)
@@ -100,3 +104,122 @@ def test_a_loaded_model_goes_on_with_new_costs(tmp_path):
     x = loaded.read(X).example(0)
     with pytest.raises(PluginError, match="knows the costs of training examples only"):
         type(loaded.parts_.loss)().of(x)
+
+
+# ---- the problem, and the rules by name ----
+
+
+def cheapest_route(costs, x):
+    return best_path(*GRID, -costs, 0, 8)[0]
+
+
+def blends(costs, x):
+    """The portfolio of least cost -r . v with v >= 0, sum v <= 1, |v| <= 0.8: amounts with a point."""
+    gain = np.maximum(-costs, 0)
+    low, high = 0.0, gain.max(initial=0.0)
+    for _ in range(60):                                     # v is the projection of a multiple of the gains less a price of the budget
+        price = (low + high) / 2
+        v = np.maximum(gain - price, 0)
+        v = 0.8 * v / max(np.sqrt(v @ v), 1e-300)
+        low, high = (price, high) if v.sum() > 1 else (low, price)
+    return v
+
+
+def table(n, items, seed=0):
+    """A row of three features per example, and items whose costs are linear in them."""
+    random = np.random.default_rng(seed)
+    X, weights = random.normal(size=(n, 3)), random.normal(size=(items, 3))
+    return X, X @ weights.T
+
+
+@pytest.mark.parametrize("decide", [cheapest_route, blends])
+@pytest.mark.parametrize("rule", [{}, {"update": "perturbed", "step_size": 0.1, "sigma": 0.5},
+                                  {"loss": "decision-cost", "loss_weight": 1.0, "update": "latent", "step_size": 0.3}])
+def test_any_function_makes_a_problem(decide, rule):
+    X, costs = table(120, len(GRID[0]))
+    y = [decide(c, None) for c in costs]
+    engine = Engine("decisions", decide=decide, items=len(GRID[0]), average=True, epochs=8, random_state=0, **rule)
+    engine.fit(X[:80], y[:80], costs=costs[:80] if "loss" in rule else None)
+    found = engine.predict(X[80:])
+    untrained = regret(costs[80:], [decide(np.zeros(len(GRID[0])), None)] * 40, y[80:])
+    assert -1e-9 <= regret(costs[80:], found, y[80:]) < untrained / 4
+    assert found[0].shape == (len(GRID[0]),) and found[0].dtype == float
+
+
+def test_the_problem_is_that_of_the_solver_itself():
+    """The same steps as the problem path makes with the same rows."""
+    X, y, costs = routes(30)
+    rows = [x[:, 2:] for x in X]
+    for options in ({}, {"loss": "decision-cost", "loss_weight": 1.0, "update": "latent"}, {"update": "perturbed", "random_state": 3}):
+        given = {"costs": costs} if "loss" in options else {}
+        one = Engine("path", plugins=["decision-rules"], fit_intercept=False, epochs=3, **options).fit(X, y, **given)
+        other = Engine("decisions", decide=cheapest_route, fit_intercept=False, epochs=3, **options).fit(rows, y, **given)
+        np.testing.assert_array_equal(one.coef_, other.coef_)
+        assert one.mistakes_ == other.mistakes_
+
+
+def test_the_perturbed_step_is_the_gradient_of_its_fenchel_young_loss():
+    """Beside differences of the loss over the same draws; for two items also beside its closed form."""
+    def cheaper(costs, x):
+        return [int(costs[1] < costs[0])]
+
+    random, sigma, samples = np.random.default_rng(0), 0.7, 40_000
+    options = dict(items=2, fit_intercept=False, update="perturbed", samples=samples, sigma=sigma, random_state=1)
+    engine = Engine("decisions", decide=cheaper, **options)
+    engine.fit([[1.0]], [[0]])
+    # at w = 0 each item is taken by half of the draws: w = gold - 1/2
+    np.testing.assert_allclose(engine.coef_.ravel(), [0.5, -0.5], atol=4 * 0.5 / np.sqrt(samples))
+    start = random.normal(size=2)
+    engine = Engine("decisions", decide=cheaper, **options)
+    engine.fit([[0.0]], [[0]])
+    engine.model.parts.weights.assign(start, 1)
+    engine.partial_fit([[1.0]], [[1]])
+    share = NormalDist().cdf((start[1] - start[0]) / (sigma * np.sqrt(2)))      # of the draws that take item 1
+    np.testing.assert_allclose(engine.coef_.ravel() - start, [share - 1, 1 - share], atol=4 * 0.5 / np.sqrt(samples))
+
+
+def test_draws_follow_from_the_seed_and_go_on_from_a_file(tmp_path):
+    X, y, _ = routes(20)
+    options = dict(plugins=["decision-rules"], update="perturbed", sigma=2.0, samples=3)
+    one, other, third = (Engine("path", random_state=seed, **options).fit(X, y) for seed in (5, 5, 6))
+    assert np.array_equal(one.coef_, other.coef_) and not np.array_equal(one.coef_, third.coef_)
+    one.save(tmp_path / "model")
+    loaded = Engine.load(tmp_path / "model")
+    for each in (one, loaded):
+        each.partial_fit(X, y)
+    assert np.array_equal(one.coef_, loaded.coef_)
+
+
+@pytest.mark.parametrize(("decision", "sentence"), [
+    ([0.5, 0.5], "the decision .0.5, 0.5. over 3 atoms; expected 3 finite amounts with a point"), ([0, 1, 1], "each once"), ([3], "from 0"),
+    ([0.0, np.inf, 0.0], "finite amounts"), ("abc", "expected 3 finite"), (7, "expected 3 finite"), ([[0]], "expected 3 finite"),
+])  # fmt: skip
+def test_what_is_no_decision_is_refused(decision, sentence):
+    X, y = np.ones((2, 1)), [[0], [1.0, 0.0, 0.5]]
+    with pytest.raises(DataError, match=rf"y\[1\] cannot be used: .*{sentence}"):
+        Engine("decisions", decide=lambda costs, x: [0], items=3).fit(X, [[0], decision])
+    with pytest.raises(DataError, match=rf"decide\(costs, x\) for example 0: .*{sentence}"):
+        Engine("decisions", decide=lambda costs, x: decision, items=3).fit(X, y)
+
+
+def test_without_a_function_there_is_no_problem():
+    with pytest.raises(OptionError, match="pass a function decide"):
+        Engine("decisions").fit([[1.0]], [[0]])
+
+
+@pytest.mark.parametrize("options", [{"update": "perturbed", "samples": 2}, {"items": 4}])
+def test_the_battery(options):
+    X = np.random.default_rng(0).normal(size=(24, 3))
+
+    class Rows:
+        name, problem = "rows", "decisions"
+
+        def sample(self, random, n_examples):
+            return X
+
+        @hookimpl
+        def structperc_outputs(self, context):
+            return VectorOutputs()
+
+    plugin = Rows() if "items" in options else "decisions"
+    assert {outcome.split(":")[0] for _, outcome in check_problem(plugin, **options)} == {"passed", "not applicable"}

@@ -1,0 +1,67 @@
+"""The perturbed maximiser as an update rule: imitation of decisions by a smooth convex loss that needs the argmax alone."""
+
+import numpy as np
+
+from structperc.components import Schedule, Update
+from structperc.plugin_tools import taken
+
+BERTHET = """@inproceedings{berthet2020learning,
+  author = {Quentin Berthet and Mathieu Blondel and Olivier Teboul and Marco Cuturi and Jean-Philippe Vert and Francis Bach},
+  title = {Learning with Differentiable Perturbed Optimizers},
+  booktitle = {Advances in Neural Information Processing Systems},
+  volume = {33},
+  year = {2020}
+}"""
+
+
+class PerturbedUpdate(Update):
+    """w <- w + eta weight (Phi(x, gold) - mean over k of Phi(x, y_k)), y_k = argmax of the scores + sigma Z_k, Z_k standard normal.
+
+    In expectation the negative gradient of the Fenchel-Young loss F(s) - s . gold, F(s) = E max over y of (s + sigma Z) . y: convex in
+    the scores, and smooth. A visit costs `samples` searches more. The draws follow from the fit's generator and the number of the visit,
+    so a run that goes on from a file draws on.
+
+    Parameters
+    ----------
+    samples : int, default 10
+    sigma : float, default 1.0
+        Positive.
+    step_size : float, default 1.0
+        eta = step_size * step_schedule(t) for the t-th example visited.
+    step_schedule : str or function, default "constant"
+        As `structperc.components.Schedule` takes it.
+    """
+
+    when = "always"
+    options_used = ("step_size", "step_schedule")
+    citation = BERTHET
+
+    def __init__(self, samples=10, sigma=1.0, step_size=1.0, step_schedule="constant"):
+        self.samples, self.sigma, self.step_size = samples, sigma, step_size
+        self.schedule = Schedule(step_schedule, "step_schedule")
+
+    def start(self, parts, context):
+        self.argmax, self.outputs = parts.argmax, parts.outputs
+        self.seed = int(context.random.integers(2**63))
+
+    def step(self, trial):
+        x, scores = trial.x, trial.scores
+        random = np.random.Generator(np.random.Philox(key=self.seed, counter=[0, 0, 0, trial.n_visited]))
+        noise = random.normal(scale=self.sigma, size=(self.samples, len(scores)))
+        counts = np.zeros(len(scores))
+        for perturbed in scores + noise:
+            counts += self.outputs.count(x, self.outputs.as_structure(self.argmax.argmax(perturbed, x), x))
+        eta = self.step_size * self.schedule.at(trial.n_visited + 1) * trial.weight
+        return eta * (self.outputs.count(x, trial.gold) - counts / self.samples)
+
+    def probe(self):
+        return self.schedule.probe()
+
+    def state(self):
+        return {"seed": np.array(self.seed, dtype=np.int64)}
+
+    def restore(self, state):
+        self.seed = int(taken(state, "seed", np.int64, (), low=0))
+
+
+__all__ = ["PerturbedUpdate"]

@@ -1,0 +1,94 @@
+"""Structures that are vectors of numbers, an amount of each atom: portfolios, flows, vertices of a linear program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError, PluginError, shortened
+from structperc.core.labels import is_listed
+from structperc.core.outputs import Outputs
+from structperc.core.structures import Structures
+
+
+def amounts(decision, n_atoms):
+    """A decision as a vector: how much it takes of each atom.
+
+    Parameters
+    ----------
+    decision : array-like
+        Numbers with a point or truth values: the vector. Whole numbers: the atoms that are taken, each once.
+    n_atoms : int
+
+    Returns
+    -------
+    float64 array of shape (n_atoms,)
+
+    Examples
+    --------
+    >>> from structperc.components import amounts
+    >>> amounts([0.5, 0.0, 0.5], 3).tolist(), amounts([2, 0], 3).tolist(), amounts([], 3).tolist()
+    ([0.5, 0.0, 0.5], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0])
+    """
+    try:
+        given = np.asarray(decision if hasattr(decision, "__len__") else list(decision))
+        vector = given.dtype.kind in "fb" and given.size > 0
+        if vector:
+            found = given.astype(float)
+            right = found.shape == (n_atoms,) and bool(np.isfinite(found).all())
+        else:
+            atoms = given.astype(np.intp, casting="same_kind") if given.size else np.empty(0, dtype=np.intp)
+            right = atoms.ndim == 1 and len(np.unique(atoms)) == len(atoms) and bool(((atoms >= 0) & (atoms < n_atoms)).all())
+            found = np.zeros(n_atoms)
+            if right:
+                found[atoms] = 1
+    except (TypeError, ValueError):
+        right = False
+    if not right:
+        raise DataError(f"the decision {shortened(decision)} over {n_atoms} atoms; expected {n_atoms} finite amounts with a point, or the "
+                        f"numbers of the atoms that are taken, from 0, each once.")
+    return found
+
+
+class VectorOutputs(Outputs):
+    """Vectors with a finite amount of each atom; given as such, or as the numbers of the atoms taken once, see `amounts`; shown as such.
+
+    A structure holds the bits of the amounts, two integers each. Two decisions are the same where all bits of their amounts are.
+    """
+
+    def encode(self, y, rows):
+        if not is_listed(y):
+            raise DataError(f"y is {shortened(y)}; expected one decision per example, such as a list.")
+        if len(y) != rows.n_examples:
+            raise DataError(f"y has {len(y)} decisions but X has {rows.n_examples} examples; give one decision per example.")
+        structures = []
+        for i, decision in enumerate(y):
+            x = rows.example(i)
+            try:
+                structures.append(self.encoded(decision, self._n_atoms(x)))
+            except DataError as error:
+                raise DataError(f"y[{i}] cannot be used: {error}") from None
+        return Structures.ragged(structures)
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self._n_atoms = parts.features.n_atoms
+
+    def encoded(self, decision, n_atoms):
+        """The structure of a decision, a tuple of ints."""
+        return tuple((amounts(decision, n_atoms) + 0.0).view(np.intc).tolist())         # one zero, without a sign
+
+    def max_code_length(self, n_atoms):
+        return 2 * n_atoms
+
+    def check_structure(self, x, y):
+        if len(y) != 2 * x.n_atoms or not np.isfinite(np.array(y, dtype=np.intc).view(float)).all():
+            raise PluginError(f"the structure {shortened(y)} of example {x.index} holds no finite amount for each of {x.n_atoms} atoms.")
+
+    def count(self, x, y):
+        return np.array(y, dtype=np.intc).view(float)
+
+    def decode(self, y, x):
+        return self.count(x, y)
+
+
+__all__ = ["VectorOutputs", "amounts"]
