@@ -2,10 +2,11 @@
 
 from structperc import Option, hookimpl
 from structperc.components import NamedReader, RowPart, SumFeatures, TablePart
-from structperc.errors import DataError
+from structperc.errors import DataError, OptionError, shortened
 from structperc_segments.atoms import Atoms
 from structperc_segments.losses import SegmentLoss, TokenLoss
 from structperc_segments.outputs import SegmentOutputs
+from structperc_segments.reader import SegmentReader
 from structperc_segments.solver import SegmentArgmax
 
 citation = """@inproceedings{sarawagi2004semi,
@@ -20,6 +21,7 @@ options = {
                          help="the most tokens of a segment; none: of each label those that it has in the data"),
     "outside": Option(True, (True, False), "whether tokens may stand outside of all segments"),
     "places": Option("iobes", ("iobes", "iob2"), "which places of a token have weights: first, inside, last, alone; or first and others"),
+    "segment_features": Option(None, help="function of (sentence, start, stop) naming features of a segment; needs max_length"),
     "n_hashed": Option(None, help="columns of signed hashing for named features; none: a vocabulary of the first data"),
     "min_count": Option(1, help="leave out named features that are seen less often in the first data"),
     "template": Option(None, help="window features of tokens given as columns of text, one a line, such as U1:%x[-1,0]/%x[0,0]"),
@@ -50,19 +52,35 @@ class SegmentFeatures(SumFeatures):
                             f"a dict or a list of feature names.")
 
 
+def described(context):
+    """Up to how many tokens segments have features of their own."""
+    describe, longest = (context.options[name] for name in ("segment_features", "max_length"))
+    if describe is None:
+        return 0
+    if not callable(describe):
+        raise OptionError(f"segment_features={shortened(describe)}; expected a function of (sentence, start, stop).")
+    if longest is None:
+        raise OptionError("segment_features describe every segment that there may be; say with max_length how many tokens these have at "
+                          "most.")
+    return longest
+
+
 @hookimpl
 def structperc_reader(context):
-    return NamedReader(**{name: context.options[name] for name in ("n_hashed", "min_count", "template", "columns")})
+    options = {name: context.options[name] for name in ("n_hashed", "min_count", "template", "columns")}
+    describe = context.options["segment_features"]
+    return NamedReader(**options) if describe is None else SegmentReader(describe, described(context), **options)
 
 
 @hookimpl
 def structperc_outputs(context):
-    return SegmentOutputs(*(context.options[name] for name in ("outside", "max_length", "places")))
+    return SegmentOutputs(*(context.options[name] for name in ("outside", "max_length", "places")), described(context))
 
 
 @hookimpl
 def structperc_features(context):
-    atoms = Atoms(context.n_labels + context.options["outside"], context.options["outside"], context.options["places"])
+    outside = context.options["outside"]
+    atoms = Atoms(context.n_labels + outside, outside, context.options["places"], described(context))
     return SegmentFeatures(atoms, context.n_features, context.fit_intercept, context.sparse)
 
 

@@ -16,11 +16,13 @@ ctypedef struct Layout:
     # only one of its segment, else in first + k, inside + k or last + k. Then come the pairs of labels and (label, length).
     Py_ssize_t n_labels, n_outside, n_blocks
     Py_ssize_t first, inside, last
+    # Rows of segments of up to so many tokens stand behind those of the tokens, by start and length; 0: none do. Label k of one is block k.
+    Py_ssize_t described
 
 
 ctypedef struct Search:
     Layout layout
-    const double *tokens        # scores of atoms of tokens
+    const double *tokens        # scores of atoms of tokens, then of segments that have rows
     const double *lengths       # (n_labels, N_LENGTHS)
     const int *most             # of each label, how many tokens a segment has at most
     const int *known            # codes that the division agrees with, perhaps open; NULL: any
@@ -36,11 +38,22 @@ cdef class Atoms:
     cdef int[::1] labels                        # of each block
     cdef readonly list places                   # what a token in each block does, for messages
 
-    cdef Py_ssize_t n_atoms(self, Py_ssize_t n_tokens) noexcept nogil
+    cdef Py_ssize_t n_atoms(self, Py_ssize_t n_rows) noexcept nogil
+    cdef Py_ssize_t tokens_in(self, Py_ssize_t n_rows) noexcept nogil
     cdef Py_ssize_t work_size(self, Py_ssize_t n_tokens) noexcept nogil
     cdef void count(self, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil
     cdef void prepare(self, const double *s, Py_ssize_t n, Search *search, Lattice *lattice) noexcept nogil
     cdef Py_ssize_t best(self, Lattice *lattice, double *work, int *y) noexcept nogil
+
+
+cdef inline Py_ssize_t triangle(Py_ssize_t n) noexcept nogil:
+    return n * (n + 1) // 2 if n > 0 else 0
+
+
+cdef inline Py_ssize_t row_of(const Layout *layout, Py_ssize_t n_tokens, Py_ssize_t start) noexcept nogil:
+    """The row of the segment of one token that begins here; longer ones follow. For start = n_tokens, how many rows there are."""
+    cdef Py_ssize_t longest = layout.described, short = longest - n_tokens
+    return n_tokens + start * longest - triangle(start - 1 + short) + triangle(short - 1)
 
 
 cdef inline Py_ssize_t length_class(Py_ssize_t length) noexcept nogil:

@@ -39,6 +39,11 @@ cdef const double *scores_from(const Lattice *lattice, Py_ssize_t start, double 
     for k in range(n_labels):
         for d in range(search.most[k], reach):
             room[d * n_labels + k] = -INFINITY
+    if layout.described > 0:
+        s = search.tokens + row_of(layout, lattice.n_tokens, start) * layout.n_blocks
+        for d in range(reach):
+            for k in range(n_labels):
+                room[d * n_labels + k] += s[d * layout.n_blocks + k]
     if search.known != NULL:
         keep_known(search, start, reach, room)
     if search.gold != NULL:
@@ -85,12 +90,14 @@ cdef class Atoms:
         Whether tokens may stand outside of all segments, each alone.
     places : {"iob2", "iobes"}
         Which places of a token in its segment have weights of their own: the first and all others, or first, inside, last and alone.
+    described : int, default 0
+        Up to how many tokens segments have rows of their own.
     """
 
-    def __init__(self, Py_ssize_t n_labels, bint outside, str places):
+    def __init__(self, Py_ssize_t n_labels, bint outside, str places, Py_ssize_t described=0):
         cdef Py_ssize_t inner = n_labels - outside
         cdef Layout *layout = &self.layout
-        layout.n_labels, layout.n_outside = n_labels, outside
+        layout.n_labels, layout.n_outside, layout.described = n_labels, outside, described
         layout.first = 0 if places == "iob2" else inner
         layout.inside = layout.first + inner
         layout.last = layout.inside if places == "iob2" else layout.inside + inner
@@ -124,12 +131,25 @@ cdef class Atoms:
     def block_labels(self):
         return np.asarray(self.labels)
 
-    cdef Py_ssize_t n_atoms(self, Py_ssize_t n_tokens) noexcept nogil:
-        return n_tokens * self.layout.n_blocks + self.layout.n_labels * (self.layout.n_labels + N_LENGTHS)
+    cdef Py_ssize_t n_atoms(self, Py_ssize_t n_rows) noexcept nogil:
+        return n_rows * self.layout.n_blocks + self.layout.n_labels * (self.layout.n_labels + N_LENGTHS)
+
+    cdef Py_ssize_t tokens_in(self, Py_ssize_t n_rows) noexcept nogil:
+        """How many of the rows of a sentence are tokens; the others are segments."""
+        cdef Py_ssize_t longest = self.layout.described, n = (n_rows + triangle(longest - 1)) // (longest + 1)
+        if longest > n:                                     # all segments of a short sentence have rows
+            n = 0
+            while n + triangle(n) < n_rows:
+                n += 1
+        return n
 
     def n_tokens(self, n_atoms):
         """Of a sentence with so many atoms."""
-        return max(n_atoms - self.n_atoms(0), 0) // self.layout.n_blocks
+        return self.tokens_in(max(n_atoms - self.n_atoms(0), 0) // self.layout.n_blocks)
+
+    def n_tokens_of(self, sizes):
+        """Of sentences with so many rows."""
+        return [self.tokens_in(n_rows) for n_rows in sizes]
 
     cdef Py_ssize_t work_size(self, Py_ssize_t n_tokens) noexcept nogil:
         """How many float64 numbers `best` works in, however long segments become."""
@@ -138,7 +158,7 @@ cdef class Atoms:
     cdef void count(self, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         """c[a] += sign * (how often atom a occurs in a whole division)."""
         cdef const Layout *layout = &self.layout
-        cdef double *pairs = c + n * layout.n_blocks
+        cdef double *pairs = c + row_of(layout, n, n) * layout.n_blocks
         cdef double *lengths = pairs + layout.n_labels * layout.n_labels
         cdef Py_ssize_t start = 0, stop, t, k, before = -1
         while start < n:
@@ -152,6 +172,8 @@ cdef class Atoms:
                 for t in range(start + 1, stop - 1):
                     c[t * layout.n_blocks + layout.inside + k] += sign
                 c[(stop - 1) * layout.n_blocks + layout.last + k] += sign
+            if layout.described > 0:
+                c[(row_of(layout, n, start) + stop - start - 1) * layout.n_blocks + k] += sign
             lengths[k * N_LENGTHS + length_class(stop - start)] += sign
             if before >= 0:
                 pairs[before * layout.n_labels + k] += sign
@@ -162,7 +184,7 @@ cdef class Atoms:
         search.layout, search.most = self.layout, &self.most[0]
         search.tokens, search.known, search.gold, search.bonus = s, NULL, NULL, 0
         lattice.n_tokens, lattice.n_labels, lattice.longest = n, self.layout.n_labels, min(self.longest, max(n, 1))
-        lattice.transitions = s + n * self.layout.n_blocks
+        lattice.transitions = s + row_of(&self.layout, n, n) * self.layout.n_blocks
         search.lengths = lattice.transitions + self.layout.n_labels * self.layout.n_labels
         lattice.scores_from, lattice.data = scores_from, search
 

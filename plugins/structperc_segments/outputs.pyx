@@ -33,6 +33,7 @@ cdef class SegmentOutputs(Outputs):
     max_length : int or None
         The most tokens of a segment; None: of each label those that it has in the gold outputs.
     places : {"iob2", "iobes"}
+    described : int
         See `Atoms`.
     """
 
@@ -44,9 +45,10 @@ cdef class SegmentOutputs(Outputs):
     cdef dict code_of
     cdef object max_length
     cdef str places
+    cdef Py_ssize_t described
 
-    def __init__(self, outside=True, max_length=None, places="iobes"):
-        self.outside, self.max_length, self.places = outside, max_length, places
+    def __init__(self, outside=True, max_length=None, places="iobes", described=0):
+        self.outside, self.max_length, self.places, self.described = outside, max_length, places, described
 
     def find_labels(self, y, classes):
         self.form = None
@@ -65,7 +67,7 @@ cdef class SegmentOutputs(Outputs):
         self.code_of = {label: k for k, label in enumerate(self.names)}
         if len(self.code_of) < len(self.names):
             raise DataError(f"the label {OUTSIDE!r} is that of tokens outside of all segments; name segments otherwise, or say outside=False.")
-        self.atoms = Atoms(len(self.names), self.outside, self.places)
+        self.atoms = Atoms(len(self.names), self.outside, self.places, self.described)
         self.atoms.limit([self.max_length or 1] * len(self.names))
         return self.labels
 
@@ -86,7 +88,7 @@ cdef class SegmentOutputs(Outputs):
 
     def encode(self, y, rows):
         refuse_unlisted(y)
-        y, sizes = list(y), rows.sizes().tolist()
+        y, sizes = list(y), self.atoms.n_tokens_of(rows.sizes())
         if len(y) != len(sizes):
             raise DataError(f"y has the segments of {len(y)} sentence{'s' * (len(y) != 1)} but X has {len(sizes)}; give one list per "
                             f"sentence.")
@@ -193,7 +195,11 @@ cdef class SegmentOutputs(Outputs):
     def atom_names(self, Example x):
         names = [str(name) for name in self.names]
         places = [f"{place} {names[k]}" for place, k in zip(self.atoms.places, self.atoms.block_labels)]
-        found = [f"token {t} {place}" for t in range(self.atoms.n_tokens(x.n_atoms)) for place in places]
+        n = self.atoms.n_tokens(x.n_atoms)
+        found = [f"token {t} {place}" for t in range(n) for place in places]
+        for start in range(n if self.described else 0):
+            for stop in range(start + 1, min(start + self.described, n) + 1):
+                found += [f"tokens {start} to {stop - 1}: {name}" for name in names] + ["(none)"] * (len(places) - len(names))
         found += [f"{name} -> {other}" for name in names for other in names]
         return found + [f"{name} of {length} tokens" for name in names
                         for length in (*range(1, 9), "9 to 16", "17 to 32", "33 to 64", "65 or more")]

@@ -11,7 +11,7 @@ from structperc.core.rows cimport Example
 from structperc.errors import DataError
 from structperc.solvers.segments import k_best_segments
 from structperc.solvers.segments cimport Lattice, refusal, segment_sums_c
-from structperc_segments.atoms cimport N_LENGTHS, Atoms, Search, length_class
+from structperc_segments.atoms cimport N_LENGTHS, Atoms, Search, length_class, row_of
 
 
 cdef class SegmentArgmax(Argmax):
@@ -47,13 +47,13 @@ cdef class SegmentArgmax(Argmax):
     cdef Py_ssize_t search(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, double bonus, int *y) noexcept nogil:
         cdef Search search
         cdef Lattice lattice
-        cdef Py_ssize_t n = x.block.n_rows
+        cdef Py_ssize_t n = self.atoms.tokens_in(x.block.n_rows)
         self.atoms.prepare(s, n, &search, &lattice)
         search.gold, search.bonus = gold, bonus
         n = self.atoms.best(&lattice, x.work, y)
         if n < 0:
             with gil:
-                self.error = refusal(<int> n, x.work, x.block.n_rows, lattice.n_labels, f"sentence {x.index}")
+                self.error = refusal(<int> n, x.work, lattice.n_tokens, lattice.n_labels, f"sentence {x.index}")
         return max(n, -1)
 
     def argmax(self, const double[::1] scores, Example x):
@@ -64,13 +64,13 @@ cdef class SegmentArgmax(Argmax):
         """Refuses scores of another example."""
         cdef Py_ssize_t expected = self.atoms.n_atoms(x.block.n_rows)
         if len(scores) != expected:
-            raise DataError(f"{len(scores)} atom scores for example {x.index}; expected {expected} for its {x.n_rows} tokens.")
+            raise DataError(f"{len(scores)} atom scores for example {x.index}; expected {expected} for its {x.n_rows} rows.")
         x.n_atoms = expected
 
     def k_best(self, scores, Example x, k):
         cdef Search search
         cdef Lattice lattice
-        cdef Py_ssize_t n = x.block.n_rows, n_labels = self.atoms.layout.n_labels, start, q
+        cdef Py_ssize_t n = self.atoms.tokens_in(x.block.n_rows), n_labels = self.atoms.layout.n_labels, start, q
         cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
         self.check_size(s, x)
         if n == 0:
@@ -84,7 +84,7 @@ cdef class SegmentArgmax(Argmax):
             row = lattice.scores_from(&lattice, start, &room[0])
             for q in range(min(lattice.longest, n - start) * n_labels):
                 table[start, q] = row[q]
-        transitions = np.asarray(s)[n * self.atoms.layout.n_blocks:][:n_labels * n_labels].reshape(n_labels, n_labels)
+        transitions = np.asarray(s)[x.n_rows * self.atoms.n_blocks:][:n_labels * n_labels].reshape(n_labels, n_labels)
         ranked = k_best_segments(np.asarray(table).reshape(n, lattice.longest, n_labels), transitions, k)
         return [(codes(segments), score) for segments, score in ranked]
 
@@ -98,7 +98,7 @@ cdef class SegmentArgmax(Argmax):
         """For each atom the sum of what the solver says of the segments that have it."""
         cdef Search search
         cdef Lattice lattice
-        cdef Py_ssize_t n = x.block.n_rows, n_labels = self.atoms.layout.n_labels
+        cdef Py_ssize_t n = self.atoms.tokens_in(x.block.n_rows), n_labels = self.atoms.layout.n_labels
         cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
         self.check_size(s, x)
         self.atoms.prepare(&s[0], n, &search, &lattice)
@@ -107,7 +107,8 @@ cdef class SegmentArgmax(Argmax):
         cdef int status
         found = np.full(len(s), 0.0 if log_sum else -np.inf)
         with nogil:
-            status = segment_sums_c(&lattice, log_sum, &work[0], &segments[0], &found[n * self.atoms.layout.n_blocks], &total)
+            status = segment_sums_c(&lattice, log_sum, &work[0], &segments[0], &found[x.block.n_rows * self.atoms.layout.n_blocks],
+                                     &total)
             if status == 0:
                 spread(&lattice, &segments[0], log_sum, &found[0])
         if status < 0:
@@ -131,7 +132,7 @@ cdef void spread(const Lattice *lattice, const double *segments, bint log_sum, d
     """Adds up probabilities of segments, or takes the largest of their scores, for the atoms of tokens and lengths; O(n L K)."""
     cdef const Search *search = <const Search *> lattice.data
     cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, blocks = search.layout.n_blocks, start, d, k, reach
-    cdef double *lengths = found + n * blocks + n_labels * n_labels
+    cdef double *lengths = found + row_of(&search.layout, n, n) * blocks + n_labels * n_labels
     cdef double longer, value
     for start in range(n):
         reach = min(lattice.longest, n - start)
@@ -139,6 +140,8 @@ cdef void spread(const Lattice *lattice, const double *segments, bint log_sum, d
             longer = 0 if log_sum else -INFINITY        # of the segments that go on behind token start + d
             for d in range(reach - 1, -1, -1):
                 value = segments[(start * lattice.longest + d) * n_labels + k]
+                if search.layout.described > 0:
+                    put(found + (row_of(&search.layout, n, start) + d) * blocks + k, value, log_sum)
                 put(lengths + k * N_LENGTHS + length_class(d + 1), value, log_sum)
                 if d == 0:
                     put(found + start * blocks + k, value, log_sum)

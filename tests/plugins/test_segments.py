@@ -168,6 +168,52 @@ def test_marginals_k_best_margins_and_explanations():
     assert "begins NP" in shown or "begins VP" in shown
 
 
+# ---- features of segments ----
+
+
+def repeated(sentence, start, stop):
+    """Whether all tokens of a segment are the same, and how many there are."""
+    tokens = [str(token) for token in sentence[start:stop]]
+    return {"same": len(set(tokens)) == 1, "tokens": len(tokens)}
+
+
+def runs(n, seed=0):
+    """Letters, and the runs of a letter that occurs at least twice in a row."""
+    random = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        lengths = random.integers(1, 4, random.integers(1, 5))
+        letters = np.cumsum(random.integers(1, 4, len(lengths))) % 5
+        X.append([[f"c={letter}"] for letter in np.repeat(letters, lengths)])
+        stops = np.cumsum(lengths)
+        y.append([(int(b - a), int(b), "run") for a, b in zip(lengths, stops, strict=True) if a > 1])
+    return X, y
+
+
+def test_features_of_segments_say_what_those_of_tokens_cannot(tmp_path):
+    x, y = runs(200)
+    options = {"max_length": 3, "epochs": 10, "average": True}
+    plain, engine = (Engine("segments", **options, **more).fit(x[:150], y[:150]) for more in ({}, {"segment_features": repeated}))
+    f1 = [segment_measures(y[150:], found.predict(x[150:]))["segment F1"] for found in (plain, engine)]
+    assert f1[1] == 1 and f1[0] < 0.7
+    assert "same" in str(engine.explain(x[0], against=[])) and engine.predict(x[150:], k=2)[0][0] == engine.predict(x[150:])[0]
+    engine.save(tmp_path / "model")
+    again = Engine.load(tmp_path / "model", segment_features=repeated)
+    assert list(again.predict(x)) == list(engine.predict(x))
+    with pytest.raises(OptionError, match="segment_features describe every segment that there may be; say with max_length"):
+        Engine("segments", segment_features=repeated).fit(x, y)
+    with pytest.raises(OptionError, match="segment_features='POS'; expected a function"):
+        Engine("segments", segment_features="POS", max_length=2).fit(x, y)
+
+
+@pytest.mark.parametrize("options", [{"max_length": 2}, {"max_length": 3, "places": "iob2", "outside": False}], ids=str)
+def test_all_parts_agree_on_segments_with_features(options):
+    checks = ["argmax_maximises", "features_add_up", "agreeing_is_counting_the_same", "decoding_is_undone", "augmented_argmax_maximises",
+              "further_answers_agree", "predictions_follow_from_scores"]
+    report = check_problem("segments", segment_features=repeated, loss_weight=1.0, checks=checks, **options)
+    assert {outcome for _, outcome in report} == {"passed"}
+
+
 @pytest.mark.parametrize(("y", "sentence"), [
     (5, "y is 5; expected for each sentence a list of segments"),
     ([[]], "y has no segment, so there is nothing to learn"),
