@@ -6,6 +6,7 @@ import numpy as np
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, OptionError, PluginError, shortened
 from structperc.components import Structures
+from structperc.metrics import mean_average_precision, ndcg_at_k
 from structperc.plugin_tools import is_listed, is_nested, overrides, read_grades
 from structperc.core.rows cimport Example
 from structperc_latent_ranking.selection cimport sp_first
@@ -111,6 +112,13 @@ cdef class RankingOutputs(Outputs):
         found = [np.count_nonzero(np.asarray(grades, dtype=float)[list(shown)] >= self.relevant)
                  for grades, shown in zip(y_true, y_pred, strict=True)]
         return {f"precision at {self.k}": float(np.mean(found)) / self.k}
+
+    def measures_of_scores(self, y_true, scores):
+        """NDCG of the first k places, and mean average precision over all."""
+        grades, ranked = np.concatenate([np.asarray(one, dtype=float) for one in y_true]), np.concatenate(scores)
+        queries = np.repeat(np.arange(len(scores)), [len(one) for one in scores])
+        return {f"NDCG at {self.k}": ndcg_at_k(grades, ranked, queries, self.k),
+                "mean average precision": mean_average_precision(grades, ranked, queries, relevant=self.relevant)}
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t i

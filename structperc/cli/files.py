@@ -22,7 +22,7 @@ from structperc.reading.column_faults import ColumnError
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
-def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False, reader=None):
+def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False, reader=None, keep=()):
     """The data of `fit` from any format, as the flags say: one table after the other, of as many rows as the source says."""
     if source.has_columns:
         return column_files.parts(source, plugins)
@@ -35,6 +35,8 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
             raise OptionError(f"{path} is read as svmlight, which has no named columns; leave out {flag}, or say --format csv.")
         if group not in (None, "qid"):
             raise OptionError(f"--group {group}: {path} is read as svmlight, where the only groups are those of --group qid.")
+        if keep:
+            raise OptionError(f"--keep names columns, but {path} is read as svmlight, which has none with names; leave it out.")
         return svmlight.stream_svmlight(path, n_features=n_features, grouped=group is not None, rows=source.rows)
     if target is None and needs_target:
         with opened_frames(source) as file:
@@ -42,7 +44,8 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
             raise OptionError(f"a {source.format} file needs --target NAME, the column of right answers; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}".replace("a csv", "a CSV").replace("a parquet", "a Parquet"))
     as_text = reader.text_columns if getattr(reader, "reads_tables", False) else None
-    return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text)
+    return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
+                       keep=keep)
 
 
 def frame_parts(source, **columns):
@@ -67,7 +70,7 @@ def read(source, plugins=(), **options):
     return table
 
 
-def parts_for(engine, arguments, needs_target=True, rows=None):
+def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     """Data with the columns that the engine was trained with, found by name where it knows names, so many rows at a time."""
     of_columns = column_files.reads_columns(engine)
     if not of_columns and getattr(engine.parts_.reader, "named", False):
@@ -86,7 +89,7 @@ def parts_for(engine, arguments, needs_target=True, rows=None):
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
     with closing(parts(source, needs_target=needs_target, features=None if names is None else list(names),
                        n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()),
-                       reader=engine.parts_.reader)) as found:
+                       reader=engine.parts_.reader, keep=keep)) as found:
         for table in found:
             refuse_intervals(table, engine.parts_.outputs, engine.problem)
             yield table

@@ -94,6 +94,7 @@ PREDICT = """\
 examples:
   structperc predict wine.model new.csv                           to the terminal
   structperc predict wine.model new.csv --output answers.csv
+  structperc predict visits.model new.csv --keep patient,visit --margin --probabilities
   structperc predict plan.model talks.csv --group day             1 for each row that the answer is made of, else 0
   structperc predict chunks.model new.txt                         every token with its cells and, last, its label
   structperc predict chunks.model odd.txt --columns _,word,_,pos  where its columns stand otherwise than in training
@@ -110,6 +111,7 @@ examples:
 ranks:    mean absolute error and macro mean absolute error (in ranks), accuracy, accuracy within one rank, quadratic weighted kappa
           of intervals of ranks: the mean distance to the interval, and the share of predictions inside
 classes:  accuracy, macro F1
+rankings: precision at k, NDCG at k, mean average precision
 tokens:   accuracy, whole sentences right; where labels are tags of phrases such as B-NP, precision, recall and F1 of phrases as conlleval
           counts them, in all and of each type
 all:      the mean of the loss that the model was trained with; of ranks and classes the confusion matrix (row: right label)
@@ -228,8 +230,12 @@ def build() -> Parser:
     predict = command("predict", using.predict, "predict with a trained model", f"{PREDICT}\n{DATA}\n{COLUMNS}")
     predict.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
     predict.add_argument("data", metavar="DATA", type=path, help="in one of the formats below")
-    predict.add_argument("--output", metavar="FILE", type=path, help="a CSV file with one column, prediction, or a file of columns with "
+    predict.add_argument("--output", metavar="FILE", type=path, help="a CSV file with the column prediction, or a file of columns with "
                                                                      "one more; standard output without it")
+    predict.add_argument("--keep", metavar="A,B", action="append", default=[], help="columns of the data to write before the prediction")
+    predict.add_argument("--scores", action="store_true", help="add the score of each label, or of each row of a ranking")
+    predict.add_argument("--margin", action="store_true", help="add by how much the prediction leads the next best answer")
+    predict.add_argument("--probabilities", action="store_true", help="add the probability of each label, or that a row is in the answer")
     reading(predict)
 
     evaluate = command("evaluate", using.evaluate, "measure a trained model on data with known answers", f"{EVALUATE}\n{DATA}\n{COLUMNS}")

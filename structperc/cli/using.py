@@ -11,14 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from structperc import Engine, metrics
-from structperc.cli.column_files import Tokens, filled_places
-from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for, row_answers
+from structperc.cli import answer_columns
+from structperc.cli.column_files import Tokens, filled_places, reads_columns
+from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
 from structperc.cli.terminal import Shown, printable, say
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.conll import write_columns, write_filled
-from structperc.files.tables import write_predictions
+from structperc.files.tables import write_table
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
 SHOWN_UNSEEN = 5            # labels that a line has room for
@@ -33,8 +34,14 @@ def predict(arguments) -> int:
         arguments.output = None
     if arguments.output:
         check_writable("--output", arguments.output, arguments.model, arguments.data)
+    keep = answer_columns.kept(arguments)
     engine = Engine.load(arguments.model)
-    with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS)) as tables:
+    if arguments.probabilities and not engine.calibrate:
+        say(f"structperc predict: {arguments.model} was trained without --set calibrate=true, so that its probabilities are only scores "
+            f"brought to sum to 1.", file=sys.stderr)
+    if reads_columns(engine):
+        answer_columns.refuse(arguments, "the model labels the tokens of files that keep all their cells")
+    with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS, keep=keep)) as tables:
         tables = chain([next(tables)], tables)          # what is wrong with the data is said before a file is made
         if arguments.output:
             replace_file(arguments.output, lambda file: write_text(file, lambda text: write_answers(engine, arguments, tables, text)))
@@ -47,16 +54,18 @@ def write_answers(engine, arguments, tables, file) -> None:
     """The predictions for tables, in the form of the data."""
     header = True
     for table in tables:
-        with counted_in(table, arguments.data):
-            predicted = engine.predict(table.X, offsets=table.offsets)
         if isinstance(table, Tokens):
+            with counted_in(table, arguments.data):
+                predicted = engine.predict(table.X)
             places = filled_places(engine, table.file)
             if places:
                 write_filled(file, table.file, places, predicted)
             else:
                 write_columns(file, table.file.sentences, predicted, table.file.separator)
         else:
-            write_predictions(file, row_answers(engine, predicted, table.offsets), header)
+            with counted_in(table, arguments.data):
+                columns = answer_columns.columns_of(engine, arguments, table)
+            write_table(file, columns, header)
         header = False
 
 

@@ -176,6 +176,10 @@ cdef class Outputs(Component):
         """What is worth knowing of predictions, a dict of names to numbers; beside the mean loss, which is always measured."""
         return {}
 
+    def measures_of_scores(self, y_true, scores):
+        """What is worth knowing of the atoms' scores beside predictions, a dict of names to numbers; `scores`: an array per example."""
+        return {}
+
     def encode_allowed(self, allowed, rows):
         """What the user passed as `allowed`, as a uint8 array that `Rows.restrict` takes: row by row, which labels Y(x) has."""
         raise DataError(f"allowed was given, but {type(self).__name__} cannot be restricted example by example; leave it out.")

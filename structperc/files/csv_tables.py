@@ -24,8 +24,8 @@ def read_csv(path, **options) -> Table:
     return table
 
 
-def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, separator=",", decimal=".",
-               encoding="utf-8", rows=None):
+def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), separator=",",
+               decimal=".", encoding="utf-8", rows=None):
     """Reads a CSV file with a header line, part by part, for data that are larger than memory.
 
     Parameters
@@ -47,6 +47,8 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     as_text : sequence of str, optional
         For `structperc.components.TableReader`: X is a data frame as the file has it, with these columns as text and the others as text
         where any cell but an empty one is no number. Without it all columns of X must hold numbers.
+    keep : sequence of str, optional
+        Columns whose text is kept beside X, in `Table.kept`.
     separator, decimal : str
         The characters between cells and before decimals.
     encoding : str
@@ -76,7 +78,7 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     """
     with opened_csv(path, separator, decimal, encoding) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               rows=rows)
+                               keep=keep, rows=rows)
 
 
 @contextmanager

@@ -48,10 +48,10 @@ class FrameFile:
         """What is wrong with the whole row, a DataError, if anything is."""
         return None
 
-    def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, rows=None):
+    def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
         """Tables one after the other; parameters as in `structperc.files.csv_tables.stream_csv`."""
         targets = self.targets(target)
-        for name in (*targets, weight, group, *(features or ())):
+        for name in (*targets, weight, group, *keep, *(features or ())):
             if name is not None and name not in self.columns:
                 raise self.missing_column(name)
         if len(targets) == 2 and group is not None:
@@ -63,7 +63,7 @@ class FrameFile:
                 raise DataError(f"{self.name} has no column beside {' and '.join(map(repr, self.header))}; features are needed to learn "
                                 f"from.")
         text = (*(targets if text_labels or len(targets) == 2 else ()), *(() if group is None else (group,)),
-                *(name for name in as_text or () if name in self.columns))
+                *(name for name in as_text or () if name in self.columns), *keep)
         frames = self.frames(self.rows_of_a_part(rows), text)
         groups = None if group is None else GroupRuns(self.name, group)
         first = 0
@@ -73,7 +73,8 @@ class FrameFile:
             yield Table(self.matrix(frame, list(features), first) if as_text is None else self.typed(frame, list(features), as_text),
                         self.answers(frame, targets, text_labels, first),
                         None if weight is None else self.matrix(frame, [weight], first).to_numpy()[:, 0],
-                        None if group is None else groups.offsets(frame[group].to_numpy(dtype=object)), first)
+                        None if group is None else groups.offsets(frame[group].to_numpy(dtype=object)), first,
+                        {name: frame[name].tolist() for name in keep})
             first += len(frame)
         if first == 0:
             raise self.without_rows()

@@ -11,7 +11,7 @@ from structperc.core.errors import DataError
 from structperc.files.opening import uncompressed_suffix
 from structperc.reading.groups import runs
 
-__all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks", "write_predictions"]
+__all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks", "write_predictions", "write_table"]
 
 SUFFIXES = {".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".parquet": "parquet", ".pq": "parquet"}
 FORMATS = ("csv", "svmlight", "parquet")
@@ -32,6 +32,8 @@ class Table:
         Rows offsets[i]:offsets[i+1] are example i; None: each row is one.
     first : int, default 0
         How many rows of the file stand before.
+    kept : dict
+        Further columns by name, as the text of the file.
     """
 
     X: object
@@ -39,6 +41,7 @@ class Table:
     weights: np.ndarray | None = None
     offsets: np.ndarray | None = None
     first: int = 0
+    kept: dict = attrs.field(factory=dict)
 
     @property
     def n_examples(self) -> int:
@@ -108,7 +111,17 @@ def parse_classes(text: str) -> list:
 
 def write_predictions(file, predictions, header=True) -> None:
     """One column, its name above it if asked for; a structure of several parts is written with spaces between them."""
+    write_table(file, {"prediction": predictions}, header)
+
+
+def write_table(file, columns, header=True) -> None:
+    """Columns by name as CSV, the names above them if asked for; entries as `write_predictions` writes them."""
     writer = csv.writer(file, lineterminator="\n")
     if header:
-        writer.writerow(["prediction"])
-    writer.writerows([" ".join(map(str, y)) if isinstance(y, (tuple, list, np.ndarray)) else str(y)] for y in predictions)
+        writer.writerow(columns)
+    writer.writerows(map(as_cell, row) for row in zip(*columns.values(), strict=True))
+
+
+def as_cell(y) -> str:
+    """An entry as text."""
+    return " ".join(map(str, y)) if isinstance(y, (tuple, list, np.ndarray)) else str(y)

@@ -6,6 +6,7 @@ import numpy as np
 
 from structperc.core.labels import LabelCodes, is_nested
 from structperc.core.losses import ExampleCosts
+from structperc.core.outputs import Outputs
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
 from structperc.metrics.tokens import unseen_labels
@@ -70,9 +71,9 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
     dict
         Ranks: mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
         Ranks of which some are known as intervals only: mean interval error, share inside the interval.
-        Classes: accuracy, macro F1. Other outputs: what their method `measures(y_true, y_pred)` answers with; labels of tokens:
-        `token_measures`. All but loss="costs": the mean of the engine's loss, unless tokens have labels that the model does not
-        know, whose loss is undefined.
+        Classes: accuracy, macro F1. Other outputs: what their methods `measures(y_true, y_pred)` and
+        `measures_of_scores(y_true, scores)` answer with; labels of tokens: `token_measures`. All but loss="costs": the mean of the
+        engine's loss, unless tokens have labels that the model does not know, whose loss is undefined.
     """
     model, data = engine.model_, Groups(X, offsets, lengths, groups)
     rows = model.read(data.X, data.offsets)
@@ -84,7 +85,10 @@ def measures_of(model, rows, y, predicted) -> dict[str, float]:
     outputs, labels = model.parts.outputs, model.context.labels
     unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
     own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
-    found = own_measures(outputs, by_example(outputs, rows, y), predicted)
+    gold = by_example(outputs, rows, y)
+    found = own_measures(outputs, gold, predicted)
+    if type(outputs).measures_of_scores is not Outputs.measures_of_scores:
+        found |= outputs.measures_of_scores(gold, model.atom_scores(rows))
     if own is not None:
         loss = model.context.loss
         found[f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})"] = float(own.mean())

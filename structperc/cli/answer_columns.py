@@ -1,0 +1,62 @@
+"""What `structperc predict` writes of a table: columns of the data, the prediction, and how sure it is."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+
+from structperc.cli.files import row_answers
+from structperc.errors import OptionError
+
+FLAGS = {"scores": "--scores", "margin": "--margin", "probabilities": "--probabilities"}
+
+
+def columns_of(engine, arguments, table) -> dict:
+    """Columns by name, an entry for each row of the table."""
+    model = engine.model_
+    rows = model.read(table.X, table.offsets)
+    predicted = row_answers(engine, model.predict(rows), table.offsets)
+    found = {**table.kept, "prediction": predicted}
+    single = bool(engine.parts_.outputs.n_labels)       # one label for each example
+    if arguments.scores and single:
+        found |= of_labels("score", engine, model.label_scores(rows))
+    elif arguments.scores:
+        found |= of_rows("score", rows, model.atom_scores(rows))
+    if arguments.margin:
+        found["margin"] = np.repeat(model.margins(rows), rows.sizes()).tolist()
+    if arguments.probabilities and single:
+        found |= of_labels("probability", engine, np.exp(model.log_probabilities(rows)))
+    elif arguments.probabilities:
+        found |= of_rows("probability", rows, model.marginals(rows, "sum"))
+    return found
+
+
+def of_labels(what, engine, values) -> dict:
+    """A column for each label."""
+    return {f"{what} {label}": column.tolist() for label, column in zip(engine.classes_.tolist(), values.T, strict=True)}
+
+
+def of_rows(what, rows, values) -> dict:
+    """One column, of what has a number for each row of an example."""
+    found = [np.asarray(one, dtype=float).reshape(-1) for one in values]
+    if [len(one) for one in found] != rows.sizes().tolist():
+        raise OptionError(f"the {what} of this problem is no number for each row; leave the flag out, and use atom_scores or "
+                          f"predict_marginals of structperc.Engine.")
+    return {what: np.concatenate(found).tolist()}
+
+
+def kept(arguments) -> tuple:
+    """The columns that --keep names."""
+    names = [name.strip() for text in arguments.keep for name in next(csv.reader([text], skipinitialspace=True), [])]
+    again = next((name for name in names if names.count(name) > 1 or name == "prediction"), None)
+    if again is not None:
+        raise OptionError(f"--keep {again!r}: the output would have two columns of this name; leave one out.")
+    return tuple(names)
+
+
+def refuse(arguments, what) -> None:
+    """Refuses flags for data that have no columns of their own to write to."""
+    given = [*(flag for name, flag in FLAGS.items() if getattr(arguments, name)), *["--keep"] * bool(arguments.keep)]
+    if given:
+        raise OptionError(f"{given[0]} adds columns to a table, but {what}; leave it out, and use structperc.Engine in Python.")
