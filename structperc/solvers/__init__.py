@@ -26,6 +26,7 @@ MODULES = {
     "paths": ("best_path", "cheapest_path", "grid_graph", "k_best_paths", "path_marginals"),
     "projective": ("projective_marginals", "projective_tree"),
     "ranked_arborescences": ("k_best_arborescences",),
+    "ranked_projective": ("k_best_projective",),
     "segments": ("best_segments", "k_best_segments", "segment_marginals", "segment_max_marginals", "segment_scores"),
     "spanning_trees": ("max_spanning_tree",),
     "sparse_arborescences": ("max_sparse_arborescence",),

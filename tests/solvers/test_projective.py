@@ -16,6 +16,7 @@ from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.projective import projective_marginals, projective_tree
 
 from structperc.errors import DataError
+from structperc.solvers.ranked_projective import k_best_projective
 
 INF = float("inf")
 
@@ -174,3 +175,18 @@ def test_crossing_arcs_alone_leave_no_projective_tree():
     with pytest.raises(DataError, match="the heads 4, 0, 1, 2, and all that are left have arcs that cross"):
         projective_tree(scores)
     assert len(arborescences(4)) == 125
+
+
+@pytest.mark.parametrize("one_root", [True, False])
+def test_the_k_best_trees_are_those_of_enumeration(one_root):
+    for scores, siblings in drawn(60, seed=5, most_words=4):
+        trees = projective_trees(len(scores) - 1, one_root)
+        for tensor in (None, siblings):
+            totals = tree_scores(scores, trees) + (0 if tensor is None else sibling_scores(tensor, trees))
+            every = np.sort(totals[totals > -INF])[::-1]
+            for k in (3, len(trees) + 5) if len(every) else ():
+                heads, found = k_best_projective(scores, k, tensor, one_root)
+                assert found == pytest.approx(every[:k])
+                assert len(set(map(tuple, heads.tolist()))) == len(heads)
+                again = tree_scores(scores, heads) + (0 if tensor is None else sibling_scores(tensor, heads))
+                assert again == pytest.approx(found)
