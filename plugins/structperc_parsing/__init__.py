@@ -13,6 +13,8 @@ options = {
     "projective": Option(False, (False, True), "arcs do not cross"),
     "lift": Option(False, (False, True), "with projective: learn from trees with crossing arcs made projective, instead of refusing them"),
     "one_root": Option(True, (False, True), "exactly one word has the root for head"),
+    "order": Option(1, (1, 2), "2: with projective, neighbouring siblings have scores too", later=True),
+    "labels": Option("after", ("after", "joint"), "labels are found after the tree, for its arcs, or jointly: slower, a little better"),
     "n_hashed": Option(1 << 22, low=1, below=1 << 32,
                        help="rows of eight weights that features of arcs are hashed to; those that steps touch take memory"),
     "template": Option(None, help="features of arcs, one a line, such as A:%h[0,tag]/%d[0,tag]; none: McDonald's of first order"),
@@ -31,26 +33,28 @@ def structperc_reader(context):
 @hookimpl
 def structperc_outputs(context):
     given = context.options
-    return TreeOutputs(given["projective"], given["one_root"], given["lift"])
+    return TreeOutputs(given["projective"], given["one_root"], given["lift"], given["labels"] == "joint", given["order"])
 
 
 @hookimpl
 def structperc_features(context):
-    template = context.options["template"]
-    lines = read_lines(default_template(context.n_features) if template is None else template, context.options["columns"],
-                       context.n_features)
-    return ArcFeatures(lines, context.n_features, max(context.n_labels, 1), context.options["n_hashed"])
+    given = context.options
+    template = default_template(context.n_features, given["order"]) if given["template"] is None else given["template"]
+    lines = read_lines(template, given["columns"], context.n_features, given["order"])
+    return ArcFeatures(lines, context.n_features, context.n_labels, given["n_hashed"], given["labels"] == "joint", given["order"])
 
 
 @hookimpl
 def structperc_argmax(context):
-    solver = ProjectiveArgmax if context.options["projective"] else TreeArgmax
-    return solver(max(context.n_labels, 1), context.options["one_root"])
+    given = context.options
+    solver = ProjectiveArgmax if given["projective"] else TreeArgmax
+    return solver(context.n_labels, given["one_root"], given["labels"] == "joint", given["order"])
 
 
 @hookimpl
 def structperc_loss(context):
-    return ArcLoss() if context.loss == "hamming" else None
+    given = context.options
+    return ArcLoss(context.n_labels, given["labels"] == "joint", given["order"]) if context.loss == "hamming" else None
 
 
 check_options = {"n_hashed": 20}

@@ -1,4 +1,4 @@
-"""Templates of arcs: which cells of the head, of the dependent and of the words between them make a feature."""
+"""Templates of arcs: which cells of the head, of the dependent, of the words between them or of the next sibling make a feature."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import attrs
 from structperc.errors import DataError, OptionError
 
 FARTHEST = 100              # words from a head or dependent to the one a macro reads
-MACRO = re.compile(r"%([hdb])\[\s*(?:([+-]?\d+)\s*,\s*)?([^\],]*?)\s*\]")
-KINDS = {"A": "arcs", "L": "labels"}
+MACRO = re.compile(r"%([hdbs])\[\s*(?:([+-]?\d+)\s*,\s*)?([^\],]*?)\s*\]")
+KINDS = "ALS"               # lines for arcs, their labels, and the next siblings of dependents
 
 
 @attrs.frozen
@@ -21,16 +21,23 @@ class Line:
     ----------
     text : str
         As it was written.
-    of_labels : bool
-        Whether it describes labels of arcs, or arcs.
-    head, dependent, between : tuple of (int, int)
+    kind : {"A", "L", "S"}
+    head, dependent, third : tuple of (int, int)
+        The third word is one between head and dependent, or a sibling.
     """
 
     text: str
-    of_labels: bool
+    kind: str
     head: tuple
     dependent: tuple
-    between: tuple
+    third: tuple
+
+    @property
+    def rank(self) -> int:
+        """The place among lines of its kind, which stand in the order of the words that they read; see `Lines`."""
+        if self.kind == "S":
+            return 2 if self.head else 1
+        return 3 if self.third else 2 if self.head and self.dependent else 1 if self.dependent else 0
 
     @property
     def literal(self) -> str:
@@ -38,7 +45,7 @@ class Line:
         return MACRO.sub("\0", self.text)
 
 
-def read_lines(text, columns, n_columns) -> list[Line]:
+def read_lines(text, columns, n_columns, order=1) -> list[Line]:
     """The lines of a template; see `DependencyParser` for what they may hold.
 
     Parameters
@@ -48,6 +55,8 @@ def read_lines(text, columns, n_columns) -> list[Line]:
         Names of the columns; without them macros give their numbers.
     n_columns : int
         How many columns the tokens have.
+    order : {1, 2}
+        Whether lines of siblings are needed, or refused.
     """
     if not isinstance(text, str):
         raise OptionError(f"the template is {text!r:.60} of type {type(text).__name__}; expected the text of a template.")
@@ -55,17 +64,26 @@ def read_lines(text, columns, n_columns) -> list[Line]:
     for number, line in enumerate(map(str.strip, text.split("\n")), 1):
         if line and not line.startswith("#"):
             lines.append(read_line(line, f"line {number} of the template, {line!r:.80},", columns, n_columns))
-    if not any(not line.of_labels for line in lines):
+    if not any(line.kind == "A" for line in lines):
         raise OptionError(f"the template {text!r:.80} has no line for arcs, such as 'A:%h[0,0]/%d[0,0]'; expected the text of a template, "
                           f"not the name of a file.")
+    siblings = [line.text for line in lines if line.kind == "S"]
+    if order == 1 and siblings:
+        raise OptionError(f"the template has lines for siblings, such as {siblings[0]!r:.80}; set order=2, or leave them out.")
+    if order == 2 and not siblings:
+        raise OptionError("order=2 scores siblings, but the template has no line for them, such as 'S:%s[0,0]/%d[0,0]'.")
     return lines
 
 
 def read_line(text, where, columns, n_columns) -> Line:
     if text[0] not in KINDS:
-        raise OptionError(f"{where} begins with {text[0]!r}; expected A for a feature of arcs, or L for one of their labels.")
-    cells = {"h": [], "d": [], "b": []}
+        raise OptionError(f"{where} begins with {text[0]!r}; expected A for a feature of arcs, L for one of their labels, or S for one of "
+                          f"siblings.")
+    third = "s" if text[0] == "S" else "b"
+    cells = {"h": [], "d": [], third: []}
     for side, offset, column in MACRO.findall(text):
+        if side not in cells:
+            raise OptionError(f"{where} reads %{side}; such lines read %h, %d and %{third}.")
         if side == "b" and offset:
             raise OptionError(f"{where} reads the words between at an offset; expected %b[column].")
         if side != "b" and not offset:
@@ -75,8 +93,9 @@ def read_line(text, where, columns, n_columns) -> Line:
             raise OptionError(f"{where} reads a word {offset} words away; expected at most {FARTHEST}.")
         cells[side].append((offset, column_number(column, where, columns, n_columns)))
     if MACRO.sub("", text).count("%"):
-        raise OptionError(f"{where} has a malformed macro; expected %h[offset,column], %d[offset,column] or %b[column].")
-    return Line(text, text[0] == "L", tuple(cells["h"]), tuple(cells["d"]), tuple(cells["b"]))
+        raise OptionError(f"{where} has a malformed macro; expected %h[offset,column], %d[offset,column], %s[offset,column] or "
+                          f"%b[column].")
+    return Line(text, text[0], *map(tuple, cells.values()))
 
 
 def column_number(column, where, columns, n_columns) -> int:
@@ -91,8 +110,8 @@ def column_number(column, where, columns, n_columns) -> int:
     return int(column)
 
 
-def default_template(n_columns) -> str:
-    """Features of first order after McDonald, Crammer and Pereira (2005).
+def default_template(n_columns, order=1) -> str:
+    """Features of first order after McDonald, Crammer and Pereira (2005), and those of siblings after McDonald and Pereira (2006).
 
     The first column is taken for forms and all others for tags, the finest first and the coarsest last. With one column this is a tag as
     well as the form. The words between head and dependent are seen by form and coarsest tag, and two tags beyond head and dependent.
@@ -112,4 +131,15 @@ def default_template(n_columns) -> str:
     between = f"%h[0,{coarse}]/%d[0,{coarse}]/%b"
     arcs += [f"{between}[{coarse}]", f"{between}[0]"]
     labels += [f"{between}[{coarse}]"]
-    return "\n".join(dict.fromkeys([*(f"A:{what}" for what in arcs), *(f"L:{what}" for what in labels)])) + "\n"
+    kinds = {"A": arcs, "L": labels, "S": sibling_features(tags) if order == 2 else []}
+    return "\n".join(dict.fromkeys(f"{kind}:{what}" for kind, features in kinds.items() for what in features)) + "\n"
+
+
+def sibling_features(tags) -> list[str]:
+    form_h, form_d, form_s = "%h[0,0]", "%d[0,0]", "%s[0,0]"
+    found = [f"{form_s}/{form_d}"]
+    for t in tags:
+        h, d, s = f"%h[0,{t}]", f"%d[0,{t}]", f"%s[0,{t}]"
+        found += [f"{s}/{d}", f"{form_s}/{d}", f"{s}/{form_d}", f"{h}/{s}/{d}"]
+    coarse = tags[-1]
+    return [*found, f"{form_h}/%s[0,{coarse}]/%d[0,{coarse}]"]

@@ -27,12 +27,19 @@ class DependencyParser(BaseEstimator):
         With `projective`: learn from trees with crossing arcs made projective (`n_lifted_` counts them), instead of refusing them.
     one_root : bool, default True
         Exactly one word has the root for head.
+    order : {1, 2}, default 1
+        2: neighbouring dependents of a head, siblings, have features too. Needs `projective`: with crossing arcs the best tree is NP-hard.
+    labels : {"after", "joint"}, default "after"
+        Of arcs with labels. "after": the best tree is found first, and then the best label of each of its arcs; labels learn on the right
+        trees, and the losses of heads and labels add up. "joint": the tree and its labels of largest sum; several times slower, and a
+        little better.
     template : str, optional
-        Features of arcs, one a line. A line begins with A (it describes arcs) or L (it describes their labels). %h[offset,column] and
-        %d[offset,column] stand for a cell of the head or the dependent, or of a word so far behind; %b[column] for a cell of the words
-        between, once for each different cell. Every line is counted for the direction and for the distance of the arc too. Columns
-        are named by `columns`, or numbered from 0. None: McDonald's features of first order, with the first column as forms and all
-        others as tags.
+        Features of arcs, one a line. A line begins with A (it describes arcs), L (it describes their labels) or, with order=2, S (it
+        describes siblings). %h[offset,column] and %d[offset,column] stand for a cell of the head or the dependent, or of a word so far
+        behind; %b[column] for a cell of the words between, once for each different cell; %s[offset,column] for the dependent next to
+        %d on the way to the head, if there is one. Every line is counted for the direction and for the distance of the arc too, or of the
+        siblings. Columns are named by `columns`, or numbered from 0. None: the features of McDonald, Crammer and Pereira, and of McDonald
+        and Pereira for siblings, with the first column as forms and all others as tags.
     columns : sequence of str, optional
         Names of the tokens' columns.
     n_hashed : int, default 2^22
@@ -63,10 +70,10 @@ class DependencyParser(BaseEstimator):
     A token is a tuple or list of strings, one for each column, or a dict of them with the keys `columns`. y has a list for each
     sentence: the head of each word, or pairs (head, label); heads are 0 for the root, words are counted from 1. Ties go to the lowest
     label and, without `projective`, to the lowest head where no circle must be broken. Time per sentence of n words: O(n^2) arcs of
-    about 50 features each, and O(n^3) small steps if projective.
+    about 50 features each, and O(n^3) small steps if projective; n^3 / 3 pairs of siblings.
 
-    McDonald, Crammer and Pereira (2005), Online large-margin training of dependency parsers, ACL; Crammer et al. (2006), JMLR 7, for the
-    updates.
+    McDonald, Crammer and Pereira (2005), Online large-margin training of dependency parsers, ACL; McDonald and Pereira (2006), Online
+    learning of approximate dependency parsing algorithms, EACL; Crammer et al. (2006), JMLR 7, for the updates.
 
     Examples
     --------
@@ -78,9 +85,10 @@ class DependencyParser(BaseEstimator):
     [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
     """
 
-    def __init__(self, projective=False, lift=True, one_root=True, template=None, columns=None, n_hashed=1 << 22, update="pa1", C=0.02,
-                 loss_weight=1.0, epochs=8, average=True, shuffle=True, random_state=None, classes=None):
-        self.projective, self.lift, self.one_root = projective, lift, one_root
+    def __init__(self, projective=False, lift=True, one_root=True, order=1, labels="after", template=None, columns=None,
+                 n_hashed=1 << 22, update="pa1", C=0.02, loss_weight=1.0, epochs=8, average=True, shuffle=True, random_state=None,
+                 classes=None):
+        self.projective, self.lift, self.one_root, self.order, self.labels = projective, lift, one_root, order, labels
         self.template, self.columns, self.n_hashed = template, columns, n_hashed
         self.update, self.C, self.loss_weight, self.epochs = update, C, loss_weight, epochs
         self.average, self.shuffle, self.random_state, self.classes = average, shuffle, random_state, classes
@@ -120,15 +128,15 @@ class DependencyParser(BaseEstimator):
     def predict(self, X, k=None):
         """The tree of each sentence: a list of heads, or of pairs (head, label); with k, a list of the k best of them.
 
-        The k best are found for trees without labels that may cross; otherwise by enumeration, which is for short sentences alone.
+        The k best of trees with labels need labels="joint".
         """
         return list(self._trained().predict(X, k=k))
 
     def predict_marginals(self, X):
         """The probability of every arc if trees were drawn in proportion to exp(score): (n + 1, n + 1) for each sentence.
 
-        Rows are heads, columns dependents; with labels there is a third axis. The updates do not fit probabilities: they rank arcs, and are
-        no calibrated confidence.
+        Rows are heads, columns dependents; with labels="joint" there is a third axis. The updates do not fit probabilities: they rank arcs,
+        and are no calibrated confidence.
         """
         return list(self._trained().predict_marginals(X))
 

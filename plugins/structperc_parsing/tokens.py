@@ -38,22 +38,22 @@ class TokenReader(Reader):
         if isinstance(columns, str) or columns is not None and not all(isinstance(name, str) and name for name in columns):
             raise OptionError(f"columns={shortened(columns)}; expected a list of names, one for each column.")
         self.columns = None if columns is None else tuple(columns)
-        self.n_columns = None
+        self.width = None
 
     def fresh(self):
         component = super().fresh()
-        component.n_columns = None
+        component.width = None
         return component
 
     def learn(self, X, offsets=None):
         rows = self.encoded(X, offsets, None if self.columns is None else len(self.columns))
-        self.n_columns = rows.n_features
+        self.width = rows.n_features
         return rows
 
     def read(self, X, offsets=None):
-        if self.n_columns is None:
+        if self.width is None:
             raise DataError("this reader has learned from no data yet; call learn first.")
-        return self.encoded(X, offsets, self.n_columns)
+        return self.encoded(X, offsets, self.width)
 
     def read_one(self, x, objects=False, several_rows=False):
         return self.read([x])
@@ -62,10 +62,10 @@ class TokenReader(Reader):
         return f"row {j}"
 
     def state(self):
-        return {} if self.n_columns is None else {"n_columns": np.array(self.n_columns, dtype=np.int64)}
+        return {} if self.width is None else {"n_columns": np.array(self.width, dtype=np.int64)}
 
     def restore(self, state):
-        self.n_columns = taken(state, "n_columns", np.int64, low=1) if state else None
+        self.width = taken(state, "n_columns", np.int64, low=1) if state else None
 
     def encoded(self, X, offsets, n_columns):
         """The rows of all tokens, of so many columns; without a number, as many as the first token has."""

@@ -1,10 +1,9 @@
 """Trees over the words of a sentence: their codes, losses and the argmax.
 
 A tree is encoded as n integers, head * n_tags + label for each word; heads are 0 (the root) or words 1..n. Typical sizes: 25 words; O(n)
-each, the argmax O(n^2 n_tags) and what its solver takes.
+each, the argmax O(n^2 n_tags), or O(n^2 + n n_tags) with labels given the heads, and what its solver takes.
 """
 import itertools
-from math import isqrt
 
 import numpy as np
 
@@ -13,14 +12,17 @@ from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.components import Structures
-from structperc.errors import DataError, PluginError, UnusedOption, shortened
+from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.projective cimport projective_refusal, projective_tree_c, projective_work
 from structperc.solvers.arborescence_sums import arborescence_marginals
 from structperc.solvers.ranked_arborescences import k_best_arborescences
+from structperc.solvers.ranked_projective import k_best_projective
 from structperc.solvers.projective import projective_marginals
+from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
 from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
+from structperc_parsing.labelled_trees import k_best_labelled
 from structperc_parsing.scores import attachment_scores
 
 
@@ -40,19 +42,29 @@ cdef class TreeOutputs(Outputs):
         Exactly one word has the head 0.
     lift : bool
         Learn from trees with crossing arcs as `lifted` makes them projective.
+    joint : bool
+        Labels compete within arcs. Otherwise they have atoms of their own, about the heads that the rows of x know: the gold heads in
+        training, and in predictions those of the best tree.
+    order : {1, 2}
+        2: a tree has atoms for neighbouring siblings too.
     """
 
-    cdef readonly bint projective, one_root, lift
+    cdef readonly bint projective, one_root, lift, joint
+    cdef readonly int order
+    cdef Layout atoms
     cdef readonly Py_ssize_t n_lifted           # trees learned from, so far
     cdef readonly Py_ssize_t n_tags             # 1 where arcs have no labels
     cdef readonly object labels
     cdef dict code_of
     cdef list names
 
-    def __init__(self, projective=False, one_root=True, lift=False):
-        self.projective, self.one_root, self.lift = projective, one_root, lift
+    def __init__(self, projective=False, one_root=True, lift=False, joint=True, order=1):
+        self.projective, self.one_root, self.lift, self.joint, self.order = projective, one_root, lift, joint, order
 
     def check(self, context, parts):
+        if self.order == 2 and not self.projective:
+            raise OptionError("order=2 scores pairs of siblings, and with crossing arcs the best tree of such scores is NP-hard to find; "
+                              "set projective=True, or order=1.")
         if self.lift and not self.projective:
             raise UnusedOption("lift=True makes trees projective, but projective=False allows crossing arcs; leave lift out.", "lift")
 
@@ -64,6 +76,7 @@ cdef class TreeOutputs(Outputs):
             self.labels = find_labels(None, classes, ordered=False)
             self.names = self.labels.tolist()
             self.n_tags, self.code_of = len(self.names), {label: k for k, label in enumerate(self.names)}
+        self.atoms = layout_of(len(self.names), self.joint, self.order)
         return self.labels
 
     def labels_in(self, y):
@@ -116,8 +129,22 @@ cdef class TreeOutputs(Outputs):
 
     def admissible(self, gold, rows):
         """The trees to learn from, lifted where they should be and can be."""
-        if not self.lift:
-            return gold
+        if self.lift:
+            gold = self.without_crossings(gold)
+        if self.atoms.later:
+            rows.condition(gold.values // self.n_tags)
+        return gold
+
+    @property
+    def conditional(self):
+        return "set labels='joint'" if self.atoms.later else None
+
+    def conditioned(self, found, rows, settled=False):
+        rows, heads = rows.part(0, rows.n_examples), found.values // self.n_tags
+        rows.condition(-1 - heads if settled else heads)
+        return rows
+
+    def without_crossings(self, gold):
         codes, n_lifted = gold.values.copy(), 0
         for i in range(len(gold)):
             heads = self.heads(gold[i])
@@ -177,14 +204,14 @@ cdef class TreeOutputs(Outputs):
 
     def decode_marginals(self, Example x, marginals):
         n = x.n_rows
-        table = marginals.reshape(n + 1, n + 1, self.n_tags)
-        return table[:, :, 0] if self.labels is None else table
+        table = marginals[:first_label(&self.atoms, n)].reshape(n + 1, n + 1, self.atoms.tags)
+        return table[:, :, 0] if self.labels is None or self.atoms.later else table
 
     def measures(self, y_true, y_pred):
         return attachment_scores(y_true, y_pred)
 
     def max_code_length(self, n_atoms):
-        return max(isqrt(n_atoms // self.n_tags) - 1, 0)
+        return count_words(&self.atoms, n_atoms)
 
     def enumerate(self, Example x):
         n = x.n_rows
@@ -196,14 +223,21 @@ cdef class TreeOutputs(Outputs):
 
     def atom_names(self, Example x):
         words = range(x.n_rows + 1)
-        labels = [""] if self.labels is None else [f" ({label})" for label in self.names]
-        return [f"{h} -> {m}{label}" for h in words for m in words for label in labels]
+        labels = [""] if self.labels is None or self.atoms.later else [f" ({label})" for label in self.names]
+        names = [f"{h} -> {m}{label}" for h in words for m in words for label in labels]
+        names += [f"{m} is {label}" for m in words[1:] for label in (self.names if self.atoms.later else ())]
+        return names + [f"{h} -> {m} next to {s}" for h in words for m in words for s in (words if self.order == 2 else ())]
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
-        cdef Py_ssize_t m, head, tags = self.n_tags
+        cdef Py_ssize_t m, head, label, size = n + 1, labels = first_label(&self.atoms, n), siblings = first_sibling(&self.atoms, n)
         for m in range(n):
-            head = y[m] // tags
-            c[(head * (n + 1) + m + 1) * tags + y[m] - head * tags] += sign
+            head = y[m] // self.n_tags
+            label = y[m] - head * self.n_tags
+            c[(head * size + m + 1) * self.atoms.tags + (0 if self.atoms.later else label)] += sign
+            if self.atoms.later:
+                c[labels + m * self.atoms.later + label] += sign
+            if self.atoms.siblings:
+                c[siblings + (head * size + m + 1) * size + next_sibling(y, self.n_tags, head, m + 1)] += sign
         return 0
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -214,8 +248,30 @@ cdef class TreeOutputs(Outputs):
         return 1
 
 
+cdef inline Py_ssize_t next_sibling(const int *y, Py_ssize_t n_tags, Py_ssize_t head, Py_ssize_t m) noexcept nogil:
+    """The dependent of the head that comes next to m, on the way to the head; the head itself where there is none."""
+    cdef Py_ssize_t step = 1 if head > m else -1, s = m + step
+    while s != head and y[s - 1] // n_tags != head:
+        s += step
+    return s
+
+
 cdef class ArcLoss(Loss):
-    """How many words have a wrong head or label."""
+    """How many words have a wrong head or label; where labels have atoms of their own, wrong heads and wrong labels.
+
+    Parameters
+    ----------
+    n_labels : int
+        0: none.
+    joint : bool
+    order : {1, 2}
+    """
+
+    cdef Layout atoms
+    cdef Py_ssize_t n_tags
+
+    def __init__(self, n_labels, joint=True, order=1):
+        self.atoms, self.n_tags = layout_of(n_labels, joint, order), max(n_labels, 1)
 
     @property
     def decomposable(self):
@@ -225,74 +281,104 @@ cdef class ArcLoss(Loss):
         cdef Py_ssize_t m
         cdef double total = 0
         for m in range(n):
-            total += gold[m] != y[m]
+            if self.atoms.later:
+                total += (gold[m] // self.n_tags != y[m] // self.n_tags) + (gold[m] % self.n_tags != y[m] % self.n_tags)
+            else:
+                total += gold[m] != y[m]
         return total
 
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
-        """s[a] += scale for every arc that is not gold's"""
-        cdef Py_ssize_t a, m, head, n = n_gold, tags = x.n_atoms // ((n + 1) * (n + 1))
-        for a in range(x.n_atoms):
+        """s[a] += scale for every arc, and every label of a word, that is not gold's"""
+        cdef Py_ssize_t a, m, head, label, n = n_gold, labels = first_label(&self.atoms, n)
+        for a in range(first_sibling(&self.atoms, n)):
             s[a] += scale
         for m in range(n):
-            head = gold[m] // tags
-            s[(head * (n + 1) + m + 1) * tags + gold[m] - head * tags] -= scale
+            head = gold[m] // self.n_tags
+            label = gold[m] - head * self.n_tags
+            s[(head * (n + 1) + m + 1) * self.atoms.tags + (0 if self.atoms.later else label)] -= scale
+            if self.atoms.later:
+                s[labels + m * self.atoms.later + label] -= scale
         return 0
 
 
 cdef class TreeArgmax(Argmax):
     """The tree of largest score: the best label of each arc, the lowest at a tie, then the maximum arborescence.
 
+    Labels given the heads do not move the tree: each word takes its best one.
+
     Parameters
     ----------
-    n_tags : int
+    n_labels : int
+        0: none.
     one_root : bool
+    joint : bool
+    order : {1, 2}
     """
 
     cdef readonly Py_ssize_t n_tags
     cdef readonly bint one_root
+    cdef Layout atoms
 
-    def __init__(self, n_tags, one_root):
-        self.n_tags, self.one_root = n_tags, one_root
+    def __init__(self, n_labels, one_root, joint=True, order=1):
+        self.n_tags, self.one_root, self.atoms = max(n_labels, 1), one_root, layout_of(n_labels, joint, order)
+
+    def divided(self, scores, Example x):
+        """The scores of arcs by label (n + 1, n + 1, tags), of words' labels (n, labels) or None, of siblings (n + 1,) * 3 or None."""
+        n, scores = x.n_rows, np.asarray(scores)
+        labels, siblings = first_label(&self.atoms, n), first_sibling(&self.atoms, n)
+        return (scores[:labels].reshape(n + 1, n + 1, self.atoms.tags),
+                scores[labels:siblings].reshape(n, self.atoms.later) if self.atoms.later else None,
+                scores[siblings:].reshape(n + 1, n + 1, n + 1) if self.atoms.siblings else None)
 
     def k_best(self, scores, Example x, k):
-        """The k best trees without labels; with labels, and of projective trees, only enumeration lists them."""
-        n = x.n_rows
-        if self.n_tags > 1 or n == 0:
+        arcs, labels, siblings = self.divided(scores, x)
+        if x.n_rows == 0:
             return None
-        heads, totals = k_best_arborescences(np.reshape(scores, (n + 1, n + 1)), int(k), bool(self.one_root))
-        return list(zip(map(tuple, heads.tolist()), totals.tolist()))
+        if labels is not None:              # of a word: whichever head it has
+            arcs = arcs + np.concatenate([np.zeros((1, labels.shape[1])), labels])
+        heads, totals = self.k_best_heads(np.ascontiguousarray(arcs.max(axis=2)), siblings, int(k))
+        return k_best_labelled(arcs, heads, totals, int(k))
+
+    def k_best_heads(self, scores, siblings, k):
+        """The heads of the k best trees, (k, n), and their scores."""
+        return k_best_arborescences(scores, k, bool(self.one_root))
 
     def marginals(self, scores, Example x):
         """P(h, m) of the labels' log sums, times the share of the label."""
-        n = x.n_rows
-        if n == 0:
-            return np.zeros(self.n_tags)
-        scores = np.reshape(scores, (n + 1, n + 1, self.n_tags))
-        sums = np.logaddexp.reduce(scores, axis=2)
-        return (self.arc_marginals(sums)[:, :, None] * np.exp(scores - sums[:, :, None])).ravel()
+        if x.n_rows == 0:
+            return np.zeros(len(scores))
+        arcs, labels, siblings = self.divided(scores, x)
+        sums = np.logaddexp.reduce(arcs, axis=2)
+        found = list(self.arc_marginals(sums, siblings))
+        found[0] = found[0][:, :, None] * np.exp(arcs - sums[:, :, None])
+        if labels is not None:
+            found.insert(1, np.exp(labels - np.logaddexp.reduce(labels, axis=1)[:, None]))
+        return np.concatenate([part.ravel() for part in found])
 
-    def arc_marginals(self, scores):
-        """The probability of every arc, (n + 1, n + 1)."""
-        return arborescence_marginals(scores, bool(self.one_root))[1]
+    def arc_marginals(self, scores, siblings):
+        """The probability of every arc, (n + 1, n + 1), and of every pair of siblings, where they have scores."""
+        return arborescence_marginals(scores, bool(self.one_root))[1:]
 
     def workspace_size(self, n_atoms):
-        size = isqrt(n_atoms // self.n_tags)
-        return self.work_size(size - 1) + (size * size if self.n_tags > 1 else 0)
+        n = count_words(&self.atoms, n_atoms)
+        return self.work_size(n) + ((n + 1) * (n + 1) if self.atoms.tags > 1 else 0)
 
     cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
         """How many numbers `best_heads` works in."""
         return arborescence_work(n)
 
-    cdef int best_heads(self, const double *arcs, Py_ssize_t n, int *heads, double *work) noexcept nogil:
+    cdef int best_heads(self, const double *arcs, const double *siblings, Py_ssize_t n, int *heads, double *work) noexcept nogil:
         return max_arborescence_c(arcs, n + 1, n, self.one_root, heads, work)
 
-    cdef refused(self, int status, const double *arcs, Py_ssize_t n, const int *heads, str name):
+    cdef refused(self, int status, const double *arcs, const double *siblings, Py_ssize_t n, const int *heads, str name):
         """The exception for a status."""
         return refusal(status, arcs, n + 1, n, heads, name)
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.n_tags, a, m
+        cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.atoms.tags, later = self.atoms.later, a, m
         cdef const double *scores = s
+        cdef const double *labels = s + first_label(&self.atoms, n)
+        cdef const double *siblings = s + first_sibling(&self.atoms, n) if self.atoms.siblings else NULL
         cdef double *arcs = x.work + self.work_size(n)
         cdef int status
         if n == 0:
@@ -301,15 +387,18 @@ cdef class TreeArgmax(Argmax):
             scores = arcs
             for a in range(size * size):
                 arcs[a] = s[a * tags + best_tag(s + a * tags, tags)]
-        status = self.best_heads(scores, n, y, x.work)
+        status = self.best_heads(scores, siblings, n, y, x.work)
         if status < 0:
             if status != INTERRUPTED:
                 with gil:
-                    self.error = self.refused(status, scores, n, y, f"sentence {x.index}")
+                    self.error = self.refused(status, scores, siblings, n, y, f"sentence {x.index}")
             return -1
         if tags > 1:
             for m in range(n):
                 y[m] = <int> (y[m] * tags + best_tag(s + (y[m] * size + m + 1) * tags, tags))
+        if later:
+            for m in range(n):
+                y[m] = <int> (y[m] * later + best_tag(labels + m * later, later))
         return n
 
 
@@ -322,20 +411,20 @@ cdef inline Py_ssize_t best_tag(const double *s, Py_ssize_t tags) noexcept nogil
 
 
 cdef class ProjectiveArgmax(TreeArgmax):
-    """The same among projective trees, by Eisner's algorithm in O(n^3)."""
+    """The same among projective trees, by Eisner's algorithm in O(n^3), with siblings by that of McDonald and Pereira."""
 
-    def k_best(self, scores, Example x, k):
-        return None
+    def k_best_heads(self, scores, siblings, k):
+        return k_best_projective(scores, k, siblings, bool(self.one_root))
 
-    def arc_marginals(self, scores):
-        return projective_marginals(scores, one_root=bool(self.one_root))[1]
+    def arc_marginals(self, scores, siblings):
+        return projective_marginals(scores, siblings, bool(self.one_root))[1:]
 
     cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
         return projective_work(n)
 
-    cdef int best_heads(self, const double *arcs, Py_ssize_t n, int *heads, double *work) noexcept nogil:
+    cdef int best_heads(self, const double *arcs, const double *siblings, Py_ssize_t n, int *heads, double *work) noexcept nogil:
         cdef double total
-        return projective_tree_c(arcs, n + 1, NULL, n, self.one_root, heads, &total, work)
+        return projective_tree_c(arcs, n + 1, siblings, n, self.one_root, heads, &total, work)
 
-    cdef refused(self, int status, const double *arcs, Py_ssize_t n, const int *heads, str name):
-        return projective_refusal(status, arcs, n + 1, NULL, n, self.one_root, name, "")
+    cdef refused(self, int status, const double *arcs, const double *siblings, Py_ssize_t n, const int *heads, str name):
+        return projective_refusal(status, arcs, n + 1, siblings, n, self.one_root, name, name)

@@ -45,12 +45,16 @@ cdef class Outputs(Component):
         Whether the order within a structure matters to its loss.
     per_row : bool
         Whether users give y by an entry for each row of X, of examples that have several rows.
+    conditional : str or None
+        Where features of some atoms are about an earlier part of the answer (see `conditioned`): how to have all atoms scored at once,
+        which lists of the k best need, such as "set labels='joint'".
     """
 
     default_loss = "hamming"
     ordered = False
     order_counts = False
     per_row = False
+    conditional = None
 
     def __cinit__(self, *args, **kwargs):
         self.code_width = -1
@@ -81,6 +85,15 @@ cdef class Outputs(Component):
     def admissible(self, gold, rows):
         """The encoded gold outputs to learn from, a `Structures`: as they were given, unless a problem moves those outside Y(x) into it."""
         return gold
+
+    def conditioned(self, found, rows, settled=False):
+        """The same examples with what is found given (`Rows.condition`), for outputs whose later part depends on an earlier part.
+
+        Features of the later part are about what is given: `admissible` tells the rows what gold outputs hold. A prediction is made twice,
+        first with nothing given and then with the rows that this method returns. With `settled` the map may score the atoms of the earlier
+        part as it likes, as long as the same part is the best again. Only outputs that are `conditional` have it.
+        """
+        raise self.missing("conditioned")
 
     def labels_in(self, y):
         """The labels that occur in what users pass as y, of outputs that are made of labels."""

@@ -16,6 +16,10 @@ cdef class Example:
     cdef dict kept                      # what components keep of an example that is looked at again: (index, value) of each
 
     cdef int provide(self, Py_ssize_t n) except -1
+    cdef inline const int *given(self) noexcept nogil:
+        """What is given of the example's rows (see `Rows.condition`), or NULL."""
+        return NULL if self.source.given_at == NULL else self.source.given_at + self.first_row
+
     cdef double *zeros(self) noexcept nogil
     cdef inline void look_at(self, Rows source):
         """Makes this the window through which the examples of `source` are seen; None lets go of them."""
@@ -34,6 +38,8 @@ cdef class Rows:
     cdef const unsigned char *allowed_at
     cdef readonly Py_ssize_t allowed_width
     cdef const int64_t *starts
+    cdef readonly object given          # intc array (n_rows,): an answer for each row that features of some atoms depend on, or None
+    cdef const int *given_at
     cdef Py_ssize_t value_size, index_size
     cdef tuple _kept                    # the arrays whose memory is read
     cdef dict kept                      # of one example alone: as `Example.kept`

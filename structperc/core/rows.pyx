@@ -185,6 +185,16 @@ cdef class Rows:
             self.allowed, self.allowed_width = allowed, table.shape[1]
             self.allowed_at = &table[0, 0] if table.shape[0] else NULL
 
+    def condition(self, given):
+        """Tells what features of some atoms are given, such as heads where labels are asked for: an int for each row, or None."""
+        cdef const int[::1] answers
+        self.given, self.given_at = None, NULL
+        if given is not None:
+            answers = given
+            if answers.shape[0] != self.n_rows:
+                raise ValueError(f"{answers.shape[0]} answers are given, but X has {self.n_rows} rows")
+            self.given, self.given_at = given, &answers[0] if answers.shape[0] else NULL
+
     def __len__(self):
         return self.n_examples
 
@@ -199,6 +209,8 @@ cdef class Rows:
         found = self.like(self.X[first:last], None if self.offsets is None else self.offsets[start:stop + 1] - first, first, last)
         if self.allowed is not None:
             found.restrict(self.allowed[first:last])
+        if self.given is not None:
+            found.condition(self.given[first:last])
         return found
 
     def like(self, X, offsets, first, last):
@@ -235,6 +247,7 @@ cdef class Rows:
         csr.sum_duplicates()
         rows = self.like(csr, self.offsets, 0, self.n_rows)
         rows.restrict(self.allowed)
+        rows.condition(self.given)
         return rows
 
     def products(self, const double[:, ::1] w):

@@ -162,6 +162,8 @@ class Model:
         """Every example with its atom scores."""
         check_same(self.context, rows)
         store = self.parts.weights.averaged()
+        if self.parts.outputs.conditional:
+            rows = self.parts.outputs.conditioned(self.loop.predict(rows, None, store), rows)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             scores = store.scores(x)
@@ -211,6 +213,9 @@ class Model:
         for part, start, scores in self.scored(rows):
             try:
                 codes = self.loop.predict(part, scores, self.parts.weights.averaged() if scores is None else None)
+                if self.parts.outputs.conditional:
+                    known = self.parts.outputs.conditioned(codes, part, settled=True)
+                    codes = self.loop.predict(known, None, self.parts.weights.averaged())
             except NotFinite as error:
                 raise not_finite(rows, start + error.index) from None
             found.append(self.parts.outputs.decode_many(codes, part))
@@ -220,6 +225,10 @@ class Model:
         """Every example with its k best structures and their scores, best first."""
         if not isinstance(k, numbers.Integral) or isinstance(k, (bool, np.timedelta64)) or k < 1:
             raise OptionError(f"k={shortened(k)}; expected a whole number, at least 1.")
+        outputs = self.parts.outputs
+        if outputs.conditional:
+            raise PluginError(f"{type(outputs).__name__} asks for one part of an answer given the other, so whole answers cannot be "
+                              f"ranked; {outputs.conditional}.")
         return ((x, answers.k_best(self.parts, scores, x, k)) for x, scores in self.scores(rows))
 
     @reading

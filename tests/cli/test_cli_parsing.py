@@ -30,7 +30,7 @@ CROSSING = TRAIN + """\
 4\td\t_\tX\tX\t_\t3\tdep\t_\t_
 
 """
-SETTINGS = ("--set", "epochs=20", "--set", "average=true", "--set", "n_hashed=65536")
+SETTINGS = ("--set", "epochs=20", "--set", "loss_weight=1", "--set", "average=true", "--set", "n_hashed=65536")
 
 
 @pytest.fixture(autouse=True)

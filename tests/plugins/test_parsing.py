@@ -34,7 +34,8 @@ NEW = [("a", "DET"), ("dog", "NOUN"), ("sleeps", "VERB"), (".", "PUNCT")]
 FEW = {"n_hashed": 1 << 10}
 
 
-@pytest.mark.parametrize("options", [{}, {"one_root": False, "projective": True}, {"classes": ["a", "b"]}])
+@pytest.mark.parametrize("options", [{}, {"one_root": False, "projective": True}, {"classes": ["a", "b"], "labels": "joint"},
+                                     {"classes": ["a", "b"], "projective": True, "order": 2}])
 def test_battery(options):
     check_problem("parsing", **options)
 
@@ -47,21 +48,27 @@ sentences = st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[numbers
 
 
 @settings(max_examples=30, deadline=None)
-@given(sentences, st.sampled_from([1, 2, 9]), st.integers(1, 400), st.integers(0, 2**32 - 1))
-def test_features_equal_their_slow_twin_bit_for_bit(sentence, n_tags, n_hashed, seed):
-    width = len(sentence[0])
-    lines = read_lines(default_template(width), None, width)
-    features = ArcFeatures(lines, width, n_tags, n_hashed)
-    w = np.random.default_rng(seed).normal(size=features.n_weights)
-    x = TokenReader().learn([np.array(sentence)]).example(0)
-    expected = arcs.scores(lines, sentence, n_tags, n_hashed, w.tolist())
+@given(sentences, st.sampled_from([1, 2, 9]), st.integers(1, 400), st.booleans(), st.sampled_from([1, 2]), st.integers(0, 2**32 - 1))
+def test_features_equal_their_slow_twin_bit_for_bit(sentence, n_labels, n_hashed, joint, order, seed):
+    width, n = len(sentence[0]), len(sentence)
+    lines = read_lines(default_template(width, order), None, width, order)
+    features = ArcFeatures(lines, width, n_labels, n_hashed, joint, order)
+    random = np.random.default_rng(seed)
+    w = random.normal(size=features.n_weights)
+    rows = TokenReader().learn([np.array(sentence)])
+    heads = None
+    if not joint:
+        heads = [int(random.choice([h for h in range(n + 1) if h != m])) for m in range(1, n + 1)]
+        rows.condition(np.array(heads, dtype=np.intc))
+    x = rows.example(0)
+    expected = arcs.scores(lines, sentence, n_labels, n_hashed, w.tolist(), heads, order)
     assert features.scores(w, x).tolist() == expected
     x.n_atoms = len(expected)
     for head in range(len(sentence) + 1):
         for dependent in range(1, len(sentence) + 1):
             if head != dependent:
-                rows = [row for _, _, row in features.rows_of(x, head, dependent)]
-                assert rows == arcs.rows([line for line in lines if not line.of_labels], sentence, head, dependent, n_hashed)
+                found = [row for _, _, row in features.rows_of(x, head, dependent)]
+                assert found == arcs.rows([line for line in lines if line.kind == "A"], sentence, head, dependent, n_hashed)
                 assert features.slot(head, dependent) == arcs.slot(head, dependent)
 
 
@@ -86,7 +93,7 @@ def test_texts_make_the_same_numbers_everywhere():
 @pytest.mark.parametrize("classes", [None, ["a", "b", "c"]])
 def test_argmax_equals_enumeration(one_root, classes):
     random = np.random.default_rng(0)
-    engine = Engine("parsing", classes=classes, one_root=one_root, **FEW)
+    engine = Engine("parsing", classes=classes, one_root=one_root, labels="joint", **FEW)
     word = 0 if classes is None else (0, "a")
     engine.fit([[("x",)]], [[word]])
     parts, tags = engine.parts_, len(classes or "x")
@@ -162,6 +169,7 @@ def test_what_is_no_sentence_is_refused(X, message):
 
 @pytest.mark.parametrize("template, message", [
     ("A:%h[0,word]", "no column has this name"), ("A:%h[0,7]", "reads column 7"), ("B:%h[0,0]", "begins with 'B'"),
+    ("A:%s[0,0]", "such lines read %h, %d and %b"), ("A:bias\nS:%s[0,0]", "set order=2"),
     ("A:%b[1,0]", "at an offset"), ("A:%h[0]", "without an offset"), ("A:%x[0,0]", "malformed"), ("L:bias", "no line for arcs"),
 ])
 def test_bad_templates_are_refused(template, message):
@@ -180,8 +188,9 @@ def test_trees_are_learned():
 
 
 def test_labels_are_learned_with_the_trees():
-    engine = Engine("parsing", epochs=10).fit(SENTENCES, LABELLED)
-    assert list(engine.predict(SENTENCES)) == LABELLED
+    for options in ({"labels": "joint"}, {"projective": True, "order": 2}, {"decay": 1e-3, "average": True}, {}):
+        engine = Engine("parsing", epochs=10, **options).fit(SENTENCES, LABELLED)
+        assert list(engine.predict(SENTENCES)) == LABELLED
     assert engine.classes_.tolist() == ["det", "nsubj", "obj", "punct", "root"]
     with pytest.raises(DataError, match=r"y\[0\]\[0\] has the label 'case', which is none of the 5 labels"):
         engine.partial_fit([[("x", "X")]], [[(0, "case")]])
@@ -218,9 +227,10 @@ def test_what_parsing_has_not_is_refused():
         Engine("parsing", plugins=["dual-kernel"], kernel="linear", **FEW).fit(SENTENCES, HEADS)
     with pytest.raises(OptionError, match="n_hashed"):
         Engine("parsing", n_hashed=1 << 32)
-    long, labels = [[("x",)] * 12], [[(m, "ab"[m % 2]) for m in range(12)]]
-    with pytest.raises(PluginError, match="cannot enumerate"):
-        Engine("parsing", **FEW).fit(long, labels).predict(long, k=2)
+    with pytest.raises(PluginError, match="whole answers cannot be ranked; set labels='joint'"):
+        Engine("parsing", **FEW).fit(SENTENCES, LABELLED).predict(SENTENCES, k=2)
+    with pytest.raises(OptionError, match="order=2 scores pairs of siblings, and with crossing arcs .* NP-hard .*; set projective=True"):
+        Engine("parsing", order=2, **FEW).fit(SENTENCES, HEADS)
 
 
 def test_attachment_scores():
@@ -237,19 +247,32 @@ def test_attachment_scores():
 
 
 @pytest.mark.parametrize("one_root", [True, False])
-def test_projective_argmax_equals_enumeration(one_root):
+@pytest.mark.parametrize("order", [1, 2])
+def test_projective_argmax_equals_enumeration(one_root, order):
     random = np.random.default_rng(1)
-    engine = Engine("parsing", projective=True, one_root=one_root, **FEW).fit([[("x",)]], [[0]])
-    for t in range(100):
+    engine = Engine("parsing", projective=True, one_root=one_root, order=order, **FEW).fit([[("x",)]], [[0]])
+    trees = {n: arcs.trees(n, one_root, projective=True) for n in range(1, 6)}
+    for t in range(60):
         n = int(random.integers(1, 6))
         x = engine.model_.read([[("x",)] * n]).example(0)
-        x.n_atoms = (n + 1) ** 2
+        x.n_atoms = engine.parts_.features.n_atoms(x)
         s = random.integers(-2, 3, x.n_atoms).astype(float) if t % 2 else random.normal(size=x.n_atoms)
-        found = engine.parts_.argmax.argmax(s.copy(), x)
-        assert arcs.is_projective(found)
-        table = s.reshape(n + 1, n + 1)
-        best = max(sum(table[head, m] for m, head in enumerate(heads, 1)) for heads in arcs.trees(n, one_root, projective=True))
-        assert engine.parts_.outputs.count(x, found) @ s == pytest.approx(best, abs=1e-9)
+        gold = trees[n][random.integers(len(trees[n]))]
+        table, siblings = s[:(n + 1) ** 2].reshape(n + 1, n + 1), s[(n + 1) ** 2:].reshape((n + 1,) * 3 if order == 2 else (0,))
+        for weight in (0.0, 0.75):
+            found = engine.parts_.argmax.argmax_augmented(s, x, gold, engine.parts_.loss, weight)
+            assert arcs.is_projective(found)
+            best = max(tree_score(table, siblings, heads) + weight * np.not_equal(heads, gold).sum() for heads in trees[n])
+            assert engine.parts_.outputs.count(x, found) @ s + weight * np.not_equal(found, gold).sum() == pytest.approx(best, abs=1e-9)
+
+
+def tree_score(table, siblings, heads):
+    """The sum of arcs and, where there are any scores for them, of each dependent with the next one on its head's side."""
+    total = sum(table[head, m] for m, head in enumerate(heads, 1))
+    for m, head in enumerate(heads, 1) if siblings.size else ():
+        between = [s for s, other in enumerate(heads, 1) if other == head and min(m, head) < s < max(m, head)]
+        total += siblings[head, m, min(between, key=lambda s: abs(s - m), default=head)]
+    return total
 
 
 @settings(max_examples=60, deadline=None)
@@ -283,7 +306,8 @@ def test_crossing_arcs_are_refused_or_lifted_and_counted():
 
 
 def test_k_best_trees_and_marginals_equal_enumeration():
-    for y, options in ((HEADS, {}), (HEADS, {"projective": True}), (LABELLED, {})):
+    for y, options in ((HEADS, {}), (HEADS, {"projective": True}), (LABELLED, {"labels": "joint"}), (LABELLED, {}),
+                       (HEADS, {"projective": True, "order": 2}), (LABELLED, {"projective": True, "order": 2, "labels": "joint"})):
         engine = Engine("parsing", epochs=3, **FEW, **options).fit(SENTENCES, y)
         parts, x = engine.parts_, engine.model_.read([SENTENCES[2]]).example(0)
         x.n_atoms = engine.parts_.features.n_atoms(x)
@@ -294,6 +318,12 @@ def test_k_best_trees_and_marginals_equal_enumeration():
             counts = np.array([parts.outputs.count(x, one) for one in structures])
             p = np.exp(counts @ s)
             assert parts.argmax.marginals(s, x) == pytest.approx(p @ counts / p.sum(), abs=1e-9)
+            for k in (2, len(structures)):
+                ranked = parts.argmax.k_best(s, x, k)
+                assert ranked[0][0] == parts.argmax.argmax(s.copy(), x)
+                assert [score for _, score in ranked] == pytest.approx(sorted(counts @ s, reverse=True)[:k])
+                assert [counts[structures.index(y)] @ s for y, _ in ranked] == pytest.approx([score for _, score in ranked])
+                assert len({y for y, _ in ranked}) == k
     engine = Engine("parsing", epochs=3, **FEW).fit(SENTENCES, HEADS)
     best = engine.predict([NEW], k=3)[0]
     assert best[0] == engine.predict([NEW])[0] and len({tuple(heads) for heads in best}) == 3
@@ -303,7 +333,7 @@ def test_k_best_trees_and_marginals_equal_enumeration():
 
 @pytest.mark.parametrize("y", [HEADS, LABELLED])
 def test_explanations_add_up_to_the_score_of_the_arc(y):
-    parser = DependencyParser(epochs=3, n_hashed=1 << 12, columns=["form", "tag"], random_state=0).fit(SENTENCES, y)
+    parser = DependencyParser(epochs=3, n_hashed=1 << 12, columns=["form", "tag"], labels="joint", random_state=0).fit(SENTENCES, y)
     scores = parser.engine_.atom_scores([NEW])[0].reshape(5, 5, -1)
     for head, dependent in ((0, 3), (2, 1), (4, 1)):
         found = parser.explain(NEW, dependent, head)
