@@ -9,6 +9,16 @@ from structperc.solvers import PairwiseModel
 from structperc_graph.outputs import GraphOutputs, kinds_of_pairs, n_nodes
 from structperc_graph.reading import GraphReader
 
+citation = """@article{boykov2001fast,
+  author = {Yuri Boykov and Olga Veksler and Ramin Zabih},
+  title = {Fast Approximate Energy Minimization via Graph Cuts},
+  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
+  volume = {23},
+  number = {11},
+  pages = {1222--1239},
+  year = {2001}
+}"""
+
 EXACT = ("cut", "tree", "exact")
 
 options = {

@@ -279,7 +279,7 @@ class PairwiseModel:
         if (np.diagonal(costs, axis1=1, axis2=2) > 0).any() or (least[most > 0] == 0).any():
             return top
         ratio = (most[most > 0] / least[most > 0]).max(initial=1.0)
-        return top - (top - score) / (2 * ratio)
+        return top - (top - score) / (2 * float(ratio))
 
     def _rounded(self, shares, unary, pairs):
         """Whole shares are kept; the other nodes, in order, take the best label beside those that are known."""
