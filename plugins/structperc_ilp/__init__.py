@@ -6,20 +6,21 @@ from collections.abc import Callable
 import numpy as np
 
 from structperc import Option, hookimpl
-from structperc.components import Argmax, Outputs, RowFeatures
+from structperc.components import Argmax, Outputs, RowFeatures, VectorOutputs
 from structperc.errors import DataError, OptionError, PluginError, shortened
-from structperc.solvers.integer_programs import ILP
+from structperc.solvers.integer_programs import ILP, TOLERANCE
 
 MOST_LISTED = 16                # rows of an example whose subsets are enumerated
 
 options = {
     "constraints": Option(None, types=(type(None), Callable), help="an ILP, or a function of an example that answers with one"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound stops; none: at the optimum"),
+    "relaxed": Option(False, later=True, help="answer with vertices of the linear program, which may take parts of rows, and learn from them"),
 }
 
 
-class Subsets(Outputs):
-    """Y(x): the sets of rows whose 0/1 vectors satisfy the constraints of x; given and shown as row numbers in order.
+class Constrained:
+    """What outputs under linear constraints share.
 
     Parameters
     ----------
@@ -40,11 +41,25 @@ class Subsets(Outputs):
 
     def check_structure(self, x, y):
         super().check_structure(x, y)
-        v = np.zeros(x.n_atoms)
-        v[list(y)] = 1
-        wrong = self.program(x).violated(v)
+        wrong = self.program(x).violated(self.vector(x, y))
         if wrong:
             raise PluginError(f"the set {shortened(y)} of example {x.index} {wrong}.")
+
+    def probe(self):
+        """What tells two programs of equal shape apart; a function of examples cannot be asked without one."""
+        if not isinstance(self.constraints, ILP):
+            return None
+        program = self.constraints
+        return np.concatenate([program.high, program.rows @ np.arange(1.0, program.rows.shape[1] + 1)])
+
+
+class Subsets(Constrained, Outputs):
+    """Y(x): the sets of rows whose 0/1 vectors satisfy the constraints of x; given and shown as row numbers in order."""
+
+    def vector(self, x, y):
+        v = np.zeros(x.n_atoms)
+        v[list(y)] = 1
+        return v
 
     def enumerate(self, x):
         if x.n_atoms > MOST_LISTED:
@@ -53,12 +68,15 @@ class Subsets(Outputs):
         return (tuple(itertools.compress(range(x.n_atoms), v)) for v in itertools.product((0, 1), repeat=x.n_atoms)
                 if program.violated(np.array(v, dtype=float)) is None)
 
-    def probe(self):
-        """What tells two programs of equal shape apart; a function of examples cannot be asked without one."""
-        if not isinstance(self.constraints, ILP):
-            return None
-        program = self.constraints
-        return np.concatenate([program.high, program.rows @ np.arange(1.0, program.n_variables + 1)])
+
+class Parts(Constrained, VectorOutputs):
+    """The vectors between 0 and 1 that satisfy the constraints of x; gold outputs may be given as row numbers."""
+
+    def vector(self, x, y):
+        v = self.count(x, y)
+        if v.min(initial=0.0) < -TOLERANCE or v.max(initial=0.0) > 1 + TOLERANCE:
+            raise PluginError(f"the amounts {shortened(v)} of example {x.index}; expected amounts from 0 to 1.")
+        return v
 
 
 class Program(Argmax):
@@ -74,20 +92,28 @@ class Program(Argmax):
         self.most_nodes, self.exact = most_nodes, most_nodes is None
 
     def argmax(self, scores, x):
-        found = self.solved(self.outputs.program(x).solve, scores, x, most_nodes=self.most_nodes)
+        found = solved(self.outputs.program(x).solve, scores, x, most_nodes=self.most_nodes)
         x.bound = found.gap
         return found.chosen
 
     def k_best(self, scores, x, k):
-        ranked = self.solved(self.outputs.program(x).k_best, scores, x, k=k)
+        ranked = solved(self.outputs.program(x).k_best, scores, x, k=k)
         return [(tuple(found.chosen.tolist()), found.score) for found in ranked]
 
-    def solved(self, solve, scores, x, **options):
-        """What a method of the program answers; an error names the example."""
-        try:
-            return solve(np.asarray(scores), **options)
-        except DataError as error:
-            raise DataError(f"example {x.index} cannot be answered: {error}") from None
+
+class Relaxation(Argmax):
+    """A vertex of the linear program of largest score, exactly; at a tie the solver's choice, the same each time."""
+
+    def argmax(self, scores, x):
+        return self.outputs.encoded(solved(self.outputs.program(x).solve, scores, x, relaxed=True).v, x.n_atoms)
+
+
+def solved(solve, scores, x, **options):
+    """What a method of a program answers; an error names the example."""
+    try:
+        return solve(np.asarray(scores), **options)
+    except DataError as error:
+        raise DataError(f"example {x.index} cannot be answered: {error}") from None
 
 
 @hookimpl
@@ -95,7 +121,7 @@ def structperc_outputs(context):
     if context.options["constraints"] is None:
         raise OptionError("constraints=None; pass constraints=ILP(A, b) of structperc.solvers.integer_programs, or a function of an "
                           "example that answers with one. Functions are passed from Python, not from the command line.")
-    return Subsets(context.options["constraints"])
+    return (Parts if context.options["relaxed"] else Subsets)(context.options["constraints"])
 
 
 @hookimpl
@@ -105,7 +131,10 @@ def structperc_features(context):
 
 @hookimpl
 def structperc_argmax(context):
-    return Program(context.options["most_nodes"])
+    most_nodes, relaxed = context.options["most_nodes"], context.options["relaxed"]
+    if relaxed and most_nodes is not None:
+        raise OptionError(f"most_nodes={most_nodes} has no effect with relaxed=True, which does not branch; leave one of them out.")
+    return Relaxation() if relaxed else Program(most_nodes)
 
 
 def lightest(x):

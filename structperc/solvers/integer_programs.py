@@ -386,4 +386,4 @@ def read_scores(scores, n):
     return s
 
 
-__all__ = ["EXACT_LP", "EXACT_MILP", "ILP", "RELAXED", "Infeasible", "Solution", "solve_ilp"]
+__all__ = ["EXACT_LP", "EXACT_MILP", "ILP", "RELAXED", "TOLERANCE", "Infeasible", "Solution", "solve_ilp"]

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -128,4 +129,63 @@ def test_the_command_line_cannot_pass_a_function(tmp_path, capsys):
 
 
 def test_the_module_documents_its_options():
-    assert set(structperc_ilp.options) == {"constraints", "most_nodes"}
+    assert set(structperc_ilp.options) == {"constraints", "most_nodes", "relaxed"}
+
+
+# ---- vertices of the linear program ----
+
+
+def at_most_one_of_two(x):
+    """No two of the rows: with three or more rows a vertex takes a half of each."""
+    pairs = np.array(list(itertools.combinations(range(x.n_rows), 2))).reshape(-1, 2)
+    return ILP((pairs[:, :, None] == np.arange(x.n_rows)).any(axis=1) * 1.0, np.ones(len(pairs)))
+
+
+def triples(n=60, seed=0):
+    random = np.random.default_rng(seed)
+    X = [random.normal(size=(4, 3)) + [0.5, 0, 0] for _ in range(n)]
+    return X, [[int(np.argmax(block @ [1.0, -1.0, 0.5]))] for block in X]
+
+
+@pytest.mark.parametrize("options", [{}, {"update": "pa1", "C": 0.3, "loss_weight": 1.0}])
+def test_relaxed_answers_are_vertices_that_no_vector_beats(options):
+    X, y = triples()
+    engine = Engine("ilp", constraints=at_most_one_of_two, relaxed=True, epochs=10, average=True, **options).fit(X[:40], y[:40])
+    fractional = 0
+    for block, v, scores in zip(X, engine.predict(X), engine.atom_scores(X), strict=True):
+        whole = np.maximum(scores.max(initial=0.0), 0.0)            # of the best set of one row or none
+        halves = np.where(scores > 0, 0.5, 0.0)
+        assert v.shape == (4,) and (np.round(2 * v) == 2 * v).all() and scores @ v >= max(whole, scores @ halves) - 1e-9
+        fractional += 0.5 in v
+    assert fractional
+
+
+def test_a_hinge_over_vertices_bounds_that_over_sets():
+    """score + loss, the loss extended linearly, is at least as large over the polytope."""
+    X, y = triples()
+    relaxed, whole = (Engine("ilp", constraints=at_most_one_of_two, relaxed=value).fit(X, y) for value in (True, False))
+    random, strictly = np.random.default_rng(0), 0
+    for i, gold in enumerate(y):
+        scores, best = random.normal(size=4), []
+        for engine in (relaxed, whole):
+            x, parts = engine.read(X).example(i), engine.parts_
+            x.n_atoms = 4
+            code = parts.outputs.encode([gold], engine.read(X[i:i + 1]))[0]
+            found = parts.argmax.argmax_augmented(scores, x, code, parts.loss, 1.0)
+            best.append(parts.outputs.count(x, found) @ scores + parts.loss.value(code, found, x))
+        assert best[0] >= best[1] - 1e-9
+        strictly += best[0] > best[1] + 1e-6
+    assert strictly
+
+
+def test_the_battery_over_vertices():
+    assert {outcome.split(":")[0] for _, outcome in check_problem("ilp", relaxed=True)} == {"passed", "not applicable"}
+
+
+def test_relaxed_gold_outputs_must_be_vertices_of_the_polytope():
+    X, _ = triples(1)
+    for wrong, sentence in (([0, 1], "row 0 of A where at most 1"), ([0.5, 0.6, 0, 0], "in row 0 of A"), ([-0.5, 0, 0, 0], "from 0 to 1")):
+        with pytest.raises(DataError, match=f"(?s){sentence}"):
+            Engine("ilp", constraints=at_most_one_of_two, relaxed=True).fit(X, [wrong])
+    with pytest.raises(OptionError, match="does not branch"):
+        Engine("ilp", constraints=at_most_one_of_two, relaxed=True, most_nodes=3).fit(X, [[0]])
