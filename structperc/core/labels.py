@@ -1,5 +1,6 @@
 """From the labels that users have to the codes 1..r, and which labels there are."""
 
+import datetime
 import difflib
 import sys
 
@@ -12,8 +13,7 @@ LARGEST = np.iinfo(np.intp).max
 
 def as_label_array(y, name="y", expected="one label per example"):
     """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
-    if y is None or isinstance(y, (str, bytes, set, frozenset, dict)) or not hasattr(y, "__len__"):
-        raise DataError(f"{name} is {shortened(y)}; expected {expected}, such as a list or an array.")
+    refuse_no_labels(y, name, expected)
     refuse_masked(y, name)
     try:
         values = np.asarray(y)
@@ -22,11 +22,38 @@ def as_label_array(y, name="y", expected="one label per example"):
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
         values = np.empty(len(y), dtype=object)     # numpy would turn the others into strings
         values[:] = y
+    if values.dtype == object and values.size and all(isinstance(v, datetime.date) for v in values.reshape(-1)):
+        values = values.astype("datetime64[us]")
     if values.ndim != 1:
         if values.ndim == 2 and values.shape[1] == 1:
             return values[:, 0]
-        raise DataError(f"{name} has shape {values.shape}; expected {expected}, shape (n,).")
+        refuse_matrix_of_labels(values, name, expected)
     return values
+
+
+def refuse_no_labels(y, name, expected):
+    """Refuses what is no list of labels, and says what to pass in its place."""
+    sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
+    if isinstance(y, str):
+        raise DataError(f"{name} is the text {y!r:.60}; expected {expected}: of a column, pass the column itself, as in table[{y!r:.60}].")
+    if sparse is not None and sparse.issparse(y):
+        raise DataError(f"{name} is sparse, of shape {y.shape}; expected {expected}: pass {name}.toarray().ravel().")
+    if hasattr(y, "__next__"):
+        raise DataError(f"{name} is a {type(y).__name__}, which can be read only once; pass list({name}).")
+    if y is None or isinstance(y, (bytes, set, frozenset, dict)) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
+        raise DataError(f"{name} is {shortened(y)}; expected {expected}, such as a list or an array.")
+
+
+def refuse_matrix_of_labels(values, name, expected):
+    """Refuses labels in several columns, and guesses what they are."""
+    numeric = values.ndim == 2 and values.dtype.kind in "iufb" and len(values)
+    if numeric and ((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all():
+        hint = f" It has a column of 0 and 1 for each label: pass {name}.argmax(axis=1)."
+    elif numeric and name == "y" and (values != np.rint(values)).any():
+        hint = " It is a matrix of numbers: are X and y swapped?"
+    else:
+        hint = ""
+    raise DataError(f"{name} has shape {values.shape}; expected {expected}, shape (n,).{hint}")
 
 
 def refuse_masked(y, name):
@@ -96,6 +123,9 @@ def ordered_categories(y):
     """The categories of an ordered categorical (pandas or alike) in their order, else None."""
     holder = getattr(y, "cat", y)
     dtype = getattr(y, "dtype", None)
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(dtype, polars.Enum):
+        return np.asarray(dtype.categories.to_list(), dtype=object)
     if getattr(holder, "ordered", getattr(dtype, "ordered", False)):
         categories = getattr(holder, "categories", getattr(dtype, "categories", None))
         return None if categories is None else np.asarray(categories)
@@ -156,7 +186,8 @@ def find_labels(y, classes, ordered):
             labels = distinct(values)
             if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float, np.number)) for v in labels.tolist()):
                 shown = ", ".join(map(repr, labels[:5].tolist()))
-                raise DataError(f"y holds the strings {shown}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
+                kind = "strings" if labels.dtype.kind in "US" or isinstance(labels[0], str) else "labels"
+                raise DataError(f"y holds the {kind} {shown}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
                                 f"(alphabetical order is seldom meant): name it with classes=[lowest, ..., highest], "
                                 f"or pass an ordered categorical.")
             if labels.dtype.kind == "f" and len(labels) > 50 and len(labels) > len(values) // 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc.core.errors import DataError
 from structperc.core.loop import Loop
 from structperc.core.states import taken
 from structperc.engine import plugins as registry
@@ -20,6 +21,7 @@ ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # wh
 def begin(engine, X, offsets, y, allowed=None, sample_weight=None):
     """A model of new parts for a new data set, its rows, and its context with the sample weights."""
     check_options(engine)               # they may have been changed since
+    refuse_swapped(X, y)
     context = options_alone(engine, generator(engine.random_state))
     reader = ask(engine, "reader", context)
     rows = reader.learn(X, offsets)
@@ -43,6 +45,12 @@ def again(engine, model, rows, sample_weight, epochs, random):
     check_parts(context, found.parts)
     found.make_room(rows)
     return found, context
+
+
+def refuse_swapped(X, y) -> None:
+    """Refuses a row of numbers as X beside a matrix as y."""
+    if getattr(X, "ndim", None) == 1 and getattr(getattr(X, "dtype", None), "kind", "O") in "iufb" and len(getattr(y, "shape", ())) == 2:
+        raise DataError(f"X has one dimension and y has shape {tuple(y.shape)}: are they swapped? X is the matrix, y the labels.")
 
 
 def adopt(engine, context, labels, states, record, reader=None) -> None:

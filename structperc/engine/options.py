@@ -164,7 +164,8 @@ def read_random_state(name, value):
 
 def read_plugins(name, value):
     if isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
-        raise OptionError(f"plugins={shortened(value)}; expected a list of names or plugin objects.")
+        raise OptionError(f"plugins={shortened(value)}; expected a list of names or plugin objects, such as "
+                          f"[{shortened(value) if isinstance(value, str) else 'PLUGIN'}].")
     return tuple(value)
 
 

@@ -7,16 +7,19 @@ import warnings
 
 import numpy as np
 
-from structperc.core.labels import ordered_categories
+from structperc.core.labels import as_label_array, ordered_categories, refuse_matrix_of_labels, refuse_no_labels
 from structperc.errors import DataError
 
 
 def as_column(y):
     """y as an array or ordered categorical; a single column is flattened, with scikit-learn's warning."""
+    refuse_no_labels(y, "y", "one label per row")
     try:
         array = np.asarray(y)
     except ValueError:
         raise DataError("y is ragged: its entries differ in length; expected one label per row.") from None
+    if array.dtype.kind in "US" and isinstance(y, (list, tuple)):
+        array = as_label_array(y)               # numpy would turn other labels into strings
     if array.ndim == 2 and array.shape[1] == 1:
         theirs = sys.modules.get("sklearn.exceptions")
         warnings.warn("A column-vector y was passed when a 1d array was expected; pass y.ravel().",
@@ -29,6 +32,8 @@ def refuse_continuous(y) -> None:
     """Real numbers that are not whole are a regression target, not labels."""
     if y.dtype.kind == "f":
         fractional = np.isfinite(y) & (y != np.floor(y))
+        if fractional.any() and y.ndim > 1:
+            refuse_matrix_of_labels(y, "y", "one label per row")
         if fractional.any():
             i = int(np.argmax(fractional))
             raise DataError(f"Unknown label type: continuous. y[{i}] is {y[i]}; cut y into levels first, for instance with "

@@ -219,6 +219,8 @@ class CsvFile(FrameFile):
         return DataError(f"{self.name}, line {line} has {len(cells)} cells, but the header has {len(header)}; make all lines equally long.")
 
     def not_text(self, error) -> DataError:
+        if str(self.path).lower().endswith((".xlsx", ".xls", ".ods")):
+            return DataError(f"{self.name} is a spreadsheet; save it as CSV, and name that file.")
         said = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding
         return DataError(f"{self.name} is no CSV file in {said} ({error}); name its --encoding, such as cp1252 or utf-16, or save it as "
                          f"UTF-8 text.")

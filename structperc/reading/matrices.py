@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 import sys
 
 import numpy as np
@@ -82,9 +83,17 @@ def as_objects(X):
 
 
 def column_names(X):
-    columns = getattr(X, "columns", None)
-    if columns is None or not all(isinstance(c, str) for c in columns):
+    """What a data frame calls its columns, all different texts; None for numbers in place of names, and for what is no data frame."""
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    if columns is None or not any(isinstance(c, str) for c in columns):
         return None
+    odd = next((c for c in columns if not isinstance(c, str)), None)
+    if odd is not None:
+        raise DataTypeError(f"X has columns called by texts and a column called {odd!r:.60}: feature names are only supported if all of "
+                            f"them are strings; rename it, or pass X.to_numpy().")
+    again = next((c for i, c in enumerate(columns) if c in columns[:i]), None) if len(set(columns)) < len(columns) else None
+    if again is not None:
+        raise DataError(f"X has two columns {again!r:.60}; give every column a name of its own, or pass X.to_numpy().")
     if has_half_pair("".join(columns)):
         name = next(c for c in columns if has_half_pair(c))
         raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can hold; read it with the "
@@ -105,7 +114,9 @@ def as_dense(X) -> np.ndarray:
         raise explain_frame(X) or explain_dense(X) from None
     refuse_complex(array)
     if array.ndim != 2:
-        hint = " Reshape your data: a single example is X.reshape(1, -1)." if array.ndim == 1 else ""
+        if X is None:
+            raise DataError("X is None; expected rows and columns, such as an array of shape (n_rows, n_features).")
+        hint = " Reshape your data: a single example is X.reshape(1, -1), a single feature X.reshape(-1, 1)." if array.ndim == 1 else ""
         raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, "
                         f"shape (n_rows, n_features).{hint}")
     return np.require(array, requirements=IN_PLACE)
@@ -122,6 +133,11 @@ def explain_frame(X) -> DataError | None:
 
 def explain_dense(X) -> DataError:
     """Why X is no matrix of numbers: ragged rows, or the first entry that is no number."""
+    if isinstance(X, (str, os.PathLike)):
+        return DataTypeError(f"X is {'the text ' if isinstance(X, str) else ''}{shortened(X)}; read the file first, for instance with "
+                             f"pandas.read_csv.")
+    if hasattr(X, "__next__"):
+        return DataTypeError(f"X is a {type(X).__name__}, which can be read only once; pass list(X).")
     try:
         rows = X.values.tolist() if hasattr(X, "values") and not callable(X.values) else list(X)
     except TypeError:

@@ -75,7 +75,7 @@ def test_lengths_and_offsets_that_wrap_around_are_refused(given, options):
 @pytest.mark.parametrize(("given", "match"), [
     ({"groups": 3}, "groups is 3; expected an entry for each row of X"),
     ({"groups": {1, 2, 3}}, "groups is {1, 2, 3}; expected an entry"),
-    ({"groups": "abc"}, "groups is 'abc'; expected an entry"),
+    ({"groups": "abc"}, "groups is the text 'abc'; expected an entry"),
     ({"groups": [(1, 2), "a", "a"]}, "groups is ragged"),
     ({"groups": [{}, {}, {}]}, "groups holds lists or the like"),
     ({"groups": []}, "groups has 0 entries, but X has 3 rows"),

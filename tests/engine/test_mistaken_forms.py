@@ -1,0 +1,62 @@
+"""X and y in forms that somebody might try: what is meant is said, and what to pass."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+
+from structperc import Engine
+from structperc.errors import DataError, OptionError
+from structperc.estimators import CuSumRank
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+Y = np.arange(30) % 3 + 1
+MODELS = [lambda: Engine("cusum"), lambda: CuSumRank(random_state=0)]
+
+
+def named(*names):
+    return pd.DataFrame(X, columns=list(names))
+
+
+@pytest.mark.parametrize("make", MODELS, ids=["engine", "estimator"])
+@pytest.mark.parametrize(("X", "y", "message"), [
+    (named("a", 1, "b"), Y, "a column called 1: feature names are only supported if all of them are strings; rename it"),
+    (named("a", "b", "a"), Y, "two columns 'a'; give every column a name of its own"),
+    ("patients.csv", Y, "X is the text 'patients.csv'; read the file first, for instance with pandas.read_csv"),
+    (Path("patients.csv"), Y, "patients.csv'.*; read the file first"),
+    (None, Y, "X is None; expected rows and columns"),
+    ((row for row in X), Y, r"X is a generator, which can be read only once; pass list\(X\)"),
+    ([{"age": 1.0}] * 30, Y, "DictVectorizer makes of dicts"),
+    (X, "level", r"y is the text 'level'.*pass the column itself, as in table\['level'\]"),
+    (X, csr_matrix(Y), r"y is sparse.*pass y.toarray\(\).ravel\(\)"),
+    (X, np.eye(3)[Y - 1], r"a column of 0 and 1 for each label: pass y.argmax\(axis=1\)"),
+    (Y[:, None], X, "are X and y swapped"),
+    (Y, X, "swapped"),
+    (X, (label for label in Y), r"y is a generator.*pass list\(y\)"),
+    (X, ["a", 2, 3] * 10, "y mixes labels of the types int, str"),
+    (named("a", "b", "c").assign(day=pd.Timestamp("2024-01-01")), Y, r"'day': 30 dates. Pass plugins=\['table'\], date=\['day'\]"),
+])  # fmt: skip
+def test_what_is_meant_is_guessed(make, X, y, message):
+    with pytest.raises(DataError, match=message):
+        make().fit(X, y)
+
+
+@pytest.mark.parametrize("make", MODELS, ids=["engine", "estimator"])
+def test_dates_stay_dates(make):
+    days = pd.date_range("2024-01-01", periods=3)
+    model = make().fit(X, list(days.date) * 10)
+    assert model.classes_.dtype.kind == "M" and model.predict(X[:2]).dtype.kind == "M"
+
+
+@pytest.mark.parametrize("make", MODELS, ids=["engine", "estimator"])
+def test_an_enum_of_polars_has_an_order(make):
+    polars = pytest.importorskip("polars")
+    y = polars.Series(["mild", "none", "severe"] * 10, dtype=polars.Enum(["none", "mild", "severe"]))
+    assert make().fit(X, y).classes_.tolist() == ["none", "mild", "severe"]
+
+
+def test_one_plugin_alone_is_a_list_too():
+    with pytest.raises(OptionError, match=r"such as \['dual-kernel'\]"):
+        Engine("cusum", plugins="dual-kernel")
