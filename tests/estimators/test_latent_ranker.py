@@ -209,7 +209,7 @@ def test_the_command_line(tmp_path, monkeypatch, run):
     engine = Engine.load("m.model")
     table = read_svmlight("rank.svm", grouped=True)
     expected = metrics.precision_at_k(table.y, table.X @ engine.coef_, GROUPS, 3)
-    assert (code, err) == (0, "") and f"precision at 3         {expected:.4f}" in out
+    assert (code, err) == (0, "") and f"precision at 3          {expected:.4f}" in out
     code, out, err = run("predict", "m.model", "rank.svm", "--group", "qid")
     shown = np.array(out.split()[1:], dtype=int)
     assert (code, err) == (0, "") and shown.sum() == np.minimum(LENGTHS, 3).sum() and len(shown) == len(Y)
