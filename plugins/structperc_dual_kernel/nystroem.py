@@ -240,6 +240,9 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
     if not isinstance(weights, DualWeights):
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")
+    if model.scales:
+        raise OptionError("to_primal compares rows in the units of X, but this engine was trained with scale=True; train one on rows that "
+                          "are standardised beforehand.")
     slots, coefficients, own = weights.live()
     if not len(slots):
         raise DataError("the weights hold no row with a coefficient, so there is nothing to take over.")

@@ -20,7 +20,7 @@ from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc.plugin_tools import completed, refuse_not_finite, take_interruption, taken
-from structperc_kernels import KernelObjects
+from structperc_kernels import KernelObjects, PrecomputedKernelRows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
 from structperc_dual_kernel.look_ahead cimport LookAhead
@@ -94,6 +94,10 @@ cdef class DualWeights(Weights):
         self.ahead = LookAhead(self.support)
         self.first_number = self.next_number = 0
         self.scratch = self._final = self.fit_rows = None
+
+    @property
+    def takes_scaled_rows(self):
+        return not isinstance(self.options[0], PrecomputedKernelRows)
 
     @property
     def decay_schedule(self):

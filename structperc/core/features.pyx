@@ -67,9 +67,12 @@ cdef class Features(Component):
         Of maps whose atoms each stand on one row of x in one block, phi(x, a) = e_block (x) x_row, perhaps with explicit weights:
         `cell(x, a)` gives row and block, `explicit_part()` the rest. Then a kernel between rows can take the place of their dot
         product. 0: the map does not say.
+    absorbs_shift : bool
+        Whether other weights give the same scores, up to a constant of each example, to rows that are all shifted alike; see `rescaled`.
     """
 
     rows_per_example = None
+    absorbs_shift = False
 
     def __cinit__(self, *args, **kwargs):
         self.kernels = best_inner(0)
@@ -308,6 +311,23 @@ cdef class Features(Component):
         """Atom scores of many one-row examples, (n_examples, n_atoms), or None where there is no faster way than one by one."""
         return None
 
+    def rescaled(self, w, shift, spread):
+        """The weights that score rows x as the weights w score (x - shift) / spread; None: the map does not say.
+
+        Parameters
+        ----------
+        w : array of shape (n_weights,)
+        shift : array of shape (n_features,)
+            All 0 unless `absorbs_shift`.
+        spread : array of shape (n_features,)
+            Above 0.
+
+        Returns
+        -------
+        array of shape (n_weights,), linear in w
+        """
+        return None
+
     def column_of(self, indices):
         """Which column of X each of these weights belongs to; -1: none (an intercept, a threshold, a pair of labels).
 
@@ -445,8 +465,15 @@ cdef class TablePart(Features):
     def max_atoms(self, rows):
         return self.length * (int(rows.sizes().max()) if self.per_row else 1)
 
+    def rescaled(self, w, shift, spread):
+        return w
+
     def column_of(self, indices):
         return np.full(np.shape(indices), -1)
+
+    @property
+    def absorbs_shift(self):
+        return True
 
     def table(self, values):
         """These weights in the shape of the table."""
@@ -732,6 +759,15 @@ cdef class SumFeatures(Features):
             return None
         there = np.arange(self.right.n_weight_rows) if there is None else there
         return np.append(here, there + self.left.n_weight_rows)
+
+    @property
+    def absorbs_shift(self):
+        return self.left.absorbs_shift and self.right.absorbs_shift
+
+    def rescaled(self, w, shift, spread):
+        first = self.left.n_weights
+        parts = self.left.rescaled(w[:first], shift, spread), self.right.rescaled(w[first:], shift, spread)
+        return None if parts[0] is None or parts[1] is None else np.concatenate(parts)
 
     def column_of(self, indices):
         indices = np.asarray(indices)

@@ -183,6 +183,17 @@ cdef class RowPart(Features):
         constants = w[self.n_blocks * self.n_features:][:self.n_blocks]
         return blocks, (constants if self.intercept else np.zeros(self.n_blocks))
 
+    @property
+    def absorbs_shift(self):
+        return bool(self.intercept)
+
+    def rescaled(self, w, shift, spread):
+        w = np.array(w)
+        blocks, constants = self.split(w)
+        blocks /= spread
+        constants -= (blocks * shift).sum(axis=1)
+        return w
+
     def column_of(self, indices):
         indices = np.asarray(indices)
         feature = indices // self.row_width if self.feature_major else indices % max(self.n_features, 1)

@@ -148,6 +148,14 @@ cdef class ThresholdFeatures(Features):
         products = (rows.X @ w[:self.n_features])[:, None] if rows.sparse else rows.products(w[None, :self.n_features])
         return products - w[self.n_features:]
 
+    @property
+    def absorbs_shift(self):
+        return True
+
+    def rescaled(self, w, shift, spread):
+        direction = w[:self.n_features] / spread
+        return np.concatenate([direction, w[self.n_features:] + (direction * shift).sum()])
+
     def column_of(self, indices):
         indices = np.asarray(indices)
         return np.where(indices < self.n_features, indices, -1)

@@ -38,11 +38,14 @@ cdef class Weights(Component):
         AROW by its covariance, sets False: then no kernel form of it exists, and `structperc check` compares it with none.
     projects : bool, default False
         Whether it calls `Features.project` after each step of a map with constraints. Others are refused with such a map.
+    takes_scaled_rows : bool, default True
+        Whether columns of X may be shifted and divided before training (`scale`).
     """
 
     options_used = ("average", "decay")
     sum_of_steps = True
     projects = False
+    takes_scaled_rows = True
 
     def __cinit__(self, *args, **kwargs):
         start_averaging(&self.averaging)
@@ -165,6 +168,14 @@ cdef class Weights(Component):
     def batch_scores(self, rows):
         """Atom scores of a whole data set, or None where examples must be scored one by one."""
         return None
+
+    def rescaled(self, shift, spread):
+        """What `install` takes to score rows x as (x - shift) / spread are scored now; None: such weights are not known."""
+        return None
+
+    def install(self, values):
+        """From now on the weights are what `rescaled` answered."""
+        raise self.missing("install")
 
     # ---- keeping and taking back ----
 
@@ -397,6 +408,28 @@ cdef class PrimalWeights(Weights):
         table = self._table()
         table[:, :width], table[:, width:] = values, 0
         a.scale, a.scale_sum, a.n_visited = 1, n_visited, n_visited
+        self._final = self._mean = None
+
+    def rescaled(self, shift, spread):
+        """The rows in use, weights and running sums, of other units: both are sums of steps, so one linear map serves both."""
+        table, width = self._table(), self.features.row_width
+        parts = [self.features.rescaled(self._in_order(table[:, first:first + width]), shift, spread)
+                 for first in range(0, self.p.pitch, width)]
+        if parts[0] is None:
+            return None
+        found = np.array(table)
+        for k, part in enumerate(parts):
+            part = np.asarray(part, dtype=float).reshape(-1, width)
+            if self.place is not None:
+                lazy = self.features.on_demand_rows
+                part = np.concatenate([np.zeros((1, width)), part[lazy:], part[self._columns(np.asarray(self.place))]])
+            found[:, k * width:(k + 1) * width] = part
+        return found
+
+    def install(self, values):
+        cdef double[:, ::1] table = values
+        if table.shape[0] * table.shape[1]:
+            memcpy(&self.buffer[0], &table[0, 0], table.shape[0] * table.shape[1] * sizeof(double))
         self._final = self._mean = None
 
     def batch_scores(self, rows):

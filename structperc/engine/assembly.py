@@ -13,6 +13,7 @@ from structperc.engine.compatibility import check_parts
 from structperc.engine.context import FitContext
 from structperc.engine.model import Model, Parts
 from structperc.engine.options import LEARNED_WITH, check_options, generator, told_options
+from structperc.engine.scaling import scaling_of, warn_of_scales
 from structperc.reading import matrices
 
 ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # when labels are known, in this order
@@ -32,6 +33,11 @@ def begin(engine, X, offsets, y, allowed=None, sample_weight=None):
     check_parts(context, model.parts)
     model.make_room(rows)
     model.restrict(rows, allowed)
+    model.scaling = scaling_of(engine.scale, model.parts, rows, context.sample_weight)
+    if model.scaling is None:
+        warn_of_scales(model, rows)
+    else:
+        model.scales, rows = True, model.scaling.applied(rows)
     return model, rows, context
 
 

@@ -57,6 +57,11 @@ class Engine:
         Seed of the one generator of a fit. The same int gives the same bits.
     fit_intercept : bool, default True
         Adds a constant feature without copying X (problems with thresholds have none).
+    scale : {False, True, "auto"}, default False
+        Train on columns of mean 0 and variance 1, whatever their units; the weights are mapped back to the units of X once training is
+        over. Sparse columns keep their zeros: they are divided by their spread alone, as are all columns where no intercept or threshold
+        could take up the shift. A stream goes by the columns' mean and spread so far. With a kernel rows stay scaled, a stream's by its
+        first call. "auto": dense columns alone, and without a kernel.
     calibrate : bool, default False
         Divide scores by a temperature where they become probabilities, the one of least log loss for examples that a model has not
         seen: `fit` trains five more models, each without a fifth of the examples, and measures them there. Predictions stay the same.
@@ -107,12 +112,14 @@ class Engine:
 
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0,
                  step_schedule="constant", epochs=1, average=False, decay=0.0, decay_schedule="constant", shuffle=False,
-                 random_state=None, fit_intercept=True, calibrate=False, trainer="online", classes=None, plugins=(), **plugin_options):
+                 random_state=None, fit_intercept=True, scale=False, calibrate=False, trainer="online", classes=None, plugins=(),
+                 **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
         self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
         self.epochs, self.average, self.decay, self.shuffle = epochs, average, decay, shuffle
-        self.random_state, self.fit_intercept, self.calibrate, self.classes = random_state, fit_intercept, calibrate, classes
+        self.random_state, self.fit_intercept, self.classes, self.scale, self.calibrate = (random_state, fit_intercept, classes, scale,
+                                                                                           calibrate)
         self.trainer, self.plugins = trainer, read_plugins("plugins", plugins)
         check_options(self)
         self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]

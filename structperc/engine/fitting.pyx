@@ -64,6 +64,8 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
             interrupts.append(interrupt)
         finally:
             completed(interrupts, model.parts.weights.end_fit)
+        if model.scales:
+            leave(model, model.scaling, interrupts)
         if engine.calibrate and not interrupts:
             try:
                 model.temperature = calibration.temperature(engine, run, rows, y, costs)
@@ -105,6 +107,7 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
     """One pass; the first one makes a model."""
     cdef TrainingRun run
     cdef Access access
+    cdef list interrupts = []
     model, set_back = engine._model, None
     if engine.calibrate:
         raise OptionError("calibrate=True trains on parts of all examples, which partial_fit does not see; call fit, or set it to False.")
@@ -114,6 +117,7 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
         if model is None:
             model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
             model.parts.trainer.check_chunks(model.parts)
+            scaling = model.scaling
         else:
             model.parts.trainer.check_chunks(model.parts)
             rows, context = model.parts.reader.read(X, offsets), model.context
@@ -124,13 +128,19 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
             if sample_weight is not None or model.weighted:         # the parts compare them with earlier weights
                 context = weighed(context, 1.0 if sample_weight is None else sample_weight, rows)
                 check_parts(context, model.parts)
+            scaling = model.scaling
+            if scaling is not None:
+                scaling = scaling if model.scales else scaling.with_rows(rows, context.sample_weight)
+                rows = scaling.applied(rows)
         run = TrainingRun(model, context, rows, y, costs)
         access = model.access
         access.begin_write()
         try:
-            step_on(engine, run, rows)
+            step_on(engine, run, rows) if scaling is None else step_scaled(engine, run, rows, scaling, interrupts)
         finally:
             access.end_write()
+        if interrupts:
+            raise interrupts[0]
     except BaseException:
         if set_back is not None and engine._model is None:
             set_back()
@@ -168,6 +178,37 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
         raise
     engine._model, model.streaming, model.online = model, True, None
     model.status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
+    return 0
+
+
+cdef int step_scaled(engine, TrainingRun run, rows, scaling, list interrupts) except -1:
+    """The same on scaled rows: the weights become those of the new scale before the pass, and those of the users' units after it."""
+    cdef Py_ssize_t n_visited
+    model, weights = run.model, run.model.parts.weights
+    entered = weights.rescaled(*scaling.inverse)
+    if entered is None:                         # rows are scaled whenever they are read, as at first
+        return step_on(engine, run, rows)
+    n_visited, state = weights.n_visited, weights.state()
+    try:
+        weights.install(entered)
+        step_on(engine, run, rows)
+    except BaseException:
+        if weights.n_visited == n_visited:
+            completed(interrupts, weights.restore, state)
+        else:
+            leave(model, scaling, interrupts)
+        raise
+    leave(model, scaling, interrupts)
+    return 0
+
+
+cdef int leave(model, scaling, list interrupts) except -1:
+    """Maps the weights of scaled rows to those of the users' units, where such are known."""
+    weights = model.parts.weights
+    found = completed(interrupts, weights.rescaled, scaling.shift, scaling.spread)
+    if found is not None:
+        weights.install(found)
+        model.scaling, model.scales = scaling, False
     return 0
 
 

@@ -19,6 +19,7 @@ from structperc.core.outputs import LabelOutputs
 from structperc.engine import answers
 from structperc.engine.compatibility import check_same, not_finite, refuse_scores
 from structperc.engine.context import FitContext
+from structperc.engine.scaling import Scaling
 from structperc.reading import matrices
 
 
@@ -67,6 +68,8 @@ class Model:
     status: str | None = None
     online: list | None = None
     temperature: float = 1.0        # of probabilities: p(y) is proportional to exp(score of y / temperature)
+    scaling: Scaling | None = None  # of the columns that training saw
+    scales: bool = False            # whether the weights are those of scaled rows, so that rows are scaled as they are read
     weighted: bool = False          # whether sample weights were ever given
     streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
     access: Access = attrs.field(factory=Access)
@@ -102,7 +105,7 @@ class Model:
         check_same(self.context, rows)
         self.parts.features.check_rows(rows)
         self.restrict(rows, allowed)
-        return self.parts.weights.prepare(rows)
+        return self.parts.weights.prepare(self.scaling.applied(rows) if self.scales else rows)
 
     def read_one(self, x):
         """The example that users pass alone, and the rows that it is made of."""
@@ -112,6 +115,7 @@ class Model:
         check_same(self.context, rows)
         if rows.n_examples != 1:
             raise DataError(f"explain takes one example, but got {rows.n_examples}.")
+        rows = self.scaling.applied(rows) if self.scales else rows
         return self.example(rows, 0), rows
 
     def example(self, rows, i):

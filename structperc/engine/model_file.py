@@ -18,7 +18,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.core.states import SavedState, taken
-from structperc.engine import archive
+from structperc.engine import archive, scaling
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, options_alone
 from structperc.engine.compatibility import overflow
@@ -142,6 +142,9 @@ def described(engine, model) -> tuple[dict, dict]:
     header["options"]["classes"] = _sequence(None if options["classes"] is None else context.labels, "classes", "the label", arrays)
     header["options"]["random_state"] = int(seed) if isinstance(seed, (int, np.integer)) else None
     arrays["weights.n_visited"] = np.array(model.parts.weights.n_visited, dtype=np.int64)
+    if model.scaling is not None:
+        arrays.update({f"scaling.{key}": value for key, value in model.scaling.state().items()})
+        arrays["scaling.applied"] = np.array(model.scales)
     for name, part in model.parts.items():
         for key, value in part.state().items():
             arrays[f"{name}.{key}"] = np.asarray(value)
@@ -291,6 +294,9 @@ def restore(engine, header, arrays, shown="the model"):
                                feature_names=None if names is None else tuple(names))
         states = states_of(arrays)
         adopt(engine, context, _restored(saved["labels"], arrays), {kind: states[kind] for kind in Parts.kinds()}, training_of(record))
+        if len(states["scaling"]):
+            engine.model.scaling = scaling.restored(states["scaling"], n_features)
+            engine.model.scales = taken(states["scaling"], "applied", np.bool_)
         if "run" in header:             # a checkpoint; the model does without these
             dict(states["run"]), dict(states["observer"])
         check_functions(engine, header, SavedState(arrays), shown)

@@ -188,6 +188,8 @@ ENGINE_OPTIONS: dict[str, EngineOption] = {
     "shuffle": EngineOption(False, help="a new random order each epoch", steers="trainer"),
     "random_state": EngineOption(None, help="seed of the shuffling; none: a new one each time", told=False, reads=read_random_state),
     "fit_intercept": EngineOption(True, help="add a constant feature"),
+    "scale": EngineOption(False, choices=(False, True, "auto"), told=False, later=True,
+                          help="train on columns of mean 0 and variance 1, sparse ones of variance 1; auto: dense ones alone"),
     "calibrate": EngineOption(False, help="divide scores by a temperature, found by cross-fitting, for probabilities that can be trusted",
                               told=False, later=True),
     "trainer": EngineOption("online", help="who drives the examples: online, or a plugin's", steers="trainer", later=True,

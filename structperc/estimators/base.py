@@ -29,6 +29,9 @@ PARAMETERS = """
         Visit the examples in a new random order each epoch.
     random_state : None, int, numpy Generator or RandomState, default None
         Seed of the shuffling.
+    scale : {False, True, "auto"}, default False
+        Train on columns of mean 0 and variance 1; coefficients stay in the units of X, and streams go by the columns so far. Sparse
+        columns are divided by their spread alone. "auto": dense columns alone, and without a kernel.
     calibrate : bool, default False
         Fit a temperature for probabilities, by five more models that each have not seen a fifth of the data; predictions stay the same.
     trainer : str, default "online"
@@ -105,6 +108,7 @@ class EngineEstimator(Parameters):
     decay: float = 0.0
     shuffle: bool = True
     random_state: object = None
+    scale: object = False
     calibrate: bool = False
     trainer: str = "online"
     kernel: object = None

@@ -1,0 +1,179 @@
+"""Columns brought to one scale while a model is trained, and what training so learned in the users' own units.
+
+Training sees (x - shift) / spread, of which each column has mean 0 and variance 1; sparse rows are divided by the spread alone. Scores are
+linear in the weights, so other weights give the same scores to rows in the users' units: the model keeps these (`Features.rescaled`), and
+predicting costs nothing more. Where weights are no vector, as with kernels, rows are scaled whenever they are read.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import DataError, PluginError
+from structperc.core.states import taken
+from structperc.reading import matrices
+
+CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
+AT_ONCE = 1 << 20           # values whose squares are added up together
+LOOKED_AT = 1000            # rows that say whether columns differ in scale,
+DIFFERENT = 50              # by how much
+
+
+@attrs.frozen(eq=False)
+class Scaling:
+    """Mean and spread of each column of all rows that training has seen.
+
+    Attributes
+    ----------
+    n_rows : float
+        How many rows, or the sum of their weights.
+    mean, squares : float64 arrays
+        Of squares: the sum of the squared differences from the mean.
+    centred : bool
+        Whether the mean is subtracted.
+    """
+
+    n_rows: float
+    mean: np.ndarray
+    squares: np.ndarray
+    centred: bool
+
+    @property
+    def shift(self):
+        return self.mean if self.centred else np.zeros(len(self.mean))
+
+    @property
+    def spread(self):
+        spread = np.sqrt(self.squares / self.n_rows)
+        return np.where(spread > CONSTANT * np.abs(self.mean), spread, 1.0)
+
+    @property
+    def inverse(self):
+        """Shift and spread of the way back."""
+        return -self.shift / self.spread, 1 / self.spread
+
+    def with_rows(self, rows, sample_weight=None) -> Scaling:
+        """The same of more rows."""
+        X, weights = weighed(rows, sample_weight)
+        found, step = self, max(1, AT_ONCE // max(1, rows.n_features))
+        if rows.sparse:
+            found = self.with_block(*of_sparse(X, weights))
+        else:
+            for start in range(0, len(X), step):
+                found = found.with_block(*of_dense(X[start:start + step], None if weights is None else weights[start:start + step]))
+        if not (np.isfinite(found.mean).all() and np.isfinite(found.squares).all()):
+            raise matrices.not_finite_entry(rows) or DataError(
+                f"column {int(np.argmax(~np.isfinite(found.squares)))} of X is too large to be squared; divide it by a large number.")
+        return found
+
+    def with_block(self, n_rows, mean, squares) -> Scaling:
+        """Put together with another block of rows (Chan, Golub and LeVeque 1983)."""
+        total = self.n_rows + n_rows
+        if not n_rows:
+            return self
+        with np.errstate(all="ignore"):
+            apart = mean - self.mean
+            return attrs.evolve(self, n_rows=total, mean=self.mean + apart * (n_rows / total),
+                                squares=self.squares + squares + apart**2 * (self.n_rows * n_rows / total))
+
+    def applied(self, rows):
+        """The rows on one scale, a copy."""
+        if rows.sparse:
+            X = rows.X.copy()
+            X.data = (X.data / self.spread[X.indices]).astype(X.dtype)
+        else:
+            X = ((rows.X - self.shift) / self.spread).astype(rows.X.dtype, order="C", copy=False)
+        found = rows.like(X, rows.offsets, 0, rows.n_rows)
+        found.restrict(rows.allowed)
+        return found
+
+    def state(self):
+        """What a model file holds."""
+        return {"n_rows": np.array(self.n_rows, dtype=float), "mean": self.mean, "squares": self.squares, "centred": np.array(self.centred)}
+
+
+def restored(state, n_features) -> Scaling:
+    """What `Scaling.state` gave."""
+    return Scaling(taken(state, "n_rows", np.float64, low=np.nextafter(0, 1)), taken(state, "mean", np.float64, (n_features,)),
+                   taken(state, "squares", np.float64, (n_features,), low=0), taken(state, "centred", np.bool_))
+
+
+def scaling_of(wanted, parts, rows, sample_weight):
+    """The scaling of the first rows of a fit, or None.
+
+    Parameters
+    ----------
+    wanted : bool or "auto"
+        "auto": of dense rows of numbers; True refuses what cannot be scaled.
+    parts : Parts
+    rows : Rows
+    sample_weight : float64 array or None
+    """
+    refused = None
+    if rows.objects or not rows.n_features:
+        refused = "X is a list of objects, which have no columns of numbers."
+    elif not parts.weights.takes_scaled_rows:
+        refused = "the columns of X are kernel values."
+    elif parts.features.constrained:
+        refused = "the weights are constrained, in the units of X."
+    if refused and wanted is True:
+        raise PluginError(f"scale=True: {refused} Leave it out.")
+    if not wanted or refused:
+        return None
+    zeros = np.zeros(rows.n_features)
+    if wanted == "auto" and (rows.sparse or parts.weights.rescaled(zeros, zeros + 1) is None):
+        return None
+    found = Scaling(0.0, zeros, zeros, not rows.sparse and parts.features.absorbs_shift).with_rows(rows, sample_weight)
+    return found if found.n_rows else None
+
+
+def weighed(rows, sample_weight):
+    """The rows with a weight, and a weight for each, or None where all are 1."""
+    if sample_weight is None:
+        return rows.X, None
+    weights = sample_weight if rows.offsets is None else np.repeat(sample_weight, np.diff(rows.offsets))
+    kept = weights > 0
+    X, weights = (rows.X, weights) if kept.all() else (rows.X[kept], weights[kept])
+    return X, None if (weights == 1).all() else weights
+
+
+def of_dense(X, weights):
+    """Number, mean and sum of squared differences of some rows."""
+    n = len(X) if weights is None else float(weights.sum())
+    if not n:
+        return 0, None, None
+    with np.errstate(all="ignore"):
+        mean = X.mean(axis=0, dtype=float) if weights is None else weights @ X / n
+        apart = (X - mean)**2
+        return n, mean, apart.sum(axis=0) if weights is None else weights @ apart
+
+
+def of_sparse(csr, weights):
+    """The same of sparse rows."""
+    n = csr.shape[0] if weights is None else float(weights.sum())
+    if not n:
+        return 0, None, None
+    with np.errstate(all="ignore"):
+        values = csr.data.astype(float)
+        counted = values if weights is None else values * np.repeat(weights, np.diff(csr.indptr))
+        sums, squares = (np.bincount(csr.indices, of, csr.shape[1]) for of in (counted, counted * values))
+        return n, sums / n, np.maximum(squares - sums**2 / n, 0)
+
+
+def warn_of_scales(model, rows) -> None:
+    """Warns where one dense column is fifty times as large as another, and steps on weights of both depend on that."""
+    if rows.objects or rows.sparse or rows.n_features < 2 or not rows.n_rows:
+        return
+    X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.einsum("ij,ij->j", X, X, dtype=float) / len(X))
+        small, large = int(np.argmin(np.where(size > 0, size, np.inf))), int(np.argmax(size))
+        ratio = size[large] / size[small]
+    zeros = np.zeros(rows.n_features)
+    if DIFFERENT <= ratio < np.inf and model.parts.weights.rescaled(zeros, zeros + 1) is not None:
+        names = [model.feature_name(column) for column in (large, small)]
+        warnings.warn(f"column {names[0]} is {ratio:.0f} times as large as column {names[1]} (root mean squares), so that steps follow the "
+                      f"large one; train with scale=True.", stacklevel=3)

@@ -1,0 +1,151 @@
+"""Training on scaled columns: what standardising by hand gives, in the users' own units."""
+
+import io
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from structperc import Engine, callbacks, hookimpl
+from structperc.errors import DataError, PluginError
+from structperc.estimators import CuSumRank, PRank
+
+RANDOM = np.random.default_rng(0)
+UNITS, ORIGIN = np.array([1, 10, 1000, 0.01, 0]), np.array([0, 50, -3000, 1, 7.0])
+X = RANDOM.normal(size=(200, 5)) * UNITS + ORIGIN               # the last column is constant
+Z = (X - X.mean(axis=0)) / np.where(UNITS > 0, X.std(axis=0), 1)
+Y = np.digitize(Z.sum(axis=1) + 0.5 * RANDOM.normal(size=200), [-2, 0, 2]) + 1
+PROBLEMS = [("cusum", {}), ("prank", {}), ("multiclass", {"update": "pa1", "C": 0.1}), ("interval-pa", {"update": "exact-pa1"}),
+            ("multiclass", {"trainer": "bcfw", "plugins": ["batch"], "C": 0.1, "epochs": 10}),
+            ("multiclass", {"plugins": ["dual-kernel"], "kernel": "rbf"})]
+
+
+@pytest.mark.parametrize(("problem", "options"), PROBLEMS)
+@pytest.mark.parametrize("average", [False, True])
+def test_a_fit_is_that_on_standardised_columns(problem, options, average):
+    options = {"epochs": 4} | options | ({} if "trainer" in options else {"average": average, "shuffle": True, "random_state": 1})
+    scaled, by_hand = Engine(problem, scale=True, **options).fit(X, Y), Engine(problem, **options).fit(Z, Y)
+
+    assert scaled.mistakes_ == by_hand.mistakes_
+    expected = by_hand.label_scores(Z)
+    np.testing.assert_allclose(scaled.label_scores(X), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    buffer = io.BytesIO()
+    scaled.save(buffer)
+    assert np.array_equal(Engine.load(io.BytesIO(buffer.getvalue())).label_scores(X), scaled.label_scores(X))
+
+
+def test_coefficients_and_explanations_have_the_users_units():
+    engine = Engine("cusum", epochs=3, average=True, scale=True).fit(X, Y)
+    scores = X @ engine.coef_.T + engine.intercept_
+    np.testing.assert_allclose(scores[:, 1:], engine.atom_scores(X), rtol=1e-9)
+
+    explanation = engine.explain(X[0])
+    assert sum(c.value for c in explanation.contributions) == pytest.approx(explanation.margin, rel=1e-9)
+    rank = PRank(random_state=0).fit(X, Y)
+    cut = np.searchsorted(rank.thresholds_, X @ rank.coef_, side="right")
+    assert np.array_equal(rank.classes_[cut], rank.predict(X))
+
+
+def test_sparse_rows_keep_their_zeros():
+    S = sparse.random_array((200, 30), density=0.2, random_state=0, format="csr") * np.geomspace(0.01, 1000, 30)
+    y = np.digitize(S @ np.geomspace(100, 0.001, 30), [2, 4]) + 1
+    spread = S.toarray().std(axis=0)
+    for problem in ("cusum", "prank", "multiclass"):
+        scaled = Engine(problem, epochs=3, scale=True).fit(S, y)
+        by_hand = Engine(problem, epochs=3).fit(sparse.csr_array(S / spread), y)
+        np.testing.assert_allclose(scaled.label_scores(S), by_hand.label_scores(sparse.csr_array(S / spread)), rtol=1e-9, atol=1e-9)
+    left = [Engine("cusum", scale=scale).fit(S, y).coef_ for scale in ("auto", False)]
+    assert np.array_equal(*left)
+
+
+def test_rows_of_sequences_and_keyed_rows():
+    sentences = [X[start:start + 5] for start in range(0, 200, 5)]
+    labels = [Y[start:start + 5].tolist() for start in range(0, 200, 5)]
+    standardised = [Z[start:start + 5] for start in range(0, 200, 5)]
+    scaled = Engine("sequence", epochs=3, average=True, scale=True).fit(sentences, labels)
+    by_hand = Engine("sequence", epochs=3, average=True).fit(standardised, labels)
+    assert list(scaled.predict(sentences)) == list(by_hand.predict(standardised))
+
+    pairs = [np.column_stack([np.repeat([0, 1], 2), np.tile([0, 1], 2), block[:4]]) for block in sentences]
+    engine = Engine("matching", scale=True, perfect=True, fit_intercept=False).fit(pairs, [(0, 3)] * len(pairs))
+    assert engine.n_features_in_ == 7 and engine.coef_.shape == (5,)
+
+
+def test_floats_of_four_bytes_stay():
+    scaled = Engine("cusum", epochs=3, scale=True).fit(X.astype(np.float32), Y)
+    assert np.mean(scaled.predict(X) == Engine("cusum", epochs=3, scale=True).fit(X, Y).predict(X)) > 0.9
+
+
+def test_a_stream_goes_by_the_columns_so_far():
+    engine = Engine("cusum", average=True, scale=True)
+    for start in range(0, 200, 40):
+        engine.partial_fit(X[start:start + 40], Y[start:start + 40])
+    plain = Engine("cusum", average=True).fit(Z, Y)
+    assert abs(np.mean(engine.predict(X) == Y) - np.mean(plain.predict(Z) == Y)) < 0.1
+    scaling = engine.model_.scaling
+    np.testing.assert_allclose(scaling.mean, X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(scaling.spread[:4], X.std(axis=0)[:4], rtol=1e-10)
+    assert scaling.spread[4] == 1
+
+
+def test_a_change_of_scale_leaves_all_scores_as_they_are():
+    engine = Engine("prank", scale=True).fit(X, Y)
+    before = engine.label_scores(X)
+    right = np.flatnonzero(engine.predict(X) == Y)[:20]
+    mean = engine.model_.scaling.mean
+    engine.partial_fit(X[right], Y[right])
+    assert not np.array_equal(engine.model_.scaling.mean, mean)
+    np.testing.assert_allclose(engine.label_scores(X), before, rtol=1e-9, atol=1e-9)
+
+
+def test_a_chunk_that_fails_leaves_every_bit():
+    engine = Engine("multiclass", average=True, scale=True).fit(X, Y)
+    before, state = engine.label_scores(X), engine.model_.scaling
+    damaged = X[:50].copy()
+    damaged[49, 2] = np.nan
+    for wrong, sentence in ((damaged, r"X\[49, 2\] is nan"), (np.where(X[:50] == X[3, 1], 1e300, X[:50]), "column 1 of X is too large")):
+        with pytest.raises(DataError, match=sentence):
+            engine.partial_fit(wrong, Y[:50])
+        assert np.array_equal(engine.label_scores(X), before) and engine.model_.scaling is state
+
+
+def test_observers_and_checkpoints_see_a_model_that_predicts(tmp_path):
+    class Watching:
+        seen = ()
+
+        @hookimpl
+        def structperc_epoch_end(self, engine, record):
+            self.seen = (*self.seen, engine.label_scores(X[:3]))
+
+    watching, path = Watching(), tmp_path / "model"
+    options = {"average": True, "shuffle": True, "random_state": 1, "scale": True}
+    whole = Engine("cusum", epochs=6, plugins=[watching], **options).fit(X, Y)
+    np.testing.assert_allclose(watching.seen[-1], whole.label_scores(X[:3]), rtol=1e-9)
+    Engine("cusum", epochs=3, plugins=[callbacks.Checkpoint(path)], **options).fit(X, Y)
+    np.testing.assert_allclose(Engine.load(path).label_scores(X[:3]), watching.seen[2], rtol=1e-12)
+    resumed = Engine("cusum", epochs=6, plugins=[callbacks.Checkpoint(path)], **options).fit(X, Y, resume=True)
+    assert np.array_equal(resumed.coef_, whole.coef_)
+
+
+def test_rows_of_weight_0_have_no_part_in_the_scale():
+    weights = (np.arange(200) % 3 > 0).astype(float)
+    weighted = CuSumRank(random_state=0).fit(X, Y, sample_weight=weights)
+    assert np.array_equal(weighted.coef_, CuSumRank(random_state=0).fit(X[weights > 0], Y[weights > 0]).coef_)
+
+
+def test_what_has_no_scale_is_refused():
+    with pytest.raises(PluginError, match="scale=True: X is a list of objects, which have no columns of numbers. Leave it out."):
+        Engine("multiclass", plugins=["dual-kernel"], kernel="subsequence", scale=True).fit(["a", "b"], [1, 2])
+    kernel = {"plugins": ["dual-kernel"], "kernel": "precomputed"}
+    with pytest.raises(PluginError, match="scale=True: the columns of X are kernel values."):
+        Engine("cusum", scale=True, **kernel).fit(Z @ Z.T, Y)
+    values = [Engine("cusum", scale=scale, **kernel).fit(Z @ Z.T, Y).label_scores(Z @ Z.T) for scale in ("auto", False)]
+    assert np.array_equal(*values)
+
+
+def test_columns_of_different_sizes_are_named():
+    with pytest.warns(UserWarning, match=r"column x\[2\] is \d+ times as large as column x\[0\] .* train with scale=True"):
+        Engine("cusum").fit(X, Y)
+    Engine("cusum", scale="auto").fit(X, Y)
+    Engine("cusum").fit(Z[:, :4], Y)
+    Engine("adaboost-or").fit(X, Y)             # stumps do not mind
