@@ -11,6 +11,7 @@ from structperc.core.errors import (
     NotFittedError,
     OptionError,
     PluginError,
+    ScaleWarning,
     StructPercError,
     UnusedOption,
     shortened,
@@ -18,6 +19,5 @@ from structperc.core.errors import (
 
 __all__ = [
     "BusyError", "DataError", "DataTypeError", "DataWarning", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
-    "OptionError", "PluginError", "StructPercError", "UnusedOption",
-    "shortened",
+    "OptionError", "PluginError", "ScaleWarning", "StructPercError", "UnusedOption", "shortened",
 ]  # fmt: skip

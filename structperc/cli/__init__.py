@@ -10,7 +10,7 @@ import sys
 import traceback
 import warnings
 
-from structperc.errors import DataWarning, StructPercError
+from structperc.errors import DataWarning, ScaleWarning, StructPercError
 
 
 def main(argv=None) -> int:
@@ -36,6 +36,7 @@ def main(argv=None) -> int:
         name, shows_traceback = f"structperc {arguments.command}", arguments.traceback
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
+            warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit says so
             warnings.showwarning = lambda message, *_, **__: say(f"{name}: {message}", file=sys.stderr)
             code = arguments.run(arguments)
         sys.stdout.flush()

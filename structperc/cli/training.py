@@ -174,10 +174,14 @@ def next_steps(engine, arguments, facts) -> list[str]:
         switches = [f"--set {name}=true" for name in ("shuffle", "average")
                     if not getattr(engine, name) and not (name == "shuffle" and arguments.stream)]
         steps.append(f"it did not converge: add {' '.join([f'--set epochs={max(20, 2 * engine.epochs)}', *switches])}")
-    if facts.scale > SCALE_RATIO:
-        steps.append(f"the largest standard deviation of a column is {facts.scale:.0f} times the smallest: bring columns to one scale "
-                     f"first")
+    if facts.scale > SCALE_RATIO and engine.model_.scaling is None and scales(engine):
+        steps.append(f"the largest standard deviation of a column is {facts.scale:.0f} times the smallest: add --set scale=true")
     return steps
+
+
+def scales(engine) -> bool:
+    """Whether training on scaled columns may make a difference: of stumps it makes none."""
+    return engine.parts_.features.n_blocks > 0
 
 
 def counted(n, noun) -> str:

@@ -56,6 +56,10 @@ class DataWarning(UserWarning):
     """Data that can be used, though something about them is seldom meant."""
 
 
+class ScaleWarning(DataWarning):
+    """Columns differ much in size, and nothing scales them."""
+
+
 def add_note(error: BaseException, sentence: str) -> None:
     """Adds a sentence below an error's message; before Python 3.11 it is kept but not shown."""
     error.__notes__ = [*getattr(error, "__notes__", ()), sentence]

@@ -12,6 +12,7 @@ from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.compatibility import check_parts, check_same, overflow
 from structperc.engine.options import setting_back
 from structperc.engine.run cimport TrainingRun
+from structperc.engine.scaling import scaling_of
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.reading.groups import Groups
 
@@ -129,8 +130,11 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
                 context = weighed(context, 1.0 if sample_weight is None else sample_weight, rows)
                 check_parts(context, model.parts)
             scaling = model.scaling
+            if scaling is None and not model.parts.weights.n_visited:      # made without data, to learn from a stream
+                scaling = scaling_of(engine.scale, model.parts, rows, context.sample_weight)
+            elif scaling is not None and not model.scales:
+                scaling = scaling.with_rows(rows, context.sample_weight)
             if scaling is not None:
-                scaling = scaling if model.scales else scaling.with_rows(rows, context.sample_weight)
                 rows = scaling.applied(rows)
         run = TrainingRun(model, context, rows, y, costs)
         access = model.access
@@ -185,10 +189,14 @@ cdef int step_scaled(engine, TrainingRun run, rows, scaling, list interrupts) ex
     """The same on scaled rows: the weights become those of the new scale before the pass, and those of the users' units after it."""
     cdef Py_ssize_t n_visited
     model, weights = run.model, run.model.parts.weights
-    entered = weights.rescaled(*scaling.inverse)
+    n_visited, entered = weights.n_visited, weights.rescaled(*scaling.inverse)
     if entered is None:                         # rows are scaled whenever they are read, as at first
-        return step_on(engine, run, rows)
-    n_visited, state = weights.n_visited, weights.state()
+        try:
+            return step_on(engine, run, rows)
+        finally:
+            if weights.n_visited > n_visited:
+                model.scaling, model.scales = scaling, True
+    state = weights.state()
     try:
         weights.install(entered)
         step_on(engine, run, rows)

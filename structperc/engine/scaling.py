@@ -12,14 +12,15 @@ import warnings
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import DataError, PluginError, ScaleWarning
 from structperc.core.states import taken
 from structperc.reading import matrices
 
 CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 AT_ONCE = 1 << 20           # values whose squares are added up together
 LOOKED_AT = 1000            # rows that say whether columns differ in scale,
-DIFFERENT = 50              # by how much
+DIFFERENT = 50              # by how much,
+FEWEST = 20                 # where there are so many
 
 
 @attrs.frozen(eq=False)
@@ -165,7 +166,7 @@ def of_sparse(csr, weights):
 
 def warn_of_scales(model, rows) -> None:
     """Warns where one dense column is fifty times as large as another, and steps on weights of both depend on that."""
-    if rows.objects or rows.sparse or rows.n_features < 2 or not rows.n_rows:
+    if rows.objects or rows.sparse or rows.n_features < 2 or rows.n_rows < FEWEST:
         return
     X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]
     with np.errstate(all="ignore"):
@@ -176,4 +177,4 @@ def warn_of_scales(model, rows) -> None:
     if DIFFERENT <= ratio < np.inf and model.parts.weights.rescaled(zeros, zeros + 1) is not None:
         names = [model.feature_name(column) for column in (large, small)]
         warnings.warn(f"column {names[0]} is {ratio:.0f} times as large as column {names[1]} (root mean squares), so that steps follow the "
-                      f"large one; train with scale=True.", stacklevel=3)
+                      f"large one; train with scale=True.", ScaleWarning, stacklevel=3)

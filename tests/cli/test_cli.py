@@ -96,7 +96,10 @@ def test_the_commands_that_fit_recommends_work(data, run):
 
 def test_columns_of_unlike_scale_are_noticed(data, run):
     data.assign(age=data["age"] * 1e4).to_csv("wide.csv", index=False)
-    assert "bring columns to one scale first" in run("fit", "cusum", "wide.csv", "--target", "level", "--model", "a.model")[1]
+    fit = "fit", "cusum", "wide.csv", "--target", "level", "--model", "a.model"
+    assert "times the smallest: add --set scale=true" in run(*fit)[1]
+    code, out, err = run(*fit, "--set", "scale=true")
+    assert code == 0 and err == "" and "scale" not in out
     assert "scale" not in run("fit", "cusum", "train.csv", "--target", "level", "--model", "a.model")[1]
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from structperc import Engine, callbacks, hookimpl
-from structperc.errors import DataError, PluginError
+from structperc.errors import DataError, PluginError, ScaleWarning
 from structperc.estimators import CuSumRank, PRank
 
 RANDOM = np.random.default_rng(0)
@@ -144,7 +144,7 @@ def test_what_has_no_scale_is_refused():
 
 
 def test_columns_of_different_sizes_are_named():
-    with pytest.warns(UserWarning, match=r"column x\[2\] is \d+ times as large as column x\[0\] .* train with scale=True"):
+    with pytest.warns(ScaleWarning, match=r"column x\[2\] is \d+ times as large as column x\[0\] .* train with scale=True"):
         Engine("cusum").fit(X, Y)
     Engine("cusum", scale="auto").fit(X, Y)
     Engine("cusum").fit(Z[:, :4], Y)
