@@ -44,10 +44,18 @@ def test_the_battery():
     assert {outcome for _, outcome in check_problem("graph")} == {"passed"}
 
 
-@pytest.mark.parametrize(("inference", "pairs"), [("exact", "full"), ("tree", "symmetric"), ("tree", "potts")])
-def test_other_pairs_of_labels_are_searched_and_counted(inference, pairs):
-    checks = ["argmax_maximises", "augmented_argmax_maximises", "features_add_up", "further_answers_agree", "agreeing_is_counting_the_same"]
-    assert check_problem("graph", checks=checks, inference=inference, pairs=pairs) == [(name, "passed") for name in checks]
+@pytest.mark.parametrize("pairs", ["symmetric", "potts"])
+def test_other_pairs_of_labels_are_searched_and_counted(pairs):
+    checks = ["argmax_maximises", "augmented_argmax_maximises", "further_answers_agree", "agreeing_is_counting_the_same"]
+    assert check_problem("graph", checks=checks, pairs=pairs) == [(name, "passed") for name in checks]
+
+
+def test_graphs_with_cycles_are_answered_exactly_where_asked():
+    X, y = graphs(4, n_labels=3)
+    engine = Engine("graph", inference="exact", pairs="full", epochs=2).fit(X, y)
+    for found, ranked, margin in zip(engine.predict(X), engine.predict(X, k=2), engine.margins(X), strict=True):
+        assert ranked[0] == found and margin >= 0
+    assert not engine.optimality_gaps(X).any()
 
 
 def cyclic(random, n_examples):
@@ -73,7 +81,7 @@ def test_weights_that_attract_make_every_answer_a_minimum_cut(inference):
     for average in (False, True):
         engine = Engine("graph", **options, epochs=5, average=average).fit(X, y)
         assert engine.coef_[2].min() >= 0 and engine.intercept_[2] >= 0 and not engine.optimality_gaps(X).any()
-        assert (Engine("graph", epochs=5, average=average).fit(X, y).coef_[2] < 0).any(), "they would repel by themselves"
+    assert (Engine("graph", epochs=2).fit(X, y).coef_[2] < 0).any(), "they would repel by themselves"
 
 
 def test_cost_matrices_are_searched_with():
@@ -83,11 +91,11 @@ def test_cost_matrices_are_searched_with():
 
 
 @pytest.mark.parametrize(("inference", "n_labels", "forest"), [
-    ("auto", 2, False), ("auto", 3, False), ("tree", 3, True), ("relaxed", 3, False), ("exact", 2, False)])
+    ("auto", 2, False), ("auto", 3, False), ("tree", 3, True), ("relaxed", 3, False)])
 def test_labels_of_graphs_are_learned(inference, n_labels, forest):
     X, y = graphs(n_labels=n_labels, forest=forest)
-    engine = Engine("graph", inference=inference, epochs=5, average=True).fit(X[:30], y[:30])
-    alone = Engine("graph", inference="tree", epochs=5, average=True)
+    engine = Engine("graph", inference=inference, epochs=3, average=True).fit(X[:30], y[:30])
+    alone = Engine("graph", inference="tree", epochs=3, average=True)
     alone.fit([(nodes, np.zeros((0, 2), dtype=int), np.zeros((0, 1))) for nodes, _, _ in X[:30]], y[:30])
     right = measures(engine, X[30:], y[30:])["token accuracy"]
     unaware = measures(alone, [(nodes, np.zeros((0, 2), dtype=int), np.zeros((0, 1))) for nodes, _, _ in X[30:]], y[30:])["token accuracy"]
