@@ -399,7 +399,7 @@ class Answers(PrefixArgmax):
 
     def marginals(self, scores, x):
         p = np.exp(np.append(0, np.cumsum(scores)))
-        return 1 - np.cumsum(p / p.sum())[:-1]
+        return np.log(p.sum()), 1 - np.cumsum(p / p.sum())[:-1]
 
     def max_marginals(self, scores, x):
         totals = np.append(0, np.cumsum(scores))
@@ -436,7 +436,7 @@ class Unscored(Answers):
 
 class CertainMarginals(Answers):
     def marginals(self, scores, x):
-        return (np.arange(1, len(scores) + 1) < self.argmax(scores, x)).astype(float)
+        return 0.0, (np.arange(1, len(scores) + 1) < self.argmax(scores, x)).astype(float)
 
 
 class PrefixMarginals(Answers):

@@ -49,7 +49,7 @@ class BestChoice(Argmax):
         return self.solved(k_best_intervals, scores, x, k)
 
     def marginals(self, scores, x):
-        return self.solved(interval_marginals, scores, x)[1]
+        return self.solved(interval_marginals, scores, x)
 
     def solved(self, solve, scores, x, *more):
         """What a solver answers for the intervals of x; an error names the example."""

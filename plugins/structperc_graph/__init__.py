@@ -72,17 +72,21 @@ class LabelledGraph(Argmax):
         x.bound = found.gap
         return found.labels + 1
 
+    @property
+    def has_marginals(self):
+        return self.inference == "tree"
+
     def marginals(self, scores, x):
         model = self.model(x)
         if not model.forest.acyclic:
             return None
-        _, nodes, pairs = model.marginals(*self.scores_of(model, scores))
+        log_z, nodes, pairs = model.marginals(*self.scores_of(model, scores))
         found, K, n = np.zeros((x.n_rows, self.outputs.width + 1)), self.outputs.n_tags, model.n_nodes
         found[:n, :K] = nodes
         of_pairs = found[n:, K:]                # the last one has no weight
         for kind, p in zip(self.outputs.kinds.ravel(), pairs.reshape(len(pairs), K * K).T, strict=True):
             of_pairs[:, kind] += p
-        return found[:, :-1].ravel()
+        return log_z, found[:, :-1].ravel()
 
 
 @hookimpl

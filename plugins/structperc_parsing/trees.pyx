@@ -7,6 +7,8 @@ import itertools
 
 import numpy as np
 
+from libc.math cimport exp, log
+from libc.string cimport memset
 from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
@@ -15,11 +17,10 @@ from structperc.components import Structures
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
-from structperc.solvers.projective cimport projective_refusal, projective_tree_c, projective_work
-from structperc.solvers.arborescence_sums import arborescence_marginals
+from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
+from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
 from structperc.solvers.ranked_arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
-from structperc.solvers.projective import projective_marginals
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
 from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
 from structperc_parsing.labelled_trees import k_best_labelled
@@ -343,32 +344,29 @@ cdef class TreeArgmax(Argmax):
         """The heads of the k best trees, (k, n), and their scores."""
         return k_best_arborescences(scores, k, bool(self.one_root))
 
-    def marginals(self, scores, Example x):
-        """P(h, m) of the labels' log sums, times the share of the label."""
-        if x.n_rows == 0:
-            return np.zeros(len(scores))
-        arcs, labels, siblings = self.divided(scores, x)
-        sums = np.logaddexp.reduce(arcs, axis=2)
-        found = list(self.arc_marginals(sums, siblings))
-        found[0] = found[0][:, :, None] * np.exp(arcs - sums[:, :, None])
-        if labels is not None:
-            found.insert(1, np.exp(labels - np.logaddexp.reduce(labels, axis=1)[:, None]))
-        return np.concatenate([part.ravel() for part in found])
-
-    def arc_marginals(self, scores, siblings):
-        """The probability of every arc, (n + 1, n + 1), and of every pair of siblings, where they have scores."""
-        return arborescence_marginals(scores, bool(self.one_root))[1:]
-
     def workspace_size(self, n_atoms):
         n = count_words(&self.atoms, n_atoms)
         return self.work_size(n) + ((n + 1) * (n + 1) if self.atoms.tags > 1 else 0)
+
+    def marginals_workspace_size(self, n_atoms):
+        n = count_words(&self.atoms, n_atoms)
+        return self.marginals_work_size(n) + 2 * (n + 1) * (n + 1) + n + 1
 
     cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
         """How many numbers `best_heads` works in."""
         return arborescence_work(n)
 
+    cdef Py_ssize_t marginals_work_size(self, Py_ssize_t n) noexcept nogil:
+        """How many numbers `arc_marginals` works in."""
+        return arborescence_marginals_work(n)
+
     cdef int best_heads(self, const double *arcs, const double *siblings, Py_ssize_t n, int *heads, double *work) noexcept nogil:
         return max_arborescence_c(arcs, n + 1, n, self.one_root, heads, work)
+
+    cdef int arc_marginals(self, const double *arcs, const double *siblings, Py_ssize_t n, double *log_z, double *probabilities,
+                           double *together, int *heads, double *work) noexcept nogil:
+        """log Z and the probability of every arc, (n + 1, n + 1) numbers, and of every pair of siblings with scores; or a status."""
+        return arborescence_marginals_c(arcs, n + 1, n, self.one_root, log_z, probabilities, heads, work)
 
     cdef refused(self, int status, const double *arcs, const double *siblings, Py_ssize_t n, const int *heads, str name):
         """The exception for a status."""
@@ -401,6 +399,51 @@ cdef class TreeArgmax(Argmax):
                 y[m] = <int> (y[m] * later + best_tag(labels + m * later, later))
         return n
 
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
+        """Those of the log sums of arcs over their labels, times the share of the label; labels given a head are independent."""
+        cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.atoms.tags, later = self.atoms.later, a, k, m
+        cdef Py_ssize_t labels = first_label(&self.atoms, n), first = first_sibling(&self.atoms, n)
+        cdef bint has_siblings = self.atoms.siblings
+        cdef const double *siblings = s + first if has_siblings else NULL
+        cdef double *arcs = x.work + self.marginals_work_size(n)
+        cdef double *probabilities = arcs + size * size
+        cdef int *heads = <int *> (probabilities + size * size)
+        cdef double sum_of_word
+        cdef int status
+        memset(expected, 0, x.n_atoms * sizeof(double))
+        log_z[0] = 0
+        if n == 0:
+            return 0
+        for a in range(size * size):
+            arcs[a] = s[a] if tags == 1 else log_sum(s + a * tags, tags)
+        status = self.arc_marginals(arcs, siblings, n, log_z, probabilities, expected + first if has_siblings else NULL, heads, x.work)
+        if status < 0:
+            if status != INTERRUPTED:
+                with gil:
+                    self.error = self.refused(status, arcs, siblings, n, heads, f"sentence {x.index}")
+            return -1
+        for a in range(size * size):
+            if tags == 1:
+                expected[a] = probabilities[a]
+            elif probabilities[a] > 0:
+                for k in range(tags):
+                    expected[a * tags + k] = probabilities[a] * exp(s[a * tags + k] - arcs[a])
+        for m in range(n if later else 0):
+            sum_of_word = log_sum(s + labels + m * later, later)
+            log_z[0] += sum_of_word
+            for k in range(later):
+                expected[labels + m * later + k] = exp(s[labels + m * later + k] - sum_of_word)
+        return 0
+
+
+cdef double log_sum(const double *s, Py_ssize_t tags) noexcept nogil:
+    """The logarithm of the sum of the labels' exponentials."""
+    cdef Py_ssize_t k
+    cdef double largest = s[best_tag(s, tags)], total = 0
+    for k in range(tags):
+        total += exp(s[k] - largest)
+    return largest + log(total)
+
 
 cdef inline Py_ssize_t best_tag(const double *s, Py_ssize_t tags) noexcept nogil:
     """The label of largest score, the lowest at a tie."""
@@ -416,11 +459,15 @@ cdef class ProjectiveArgmax(TreeArgmax):
     def k_best_heads(self, scores, siblings, k):
         return k_best_projective(scores, k, siblings, bool(self.one_root))
 
-    def arc_marginals(self, scores, siblings):
-        return projective_marginals(scores, siblings, bool(self.one_root))[1:]
-
     cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
         return projective_work(n)
+
+    cdef Py_ssize_t marginals_work_size(self, Py_ssize_t n) noexcept nogil:
+        return 2 * projective_work(n)
+
+    cdef int arc_marginals(self, const double *arcs, const double *siblings, Py_ssize_t n, double *log_z, double *probabilities,
+                           double *together, int *heads, double *work) noexcept nogil:
+        return projective_marginals_c(arcs, n + 1, siblings, n, self.one_root, log_z, probabilities, together, work)
 
     cdef int best_heads(self, const double *arcs, const double *siblings, Py_ssize_t n, int *heads, double *work) noexcept nogil:
         cdef double total

@@ -18,7 +18,7 @@ class BestPath(Argmax):
         return self.solved(k_best_paths, scores, x, k)
 
     def marginals(self, scores, x):
-        return self.solved(path_marginals, scores, x)[1]
+        return self.solved(path_marginals, scores, x)
 
     def solved(self, solve, scores, x, *more):
         """What a solver answers for the graph of x; an error names the example."""
@@ -33,6 +33,9 @@ class CheapestPath(BestPath):
     """The path of least cost, minus the score, by `cheapest_path`; at a tie scipy's choice, the same each time."""
 
     def check(self, context, parts):
+        if "search" in parts.update.needs:
+            raise PluginError(f"update={context.update!r} also searches with a loss added to scores, where costs='non-negative' may fall "
+                              f"below 0; use another update.")
         if context.loss_weight and context.loss != MissedArcs.name:
             raise PluginError(f"costs='non-negative' with loss={shortened(context.loss)} and loss_weight={context.loss_weight}: the search "
                               f"would pay for wrong arcs, whose costs may then be negative; use loss={MissedArcs.name!r}.")

@@ -89,31 +89,43 @@ cdef class SegmentArgmax(Argmax):
         return [(codes(segments), score) for segments, score in ranked]
 
     def marginals(self, scores, Example x):
-        return self.sums(scores, x, True)
+        self.check_size(scores, x)
+        return Argmax.marginals(self, scores, x)
 
     def max_marginals(self, scores, Example x):
-        return self.sums(scores, x, False)
+        cdef double[::1] s = np.ascontiguousarray(scores, dtype=float), found = np.empty(len(scores))
+        cdef double total
+        self.check_size(s, x)
+        x.provide(self.marginals_workspace_size(len(s)))
+        if self.sums(x, &s[0], False, &found[0], &total) < 0:
+            self.raised()
+        return np.asarray(found)
 
-    cdef sums(self, scores, Example x, bint log_sum):
-        """For each atom the sum of what the solver says of the segments that have it."""
+    def marginals_workspace_size(self, n_atoms):
+        n = self.atoms.n_tokens(n_atoms)
+        return self.atoms.work_size(n) + max(n, 1) ** 2 * self.atoms.layout.n_labels
+
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
+        return self.sums(x, s, True, expected, log_z)
+
+    cdef int sums(self, Example x, const double *s, bint log_sum, double *found, double *total) noexcept nogil:
+        """For each atom the sum of what the solver says of the segments that have it; -1 after storing an error."""
         cdef Search search
         cdef Lattice lattice
-        cdef Py_ssize_t n = self.atoms.tokens_in(x.block.n_rows), n_labels = self.atoms.layout.n_labels
-        cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
-        self.check_size(s, x)
-        self.atoms.prepare(&s[0], n, &search, &lattice)
-        cdef double[::1] segments = np.empty(max(n, 1) * lattice.longest * n_labels), found, work = np.empty(self.atoms.work_size(n))
-        cdef double total
+        cdef Py_ssize_t n = self.atoms.tokens_in(x.block.n_rows), n_labels = self.atoms.layout.n_labels, a
+        cdef double *segments = x.work + self.atoms.work_size(n)
         cdef int status
-        found = np.full(len(s), 0.0 if log_sum else -np.inf)
-        with nogil:
-            status = segment_sums_c(&lattice, log_sum, &work[0], &segments[0], &found[x.block.n_rows * self.atoms.layout.n_blocks],
-                                     &total)
-            if status == 0:
-                spread(&lattice, &segments[0], log_sum, &found[0])
+        for a in range(x.n_atoms):
+            found[a] = 0 if log_sum else -INFINITY
+        self.atoms.prepare(s, n, &search, &lattice)
+        status = segment_sums_c(&lattice, log_sum, x.work, segments, found + x.block.n_rows * self.atoms.layout.n_blocks,
+                                total)
         if status < 0:
-            raise refusal(status, &work[0], n, n_labels, f"sentence {x.index}")
-        return np.asarray(found)
+            with gil:
+                self.error = refusal(status, x.work, n, n_labels, f"sentence {x.index}")
+            return -1
+        spread(&lattice, segments, log_sum, found)
+        return 0
 
 
 def codes(segments):

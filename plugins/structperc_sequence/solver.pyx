@@ -19,18 +19,13 @@ from structperc.errors import DataError, OptionError, PluginError
 from structperc.core.inner_products cimport best_inner, sp_inner
 from structperc.core.stopping cimport interrupted
 from structperc.core.rows cimport Example
+from structperc_kernels.instruction_sets cimport best_tiles, sp_tiles
+from structperc_sequence.chains cimport Chain
+from structperc_sequence.forward_backward cimport TOO_WIDE, forward_backward, forward_backward_work
 
 cdef enum:
     MOST_ORIGINS = 0x7FFFFFFF       # 2^31 - 1 labels and ranks of one token
     OFTEN = 1 << 12                 # operations between two questions whether to stop
-
-
-ctypedef struct Chain:
-    Py_ssize_t n_tokens, n_labels
-    const double *tokens            # (n_tokens, n_labels)
-    const double *transitions       # (n_labels, n_labels), row: from
-    const double *start             # (n_labels,), or NULL: zeros
-    const double *end
 
 
 cdef class Semiring:
@@ -175,6 +170,7 @@ cdef class Viterbi(Argmax):
     cdef const double[:, ::1] between       # 0 or -inf, to be added
     cdef const double[::1] first, last
     cdef Largest largest
+    cdef const sp_tiles *tiles
 
     def __cinit__(self, *args, **kwargs):
         self.between = self.first = self.last = None
@@ -185,9 +181,18 @@ cdef class Viterbi(Argmax):
         self.between, self.first, self.last = (np.where(allowed, 0.0, -np.inf) for allowed in (
             constraints.pairs, constraints.starts, constraints.ends))
         self.largest = Largest(n_labels)
+        self.tiles = best_tiles()
 
     def workspace_size(self, n_atoms):
-        return 2 * n_atoms + 2 * self.n_tags      # messages; the constrained scores of tokens, transitions, starts and ends
+        return n_atoms + self.constrained_size(n_atoms)             # messages, and
+
+    def constrained_size(self, n_atoms):
+        """Room for the constrained scores of tokens, transitions, starts and ends."""
+        return n_atoms + 2 * self.n_tags
+
+    def marginals_workspace_size(self, n_atoms):
+        n_tokens = max(n_atoms // self.n_tags - self.n_tags - self.has_start - self.has_end, 0)
+        return self.constrained_size(n_atoms) + forward_backward_work(n_tokens, self.n_tags)
 
     cdef Py_ssize_t n_atoms(self, Example x) noexcept nogil:
         """How many atoms a sentence of so many tokens has."""
@@ -219,16 +224,22 @@ cdef class Viterbi(Argmax):
             chain.tokens = work
         return chain
 
+    cdef bint fits(self, Example x) noexcept nogil:
+        """Whether the example has the atoms of its tokens; stores an error otherwise."""
+        if x.n_atoms == self.n_atoms(x) and (x.source is None or x.source.allowed_at == NULL or x.source.allowed_width == self.n_tags):
+            return True
+        with gil:
+            self.error = PluginError(f"example {x.index} has {x.n_atoms} atoms; labels of its {x.n_rows} rows need {self.n_atoms(x)}, "
+                                     f"and in `allowed`, where it is given, {self.n_tags} columns.")
+        return False
+
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         cdef Py_ssize_t L = self.n_tags, t, m = 0, label = 0
         cdef double *messages = x.work
         cdef Chain chain
         cdef const double *e
         cdef double value, best = -INFINITY
-        if x.n_atoms != self.n_atoms(x) or (x.source is not None and x.source.allowed_at != NULL and x.source.allowed_width != L):
-            with gil:
-                self.error = PluginError(f"example {x.index} has {x.n_atoms} atoms; labels of its {x.n_rows} rows need {self.n_atoms(x)}, "
-                                         f"and in `allowed`, where it is given, {L} columns.")
+        if not self.fits(x):
             return -1
         if x.block.n_rows == 0:
             return 0
@@ -306,7 +317,42 @@ cdef class Viterbi(Argmax):
         return min(k, most)
 
     def marginals(self, scores, Example x):
-        return Problem(self, scores, x).totals(LogSum(self.n_tags), shares, np.add, 0.0)
+        self.check_size(scores, x)
+        return Argmax.marginals(self, scores, x)
+
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
+        cdef Py_ssize_t L = self.n_tags, T = x.block.n_rows
+        cdef double *pairs = expected + T * L
+        cdef double *edges = pairs + L * L
+        cdef Chain chain
+        cdef int status
+        if not self.fits(x):
+            return -1
+        if T == 0:
+            memset(expected, 0, x.n_atoms * sizeof(double))
+            log_z[0] = 0
+            return 0
+        chain = self.chain(x, s, x.work)
+        status = forward_backward(self.largest.kernels, self.tiles, &chain, expected, pairs, log_z,
+                                  x.work + (x.n_atoms + 2 * L))
+        if status == TOO_WIDE:
+            return self.marginals_by_logarithms(x, s, expected, log_z)
+        if self.has_start:
+            memcpy(edges, expected, L * sizeof(double))
+        if self.has_end:
+            memcpy(edges + self.has_start * L, expected + (T - 1) * L, L * sizeof(double))
+        return status
+
+    cdef int marginals_by_logarithms(self, Example x, const double *s, double *expected, double *log_z) noexcept with gil:
+        """The same for scores that lie further apart than numbers reach, which is rare; names what leaves no labels."""
+        cdef double[::1] found
+        try:
+            log_z[0], found = Problem(self, <const double[:x.n_atoms]> s, x).marginals()
+            memcpy(expected, &found[0], x.n_atoms * sizeof(double))
+            return 0
+        except BaseException as error:
+            self.error = error
+            return -1
 
     def max_marginals(self, scores, Example x):
         return Problem(self, scores, x).totals(self.largest, lambda totals, axis: totals, np.maximum, -np.inf)
@@ -367,6 +413,16 @@ cdef class Problem:
         if forward(semiring, &other, &found[0, 0]) < 0:
             self.solver.raised()
         return np.asarray(found)[::-1]
+
+    @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals
+    def marginals(self):
+        """log Z, and how often each atom is expected."""
+        cdef Py_ssize_t T = self.chain.n_tokens
+        semiring = LogSum(self.chain.n_labels)
+        last = self.messages(semiring)[T - 1] + self.part(self.chain.tokens, T)[T - 1]
+        if self.chain.end != NULL:
+            last = last + self.part(self.chain.end, 1)[0]
+        return np.logaddexp.reduce(last), self.totals(semiring, shares, np.add, 0.0)
 
     @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals
     def totals(self, Semiring semiring, shown, plus, nothing):

@@ -20,7 +20,7 @@ from structperc.core.outputs cimport Outputs
 from structperc.core.structures cimport structure
 from structperc.core.updates cimport Trial, Update
 from structperc.core.weights cimport Weights
-from structperc.core.errors import PluginError
+from structperc.core.errors import PluginError, shortened
 from structperc.core.rows cimport Example, Rows
 from libc.stdint cimport int64_t
 
@@ -351,7 +351,7 @@ cdef class PythonOutputs(Outputs):
 
 cdef class PythonArgmax(Argmax):
     cdef Argmax target
-    cdef bint has_argmax, has_augmented
+    cdef bint has_argmax, has_augmented, has_own_marginals
 
     def __init__(self, Argmax target, python):
         if target.outputs is None:
@@ -359,6 +359,7 @@ cdef class PythonArgmax(Argmax):
                               f"super().start(parts, context).")
         self.target, self.outputs, self.code_width = target, target.outputs, target.code_width
         self.has_argmax, self.has_augmented = "argmax" in python, "argmax_augmented" in python
+        self.has_own_marginals = "marginals" in python
 
     def as_written(self):
         return self.target
@@ -383,6 +384,20 @@ cdef class PythonArgmax(Argmax):
                 return self.outputs.write(answer, x, y)
             except BaseException as error:
                 return failed(self, error, "argmax_augmented", x)
+
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
+        if not self.has_own_marginals:
+            return self.target.marginals_c(x, s, expected, log_z)
+        with gil:
+            try:
+                answer = self.target.marginals(copied(s, x.n_atoms), x)
+                if not isinstance(answer, tuple) or len(answer) != 2:
+                    raise PluginError(f"{type(self.target).__name__}.marginals returned {shortened(answer)} for example {x.index}; expected "
+                                      f"a pair, log Z and one number per atom.")
+                log_z[0] = answer[0]
+                return fill(expected, answer[1], x, self.target, "marginals")
+            except BaseException as error:
+                return failed(self, error, "marginals", x)
 
 
 cdef class PythonLoss(Loss):
@@ -451,7 +466,7 @@ ADAPTERS += (
     (Features, PythonFeatures, ("n_atoms", "scores", "add", "project", "norm", "inner", "constant_gram", "cell")),
     (Weights, PythonWeights, ("scores", "update", "norm", "inner")),
     (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),
-    (Argmax, PythonArgmax, ("argmax", "argmax_augmented")),
+    (Argmax, PythonArgmax, ("argmax", "argmax_augmented", "marginals")),
     (Loss, PythonLoss, ("value", "augment")),
     (Update, PythonUpdate, ("step",)),
 )

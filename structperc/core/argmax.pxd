@@ -15,6 +15,7 @@ cdef class Argmax(Component):
                                          int *y) noexcept with gil
     cdef Py_ssize_t best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                  int *y) except -1
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil
 
 
 cdef class LabelArgmax(Argmax):

@@ -2,7 +2,7 @@
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
 from structperc.core.component import bound, overrides, raise_stored
@@ -23,6 +23,8 @@ cdef class Argmax(Component):
         Whether what it finds is always a maximiser. An approximate solver is allowed, and `Engine` says so; it may set `x.bound`.
     heeds_allowed : bool
         Whether it heeds which labels each row may have (`Rows.restrict`, the users' `allowed`).
+    has_marginals : bool
+        Whether it finds marginals itself, so that rules can learn from them. As it stands: whether it overrides `marginals`, or `marginals_c`.
     """
 
     exact = True
@@ -39,6 +41,14 @@ cdef class Argmax(Component):
     def workspace_size(self, n_atoms):
         """How many doubles `argmax_c` needs at x.work for an example of so many atoms."""
         return 0
+
+    def marginals_workspace_size(self, n_atoms):
+        """How many doubles `marginals_c` needs there."""
+        return 0
+
+    @property
+    def has_marginals(self):
+        return overrides(self, "marginals") or <void *> self.marginals_c != <void *> PLAIN.marginals_c
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         """Writes the structure of largest score to y; returns its length, or -1 after storing an error."""
@@ -93,9 +103,15 @@ cdef class Argmax(Component):
                 if total > best:
                     best, n_best = total, n
                     memcpy(y, &codes[0], n * sizeof(int))
-            if len(ranked) < k or ranked[k - 1][1] + scale * largest <= best:
+            if len(ranked) < k or ranked[k - 1][1] + max(scale, 0) * largest <= best:
                 return n_best
             k *= 2
+
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
+        """Log Z and how often each atom is expected where p(y) = exp(score of y) / Z; -1 after storing an error."""
+        with gil:
+            self.error = self.missing("marginals")
+        return -1
 
     def argmax(self, const double[::1] scores, Example x):
         """The structure of largest score: one label (int) or a tuple of integers.
@@ -167,8 +183,19 @@ cdef class Argmax(Component):
         return None
 
     def marginals(self, scores, Example x):
-        """How often each atom is expected in y where p(y) is proportional to exp(score of y), an array; None as in `k_best`."""
-        return None
+        """log Z, and how often each atom is expected in y, where p(y) = exp(score of y) / Z: a float and an array; None as in `k_best`.
+
+        The expected counts are the derivatives of log Z by the atoms' scores.
+        """
+        if not self.has_marginals:
+            return None
+        cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
+        cdef double[::1] expected = np.zeros(max(s.shape[0], 1))
+        cdef double log_z = 0
+        x.provide(self.marginals_workspace_size(s.shape[0]))
+        if self.marginals_c(x, &s[0] if s.shape[0] else NULL, &expected[0], &log_z) < 0:
+            self.raised()
+        return log_z, np.asarray(expected)[:s.shape[0]]
 
     def max_marginals(self, scores, Example x):
         """The score of the best structure that contains each atom, an array; -inf where none does; None as in `k_best`."""
@@ -186,6 +213,20 @@ cdef class LabelArgmax(Argmax):
         self.code_width = 1
 
 
+cdef double normalised(double *p, Py_ssize_t n) noexcept nogil:
+    """Turns scores into probabilities; returns log Z."""
+    cdef double largest = p[0], total = 0
+    cdef Py_ssize_t k
+    for k in range(1, n):
+        largest = max(largest, p[k])
+    for k in range(n):
+        p[k] = exp(p[k] - largest)
+        total += p[k]
+    for k in range(n):
+        p[k] /= total
+    return largest + log(total)
+
+
 cdef class PrefixArgmax(LabelArgmax):
     """The rank whose prefix sum of atom scores is largest: argmax over y of s[0] + ... + s[y - 2]; ties go to the lowest."""
 
@@ -198,6 +239,12 @@ cdef class PrefixArgmax(LabelArgmax):
             largest = sum if sum > largest else largest
         y[0] = best
         return 1
+
+    def marginals_workspace_size(self, n_atoms):
+        return self.n_labels
+
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
+        return prefix_marginals(x, s, self.n_labels, expected, log_z)
 
 
 cdef class ThresholdArgmax(LabelArgmax):
@@ -223,6 +270,27 @@ cdef class ThresholdArgmax(LabelArgmax):
         y[0] = reached + 1
         return 1
 
+    def marginals_workspace_size(self, n_atoms):
+        return self.n_labels
+
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
+        return prefix_marginals(x, s, self.n_labels, expected, log_z)
+
+
+cdef int prefix_marginals(Example x, const double *s, Py_ssize_t n_labels, double *expected, double *log_z) noexcept nogil:
+    """p(y > k) of ranks whose scores are prefix sums."""
+    cdef double *p = x.work
+    cdef double above = 0
+    cdef Py_ssize_t k
+    p[0] = 0
+    for k in range(1, n_labels):
+        p[k] = p[k - 1] + s[k - 1]
+    log_z[0] = normalised(p, n_labels)
+    for k in range(n_labels - 1, 0, -1):
+        above += p[k]
+        expected[k - 1] = above
+    return 0
+
 
 cdef class LargestArgmax(LabelArgmax):
     """The label whose atom scores highest; ties go to the lowest label."""
@@ -235,3 +303,8 @@ cdef class LargestArgmax(LabelArgmax):
             largest = s[k] if s[k] > largest else largest
         y[0] = best
         return 1
+
+    cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
+        memcpy(expected, s, self.n_labels * sizeof(double))
+        log_z[0] = normalised(expected, self.n_labels)
+        return 0

@@ -63,6 +63,8 @@ typedef struct {                             /* one function per layout of x */
     double (*row_dot)(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other);
     /* out[j] = max over i < n of (a[i] + e[i]) + t[i * pitch + j], for j < m: one step of a dynamic programme */
     void (*max_plus)(const double *a, const double *e, ptrdiff_t n, const double *t, ptrdiff_t pitch, ptrdiff_t m, double *out);
+    /* out[j] = sum over i < n of (a[i] * e[i]) * t[i * pitch + j], for j < m: the same of sums of products */
+    void (*plus_times)(const double *a, const double *e, ptrdiff_t n, const double *t, ptrdiff_t pitch, ptrdiff_t m, double *out);
 } sp_inner;
 
 SP_INLINE int sp_is_dense(const sp_rows *x) { return x->layout <= SP_DENSE_F32; }

@@ -120,56 +120,25 @@ SP_INLINE double SP(fold)(SP(eight) s) {
 #undef SP_INDEX
 #undef SP_T
 
-/* ---- the product of a vector and a table over the semiring (max, +) ---- */
-
-#if SP_VECTORS
-SP_INLINE void SP(max_plus_of)(const double *a, const double *e, ptrdiff_t n, const double *t, ptrdiff_t pitch, double *out,
-                               ptrdiff_t last, const int registers) {
-    SP(vec) best[SP_REGISTERS];              /* the last register begins at `last`: it may overlap the one before */
-    for (int r = 0; r < registers; r++) {
-        ptrdiff_t at = r == registers - 1 ? last : r * SP_WIDTH;
-        best[r] = SP_LOAD_F64(t + at) + (a[0] + e[0]);
-    }
-    for (ptrdiff_t i = 1; i < n; i++) {
-        double before = a[i] + e[i];
-        const double *row = t + i * pitch;
-        for (int r = 0; r < registers; r++) {
-            ptrdiff_t at = r == registers - 1 ? last : r * SP_WIDTH;
-            best[r] = SP_MAX(SP_LOAD_F64(row + at) + before, best[r]);
-        }
-    }
-    for (int r = 0; r < registers; r++) SP_AT(out + (r == registers - 1 ? last : r * SP_WIDTH)) = best[r];
-}
-#endif
-
-static void SP(max_plus)(const double *SP_RESTRICT a, const double *SP_RESTRICT e, ptrdiff_t n, const double *SP_RESTRICT t,
-                         ptrdiff_t pitch, ptrdiff_t m, double *SP_RESTRICT out) {
-    ptrdiff_t j = 0;
-#if SP_VECTORS
-    if (m >= SP_WIDTH)
-        while (j < m) {
-            ptrdiff_t whole = (m - j + SP_WIDTH - 1) / SP_WIDTH;
-#define SP_MAX_PLUS(registers, last) SP(max_plus_of)(a, e, n, t + j, pitch, out + j, last, registers)
-            if (whole > SP_REGISTERS) { SP_MAX_PLUS(SP_REGISTERS, (SP_REGISTERS - 1) * SP_WIDTH); }
-            else if (whole == 6) { SP_MAX_PLUS(6, m - j - SP_WIDTH); }
-            else if (whole == 5) { SP_MAX_PLUS(5, m - j - SP_WIDTH); }
-            else if (whole == 4) { SP_MAX_PLUS(4, m - j - SP_WIDTH); }
-            else if (whole == 3) { SP_MAX_PLUS(3, m - j - SP_WIDTH); }
-            else if (whole == 2) { SP_MAX_PLUS(2, m - j - SP_WIDTH); }
-            else { SP_MAX_PLUS(1, m - j - SP_WIDTH); }
-#undef SP_MAX_PLUS
-            j += SP_REGISTERS * SP_WIDTH;
-        }
-#endif
-    for (; j < m; j++) {
-        double best = (a[0] + e[0]) + t[j];
-        for (ptrdiff_t i = 1; i < n; i++) {
-            double here = (a[i] + e[i]) + t[i * pitch + j];
-            best = here > best ? here : best;
-        }
-        out[j] = best;
-    }
-}
+/* ---- products of a vector and a table over the semirings (max, +) and (+, *) ---- */
+#define SP_T(name) SP(max_plus##name)
+#define SP_TIMES +
+#define SP_PLUS(x, y) SP_MAX(x, y)
+#define SP_PLUS1(x, y) ((x) > (y) ? (x) : (y))
+#include "inner_semiring.h"
+#undef SP_T
+#undef SP_TIMES
+#undef SP_PLUS
+#undef SP_PLUS1
+#define SP_T(name) SP(plus_times##name)
+#define SP_TIMES *
+#define SP_PLUS(x, y) ((y) + (x))
+#define SP_PLUS1(x, y) ((y) + (x))
+#include "inner_semiring.h"
+#undef SP_T
+#undef SP_TIMES
+#undef SP_PLUS
+#undef SP_PLUS1
 
 static const sp_inner SP(set) = {
     SP_SET_NAME,
@@ -178,6 +147,7 @@ static const sp_inner SP(set) = {
     {SP(norm_f64), SP(norm_f32), SP(norm_f64_i32), SP(norm_f64_i64), SP(norm_f32_i32), SP(norm_f32_i64)},
     sp_row_dot,
     SP(max_plus),
+    SP(plus_times),
 };
 
 #undef SP_AT

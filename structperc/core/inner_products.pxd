@@ -31,6 +31,8 @@ cdef extern from "inner.h" nogil:
         double (*row_dot)(const sp_rows *x, Py_ssize_t row, const sp_rows *z, Py_ssize_t other) noexcept nogil
         void (*max_plus)(const double *a, const double *e, Py_ssize_t n, const double *t, Py_ssize_t pitch, Py_ssize_t m,
                          double *out) noexcept nogil
+        void (*plus_times)(const double *a, const double *e, Py_ssize_t n, const double *t, Py_ssize_t pitch, Py_ssize_t m,
+                           double *out) noexcept nogil
 
     sp_rows sp_row_of(const sp_rows *x, Py_ssize_t row) noexcept
     Py_ssize_t sp_start(const sp_rows *x, Py_ssize_t row) noexcept

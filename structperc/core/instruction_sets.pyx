@@ -37,6 +37,13 @@ def max_plus(str name, const double[::1] a, const double[::1] e, const double[:,
     return np.asarray(out)
 
 
+def plus_times(str name, const double[::1] a, const double[::1] e, const double[:, ::1] t):
+    """sum_i (a[i] * e[i]) * t[i, j] for every j."""
+    cdef double[::1] out = np.zeros(t.shape[1])
+    named(name).plus_times(&a[0], &e[0], t.shape[0], &t[0, 0], t.shape[1], t.shape[1], &out[0])
+    return np.asarray(out)
+
+
 cdef sp_blocks blocks(double[:, ::1] w, bint feature_major):
     cdef sp_blocks b
     cdef Py_ssize_t rows = w.shape[0], columns = w.shape[1]

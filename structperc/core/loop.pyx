@@ -67,7 +67,7 @@ cdef class PassResult:
     visited, mistakes, updates : int
         Examples seen, answered wrongly before their step, and stepped on.
     loss : float
-        Sum of the losses of the answers.
+        Sum of the losses of the answers, or of what a rule with `sets_loss` leaves.
 
     The answer is the prediction, or in a pass whose rule asks for the augmented search alone the structure that this search finds. A pass
     without search counts neither mistakes nor losses.
@@ -125,7 +125,8 @@ cdef class Loop:
     cdef Trial trial
     cdef Example x, next_x, far_x
     cdef double loss_weight
-    cdef bint compiled, acts_always, predicts, augments     # of the rule of this pass
+    cdef bint compiled, acts_always, predicts, augments, sets_loss      # of the rule of this pass
+    cdef bint needs_marginals
     cdef bint keeps                                         # whether the predictions of this pass are kept
     cdef readonly bint ready            # whether there is room for the atoms of some data set
     cdef Py_ssize_t room
@@ -141,10 +142,10 @@ cdef class Loop:
         parts.loss.started()
         self.loss = bound(parts.loss)
         self.weights, self.store = bound(parts.weights), parts.weights
+        self.room = -1
         self.use(parts.update, "both" if loss_weight and parts.update.search == "plain" else parts.update.search, loss_weight)
         self.trial = Trial()
         self.x, self.next_x, self.far_x = Example(), Example(), Example()
-        self.room = -1
         self.reserve(0)
 
     def components(self):
@@ -156,8 +157,17 @@ cdef class Loop:
             raise PluginError(f"{type(update).__name__} has when={update.when!r} and search={search!r}; expected when='wrong' or 'always', "
                               f"and search='plain', 'augmented', 'both' or, with when='always', 'none'.")
         self.update, self.acts_always, self.loss_weight = bound(update), update.when == "always", loss_weight
+        self.sets_loss, self.needs_marginals = update.sets_loss, "marginals" in update.needs
         self.predicts, self.augments = SEARCHES["plain" if search == "both" and loss_weight == 0 else search]
         self.compiled = not any(map(is_adapter, self.components()))
+        if self.room >= 0:
+            self.provide(self.room)
+
+    cdef int provide(self, Py_ssize_t room) except -1:
+        """Gives the solver the memory that it works in."""
+        argmax = self.parts.argmax
+        self.x.provide(max(argmax.workspace_size(room), argmax.marginals_workspace_size(room) if self.needs_marginals else 0))
+        return 0
 
     def reserve(self, Py_ssize_t n_atoms):
         """Makes room for examples of up to n_atoms atoms."""
@@ -166,21 +176,23 @@ cdef class Loop:
         if room <= self.room:
             return
         self.scores, self.augmented = np.zeros(room + PADDING), np.zeros(room + PADDING)
-        self.x.provide(self.parts.argmax.workspace_size(room))
+        self.provide(room)
         capacity = max(self.parts.outputs.max_code_length(room), 1)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
-        self.trial.bind(self.x, self.weights, self.outputs, room)
+        self.trial.bind(self.x, self.weights, self.outputs, self.argmax, self.loss, room, capacity)
         self.room = room                # last: what was interrupted begins again
 
     def run_with(self, update, double loss_weight, *arguments):
         """One pass with another rule and its search; see `run`."""
         cdef Update kept = self.update
-        before = kept, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight
+        before = (kept, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight, self.sets_loss,
+                  self.needs_marginals)
         self.use(update, update.search, loss_weight)
         try:
             self.run(*arguments)
         finally:
-            self.update, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight = before
+            (self.update, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight, self.sets_loss,
+             self.needs_marginals) = before
 
     def run(self, PassResult passed, Rows rows, Structures gold, order=None, sample_weight=None, online=None):
         """One pass.
@@ -294,7 +306,7 @@ cdef class Loop:
         cdef Encoded gold
         cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.fixed_atoms
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches, predicts = self.predicts, keeps = self.keeps
-        cdef bint augments = self.augments, acts_always = self.acts_always
+        cdef bint augments = self.augments, acts_always = self.acts_always, sets_loss = self.sets_loss
         cdef double loss = 0, cost
         cdef int status, same = 1, right, steps
         x.n_atoms = n_atoms
@@ -370,6 +382,8 @@ cdef class Loop:
                 steps = self.update.step_c(trial)
                 if steps < 0:
                     return RULING
+                if sets_loss:
+                    cost = trial.loss
                 if steps:
                     status = weights.update_c(x, trial.c)
                     if status < 0:
@@ -377,9 +391,8 @@ cdef class Loop:
                     passed.updates += 1
             weights.visited_c()
             passed.visited += 1
-            if not right:
-                passed.mistakes += 1
-                passed.loss += cost
+            passed.mistakes += not right
+            passed.loss += cost
             if status > 0:                  # the step was made, and then something failed
                 return STEPPING
             seen += n_atoms

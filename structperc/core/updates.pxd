@@ -1,6 +1,9 @@
+from structperc.core.argmax cimport Argmax
 from structperc.core.component cimport Component
+from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
+from structperc.core.schedules cimport Schedule
 from structperc.core.weights cimport Weights
 
 
@@ -16,15 +19,24 @@ cdef class Trial:
     cdef Encoded gold_code                      # gold structure (completed)
     cdef Encoded given_code                     # gold output as it was given, perhaps partial
     cdef Encoded y_code                         # the structure found by the search; n = 0 in a pass without search
-    cdef readonly double loss, weight
+    cdef public double loss                     # that of y; a rule with `sets_loss` leaves here what the record counts
+    cdef readonly double weight
     cdef readonly Py_ssize_t n_visited          # examples visited before this one
     cdef Weights weights                        # as the loop calls them,
     cdef Outputs outputs                        # for rules that ask for more than the methods below
-    cdef double[::1] coefficient_buffer
+    cdef Argmax argmax
+    cdef Loss losses
+    cdef double *expected                       # how often each atom is expected, and
+    cdef double log_z                           # log Z; both of `marginals_c`
+    cdef Encoded found_code                     # the structure of the last `search_c`
+    cdef double[::1] coefficient_buffer, expected_buffer, augmented
+    cdef int[::1] found
 
     cdef int difference_c(self) noexcept nogil
     cdef int signs_c(self) noexcept nogil
     cdef double norm_c(self) noexcept nogil
+    cdef int marginals_c(self) noexcept nogil
+    cdef int search_c(self, double scale) noexcept nogil
 
 
 cdef class Update(Component):
@@ -38,3 +50,11 @@ cdef class PerceptronUpdate(Update):
 cdef class PassiveAggressiveUpdate(Update):
     cdef int variant                # 0: pa, 1: pa1, 2: pa2
     cdef double margin, C
+
+
+cdef class ScheduledUpdate(Update):
+    cdef readonly double step_size
+    cdef readonly bint decays
+    cdef Schedule schedule
+
+    cdef double eta_c(self, Trial trial) noexcept nogil

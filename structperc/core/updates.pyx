@@ -9,11 +9,15 @@ import numpy as np
 
 from structperc.core.citations import COLLINS
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
-from structperc.core.schedules cimport Schedule
+from libc.string cimport memcpy
+from structperc.core.argmax cimport Argmax
 from structperc.core.component cimport Component
+from structperc.core.component import raise_stored
 from structperc.core.features cimport PADDING
+from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
+from structperc.core.schedules cimport Schedule
 from structperc.core.structures cimport structure
 from structperc.core.weights cimport Weights
 
@@ -46,18 +50,19 @@ cdef class Trial:
     y : int or tuple
         The structure found by the search that the rule asked for.
     loss : float
-        loss(given_gold, y); 0 where they agree.
+        loss(given_gold, y); 0 where they agree. A rule with `sets_loss` leaves here what the record counts.
     weight : float
         The example's sample weight.
     n_visited : int
         How many examples were visited before this one, over all epochs and chunks.
     """
 
-    def bind(self, Example x, Weights weights, Outputs outputs, Py_ssize_t room):
-        """Looks at these from now on, with room for the coefficients of so many atoms."""
-        self.x, self.weights, self.outputs = x, weights, outputs
-        self.coefficient_buffer = np.zeros(room + PADDING)
-        self.c = &self.coefficient_buffer[0]
+    def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses, Py_ssize_t room, Py_ssize_t most_integers):
+        """Looks at these from now on, with room for the coefficients of so many atoms and structures of so many integers."""
+        self.x, self.weights, self.outputs, self.argmax, self.losses = x, weights, outputs, argmax, losses
+        self.coefficient_buffer, self.expected_buffer, self.augmented = (np.zeros(room + PADDING) for _ in range(3))
+        self.found = np.zeros(most_integers, dtype=np.intc)
+        self.c, self.expected, self.found_code.at = &self.coefficient_buffer[0], &self.expected_buffer[0], &self.found[0]
 
     cdef int difference_c(self) noexcept nogil:
         """c = n_gold - n_y; -1 on an error."""
@@ -70,6 +75,17 @@ cdef class Trial:
     cdef double norm_c(self) noexcept nogil:
         """||sum_a c[a] phi(x, a)||^2; negative on an error."""
         return self.weights.norm_c(self.x, self.c)
+
+    cdef int marginals_c(self) noexcept nogil:
+        """expected[a] = how often atom a is expected in y where p(y) = exp(score of y) / Z, and log Z; -1 on an error."""
+        return self.argmax.marginals_c(self.x, self.s, self.expected, &self.log_z)
+
+    cdef int search_c(self, double scale) noexcept nogil:
+        """found_code = the structure of largest score + scale * loss, where scale may be negative; -1 on an error."""
+        memcpy(&self.augmented[0], self.s, self.x.n_atoms * sizeof(double))
+        self.found_code.n = self.argmax.argmax_augmented_c(self.x, &self.augmented[0], self.given_code.at, self.given_code.n, self.losses,
+                                                           scale, &self.found[0])
+        return -1 if self.found_code.n < 0 else 0
 
     @property
     def scores(self):
@@ -105,6 +121,18 @@ cdef class Trial:
         """||sum_a c[a] phi(x, a)||^2, the squared norm of a step with these coefficients."""
         return self.weights.norm(self.x, c)
 
+    def marginals(self):
+        """log Z, and how often each atom is expected in y, where p(y) = exp(score of y) / Z: a float and an array over atoms."""
+        if self.marginals_c() < 0:
+            self.argmax.raised()
+        return self.log_z, np.asarray(self.expected_buffer)[:self.x.n_atoms].copy()
+
+    def search(self, double scale):
+        """The structure of largest score + scale * loss(given_gold, structure); the scale may be negative."""
+        if self.search_c(scale) < 0:
+            raise_stored(self.argmax, self.losses, self.outputs)
+        return structure(self.found_code.at, self.found_code.n, self.outputs.code_width)
+
     def inner(self, Py_ssize_t a, Py_ssize_t b):
         """phi(x, a) . phi(x, b), one entry of the Gram matrix of the atoms."""
         return self.weights.inner(self.x, a, self.x, b)
@@ -122,6 +150,10 @@ cdef class Update(Component):
         The search whose answer is y. "plain": the maximiser of the score. "augmented": the maximiser of score + loss_weight * loss. "both":
         the second; the first is made too and is counted as the prediction. "none": no search; for rules that act always. The engine turns
         "plain" into "both" where its option `loss_weight` is positive. Other values are for the passes of trainers.
+    needs : set of {"marginals", "search"}
+        What it asks its trial for: `Trial.marginals`, or `Trial.search`. The engine refuses problems that have none, and makes room.
+    sets_loss : bool
+        Whether the record counts what the rule leaves in `trial.loss`, as the objective that it descends, and not the losses of answers.
     takes_weights : bool
         Whether the rule can honour sample weights other than 0 and 1.
     threshold_order : {"any", "equal steps", "kept"}
@@ -133,6 +165,8 @@ cdef class Update(Component):
 
     when = "wrong"
     search = "plain"
+    needs = frozenset()
+    sets_loss = False
     takes_weights = True
     threshold_order = "any"
 
@@ -229,12 +263,8 @@ cdef class PassiveAggressiveUpdate(Update):
         return 1
 
 
-cdef class LatentUpdate(Update):
-    """w <- (1 - eta_2) w + eta_1 weight v, with v = Phi(x, completed gold) - Phi(x, y): eq. (6) of the latent perceptron.
-
-    A partial gold output (`Outputs.partial_gold`) is completed by its best structure; a whole gold output stays itself, and this
-    is the structured perceptron with step sizes. eta_1 = step_size * schedule(t) for the t-th example visited; eta_2 is the decay that the
-    weights know, with a schedule of its own. No step where v = 0 and nothing decays.
+cdef class ScheduledUpdate(Update):
+    """Base of rules whose steps have a size of their own: eta = step_size * schedule(t) * weight for the t-th example visited.
 
     Parameters
     ----------
@@ -243,24 +273,49 @@ cdef class LatentUpdate(Update):
     schedule : str or function, default "constant"
         As `structperc.core.schedules.Schedule` takes it.
     decays : bool, default False
-        Whether the weights decay with each step.
+        Whether the weights decay with each step, so that steps without coefficients count too.
     """
 
     options_used = ("step_size", "step_schedule")
-    citation = COLLINS
-
-    cdef readonly double step_size
-    cdef readonly bint decays
-    cdef Schedule schedule
 
     def __init__(self, step_size=1.0, schedule="constant", decays=False):
-        if not isinstance(step_size, numbers.Real) or isinstance(step_size, bool) or not 0 < step_size < float("inf"):
-            raise OptionError(f"step_size={shortened(step_size)}; expected a number greater than 0.")
-        self.step_size, self.decays = step_size, decays
-        self.schedule = Schedule(schedule, "step_schedule")
+        self.step_size, self.schedule = positive("step_size", step_size), Schedule(schedule, "step_schedule")
+        self.decays = decays
 
     def probe(self):
         return self.schedule.probe()
+
+    cdef double eta_c(self, Trial trial) noexcept nogil:
+        """eta; negative after storing an error."""
+        cdef double eta = self.schedule.at_c(trial.n_visited + 1)
+        if eta < 0:
+            with gil:
+                self.error = self.schedule.taken_error()
+            return -1
+        return eta * self.step_size * trial.weight
+
+
+def positive(name, value):
+    """The value of an option that must be a positive number."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < float("inf"):
+        raise OptionError(f"{name}={shortened(value)}; expected a number greater than 0.")
+    return value
+
+
+cdef class LatentUpdate(ScheduledUpdate):
+    """w <- (1 - eta_2) w + eta_1 weight v, with v = Phi(x, completed gold) - Phi(x, y): eq. (6) of the latent perceptron.
+
+    A partial gold output (`Outputs.partial_gold`) is completed by its best structure; a whole gold output stays itself, and this
+    is the structured perceptron with step sizes. eta_1 = step_size * schedule(t) for the t-th example visited; eta_2 is the decay that the
+    weights know, with a schedule of its own. No step where v = 0 and nothing decays.
+
+    Parameters
+    ----------
+    step_size, schedule, decays
+        As of `ScheduledUpdate`.
+    """
+
+    citation = COLLINS
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a
@@ -268,12 +323,9 @@ cdef class LatentUpdate(Update):
         cdef bint moves = self.decays
         if trial.difference_c() < 0:
             return -1
-        eta = self.schedule.at_c(trial.n_visited + 1)
+        eta = self.eta_c(trial)
         if eta < 0:
-            with gil:
-                self.error = self.schedule.taken_error()
             return -1
-        eta *= self.step_size * trial.weight
         for a in range(trial.x.n_atoms):
             moves = moves or trial.c[a] != 0
             trial.c[a] *= eta

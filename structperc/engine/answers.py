@@ -48,9 +48,9 @@ def best(parts, scores, x):
 
 def marginals(parts, scores, x) -> np.ndarray:
     """How often each atom is expected in y where p(y) is proportional to exp(score of y)."""
-    expected = parts.argmax.marginals(scores, x)
-    if expected is not None:
-        return expected
+    found = parts.argmax.marginals(scores, x)
+    if found is not None:
+        return found[1]
     _, counts = listed(parts, x, "marginals")
     totals = counts @ scores
     p = np.exp(totals - totals.max())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.core.descent import DirectUpdate, LogLossUpdate
 from structperc.core.errors import PluginError
 from structperc.core.exact import ExactUpdate
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss
@@ -16,7 +17,8 @@ from structperc.reading.readers import Reader
 LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneLoss, "hamming": HammingLoss, "costs": ExampleCosts}
 ON_LABELS = ("absolute", "squared", "costs")
 EXACT = ("exact-pa", "exact-pa1", "exact-pa2")
-UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT)
+DIRECT = ("direct", "direct-better")
+UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT, "log-loss", *DIRECT)
 
 
 class BuiltinParts:
@@ -48,8 +50,13 @@ class BuiltinParts:
     def structperc_update(self, context):
         if context.update == "perceptron":
             return PerceptronUpdate()
+        steps = context.step_size, context.step_schedule, context.decay > 0
         if context.update == "latent":
-            return LatentUpdate(context.step_size, context.step_schedule, decays=context.decay > 0)
+            return LatentUpdate(*steps)
+        if context.update == "log-loss":
+            return LogLossUpdate(*steps)
+        if context.update in DIRECT:
+            return DirectUpdate(context.update, *steps, context.epsilon, context.epsilon_schedule)
         if context.update in EXACT:
             return ExactUpdate(context.update, context.margin, context.C)
         return PassiveAggressiveUpdate(context.update, context.margin, context.C) if context.update in UPDATES else None

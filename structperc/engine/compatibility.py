@@ -14,6 +14,11 @@ def check_parts(context, parts) -> None:
     refuse_unused(context, parts)
     if context.loss_weight:
         check_search(parts, f"loss_weight={context.loss_weight}")
+    if "search" in parts.update.needs:
+        check_search(parts, f"update={context.update!r}")
+    if "marginals" in parts.update.needs and not parts.argmax.has_marginals:
+        raise PluginError(f"update={context.update!r} learns from marginals, but {type(parts.argmax).__name__} finds none; take a problem "
+                          f"whose solver does, such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path', or another update.")
     if context.sample_weight is not None:
         check_weights(context, parts)
     check_sizes(context, parts)

@@ -28,7 +28,8 @@ class Engine:
         The plugin that defines the problem: "cusum", "prank", "multiclass", "sequence", or a stranger's.
     update : str, default "perceptron"
         The update rule: "perceptron", "latent" (a perceptron with step sizes, for outputs of which part is hidden or not), "pa", "pa1",
-        "pa2", or a plugin's.
+        "pa2", "exact-pa", "exact-pa1", "exact-pa2" (labels), "log-loss" (where the solver has marginals), "direct", "direct-better"
+        (direct loss minimisation), or a plugin's.
     loss : str, (r, r) array or None, default None
         What a wrong prediction costs: "absolute", "squared", "zero-one", "hamming", a matrix of costs (row: right label,
         column: predicted label), or "costs" for each example's own (`fit(..., costs=)`). None: the problem's own (absolute
@@ -40,9 +41,13 @@ class Engine:
     C : float, default 1.0
         Aggressiveness of "pa1" and "pa2": the largest step, and the weight of the squared slack.
     step_size : float, default 1.0
-        Size of the steps of "latent".
+        Size of the steps of "latent", "log-loss" and the direct updates.
     step_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
         What the step size is multiplied by: 1, 1 / t, 1 / sqrt(t), or a function of t, the number of the example visited, from 1 on.
+    epsilon : float, default 1.0
+        Weight of the loss in the searches of the direct updates: the width of their finite differences.
+    epsilon_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
+        What `epsilon` is multiplied by, as `step_schedule`.
     epochs : int, default 1
         Passes over the data; an epoch without update ends training before.
     average : bool, default False
@@ -79,7 +84,7 @@ class Engine:
     mistakes_ : list of int
         Examples mispredicted during each epoch; partial_fit counts into one entry from call to call.
     cumulative_loss_ : float
-        Sum of the losses of all online predictions.
+        Sum of the losses of all online predictions; with "log-loss" of -log p(gold output).
     online_predictions_ : ndarray
         After fit(..., keep_online=True): the predictions made before each step, epoch after epoch, in the order of visiting.
     status_ : str
@@ -111,12 +116,13 @@ class Engine:
     """
 
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0,
-                 step_schedule="constant", epochs=1, average=False, decay=0.0, decay_schedule="constant", shuffle=False,
-                 random_state=None, fit_intercept=True, scale=False, calibrate=False, trainer="online", classes=None, plugins=(),
-                 **plugin_options):
+                 step_schedule="constant", epsilon=1.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
+                 decay_schedule="constant", shuffle=False, random_state=None, fit_intercept=True, scale=False, calibrate=False,
+                 trainer="online", classes=None, plugins=(), **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
         self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
+        self.epsilon, self.epsilon_schedule = epsilon, epsilon_schedule
         self.epochs, self.average, self.decay, self.shuffle = epochs, average, decay, shuffle
         self.random_state, self.fit_intercept, self.classes, self.scale, self.calibrate = (random_state, fit_intercept, classes, scale,
                                                                                            calibrate)

@@ -179,6 +179,10 @@ class CalledArgmax(Called, Argmax):
     def k_best(self, scores, x, k):
         return self.target.k_best(scores, x, k)
 
+    @property
+    def has_marginals(self):
+        return self.target.has_marginals
+
     def marginals(self, scores, x):
         return self.target.marginals(scores, x)
 
@@ -209,7 +213,7 @@ class CalledUpdate(Called, Update):
 
     def __init__(self, target):
         super().__init__(target)
-        self.when, self.search = target.when, target.search
+        self.when, self.search, self.needs, self.sets_loss = target.when, target.search, target.needs, target.sets_loss
         self.threshold_order, self.takes_weights = target.threshold_order, target.takes_weights
 
     def step(self, trial):

@@ -274,7 +274,7 @@ def test_a_solvers_own_methods_are_asked_first():
             return [(4, 8.0), (2, 5.0)]
 
         def marginals(self, scores, x):
-            return np.array([0.5, 0.25, 0.125])
+            return 0.0, np.array([0.5, 0.25, 0.125])
 
         def max_marginals(self, scores, x):
             return np.array([3.0, 2.0, 1.0])

@@ -155,7 +155,9 @@ def test_k_best():
 def test_marginals():
     for viterbi, x, listed, scores in every_small_chain(np.random.default_rng(4), 10):
         if len(listed):
-            np.testing.assert_allclose(viterbi.marginals(scores, x), listed.marginals(scores), rtol=0, atol=1e-10)
+            log_z, expected = viterbi.marginals(scores, x)
+            np.testing.assert_allclose(expected, listed.marginals(scores), rtol=0, atol=1e-10)
+            assert log_z == pytest.approx(np.logaddexp.reduce(listed.counts @ scores), rel=1e-12, abs=1e-12)
         else:
             with pytest.raises(DataError, match="no labels of sentence 1 "):
                 viterbi.marginals(scores, x)
@@ -177,7 +179,7 @@ def test_marginals_of_small_and_large_scores(size):
     for T, L in [(1, 3), (4, 3), (5, 2)]:
         viterbi, x, listed = solver(L, True, True), sentence(T, L, True, True), Listed(T, L, True, True, None, None)
         for scores in size * rng.normal(size=(10, x.n_atoms)):
-            np.testing.assert_allclose(viterbi.marginals(scores, x), listed.marginals(scores), rtol=0, atol=1e-12 + 1e-14 * size)
+            np.testing.assert_allclose(viterbi.marginals(scores, x)[1], listed.marginals(scores), rtol=0, atol=1e-12 + 1e-14 * size)
 
 
 def test_only_the_chain_of_the_sentence_is_read():
@@ -218,7 +220,7 @@ def test_longer_chains():
 def test_marginals_of_longer_chains():
     for viterbi, x, chain, scores in longer_chains(np.random.default_rng(8)):
         start, end = viterbi.has_start, viterbi.has_end
-        np.testing.assert_allclose(viterbi.marginals(scores, x), chains.marginals(chain, start, end), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(viterbi.marginals(scores, x)[1], chains.marginals(chain, start, end), rtol=0, atol=1e-9)
         np.testing.assert_allclose(viterbi.max_marginals(scores, x), chains.max_marginals(chain, start, end), rtol=1e-12, atol=1e-12)
 
 
@@ -230,7 +232,7 @@ def test_thousands_of_tokens():
     tokens = rng.integers(-2, 3, (T, L)).astype(float)
     scores = np.append(tokens.ravel(), np.zeros(L * L))
     assert viterbi.argmax(scores, x) == tuple((tokens.argmax(axis=1) + 1).tolist())
-    marginals = viterbi.marginals(scores, x)[:T * L].reshape(T, L)
+    marginals = viterbi.marginals(scores, x)[1][:T * L].reshape(T, L)
     np.testing.assert_allclose(marginals, np.exp(tokens) / np.exp(tokens).sum(axis=1)[:, None], rtol=0, atol=1e-9)
     best, second = viterbi.k_best(scores, x, 2)
     assert best == (viterbi.argmax(scores, x), tokens.max(axis=1).sum()) and best[1] - second[1] in (0, 1)
