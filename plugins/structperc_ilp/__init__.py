@@ -11,11 +11,12 @@ from structperc.errors import DataError, OptionError, PluginError, shortened
 from structperc.solvers.integer_programs import ILP, TOLERANCE
 
 MOST_LISTED = 16                # rows of an example whose subsets are enumerated
+MOST_LISTED_BY_SEARCH = 6       # where auxiliary variables are looked for anew for each subset
 
 options = {
     "constraints": Option(None, types=(type(None), Callable), help="an ILP, or a function of an example that answers with one"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound stops; none: at the optimum"),
-    "relaxed": Option(False, later=True, help="answer with vertices of the linear program, which may take parts of rows, and learn from them"),
+    "relaxed": Option(False, later=True, help="answer with vertices of the linear program, which may take parts of rows"),
 }
 
 
@@ -62,9 +63,9 @@ class Subsets(Constrained, Outputs):
         return v
 
     def enumerate(self, x):
-        if x.n_atoms > MOST_LISTED:
-            return None
         program = self.program(x)
+        if x.n_atoms > (MOST_LISTED_BY_SEARCH if program.n_auxiliary else MOST_LISTED):
+            return None
         return (tuple(itertools.compress(range(x.n_atoms), v)) for v in itertools.product((0, 1), repeat=x.n_atoms)
                 if program.violated(np.array(v, dtype=float)) is None)
 

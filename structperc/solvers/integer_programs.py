@@ -37,12 +37,15 @@ class Solution:
         No feasible v scores more, up to the solver's tolerance, about 1e-7 of the largest score.
     status : {"exact-lp", "exact-milp", "relaxed"}
         What proved v optimal: the linear program, branch and bound, or neither.
+    auxiliary : float64 array of shape (n_auxiliary,)
+        Values of the auxiliary variables with which v satisfies the rows.
     """
 
     v: np.ndarray
     score: float
     bound: float
     status: str
+    auxiliary: np.ndarray = attrs.field(factory=lambda: np.empty(0))
 
     @property
     def chosen(self) -> np.ndarray:
@@ -61,7 +64,7 @@ class Solution:
 
 
 class ILP:
-    """The 0/1 vectors v with A v <= b and A_eq v = b_eq.
+    """The 0/1 vectors v with A v <= b and A_eq v = b_eq; with auxiliary variables z: A (v, z) <= b and A_eq (v, z) = b_eq for some z.
 
     Called like a function of an example, it answers itself: the same program for every example.
 
@@ -70,6 +73,11 @@ class ILP:
     A, A_eq : array-like or sparse matrix of shape (n_rows, n), optional
     b, b_eq : array-like of shape (n_rows,), optional
         A pair may be left out, not both.
+    auxiliary : array-like of shape (n_auxiliary, 2), optional
+        Lowest and largest values of further variables, the last columns of A and A_eq: flows, times, levels of what v chooses. They are
+        part of no score and no answer; -inf and inf leave a side open.
+    whole : bool or array-like of bool, shape (n_auxiliary,), default False
+        Which auxiliary variables are whole numbers.
     solver : {"scipy", "highspy"}, default "scipy"
         "highspy" keeps the linear program in memory from call to call and begins each at the same basis, so that an answer does not depend
         on earlier ones; for one ILP that is solved many times. It needs the extra structperc[ilp]. Among equal scores the two may choose
@@ -89,7 +97,7 @@ class ILP:
     ([1, 2], 6.5, 'exact-lp')
     """
 
-    def __init__(self, A=None, b=None, A_eq=None, b_eq=None, solver="scipy"):
+    def __init__(self, A=None, b=None, A_eq=None, b_eq=None, solver="scipy", auxiliary=(), whole=False):
         if solver not in ("scipy", "highspy"):
             raise OptionError(f"solver={shortened(solver)}; expected 'scipy' or 'highspy'.")
         pairs = [read_rows(A, b, "A", "b"), read_rows(A_eq, b_eq, "A_eq", "b_eq")]
@@ -97,8 +105,15 @@ class ILP:
         if len(widths) != 1:
             raise DataError(f"A has {pairs[0][0].shape[1]} columns and A_eq {pairs[1][0].shape[1]}; expected a column per variable in both."
                             if widths else "neither A, b nor A_eq, b_eq were given; expected the rows of a program.")
-        self.n_variables, self.solver = widths.pop(), solver
-        (upper, b), (equal, b_eq) = (pair or (np.zeros((0, self.n_variables)), np.zeros(0)) for pair in pairs)
+        self.auxiliary, self.whole = read_auxiliary(auxiliary, whole)
+        self.n_auxiliary, self.solver, width = len(self.whole), solver, widths.pop()
+        self.n_variables = width - self.n_auxiliary
+        if self.n_variables < 0:
+            raise DataError(f"the rows have {width} columns, but there are {self.n_auxiliary} auxiliary variables; expected a column for "
+                            f"each.")
+        self.lowest = np.append(np.zeros(self.n_variables), self.auxiliary[:, 0])
+        self.integrality = np.append(np.ones(self.n_variables), self.whole)
+        (upper, b), (equal, b_eq) = (pair or (np.zeros((0, width)), np.zeros(0)) for pair in pairs)
         self.n_inequalities = len(b)
         self.rows, self.high = stacked(upper, equal), np.concatenate([b, b_eq])
         self.low = np.concatenate([np.full(len(b), -np.inf), b_eq])
@@ -112,11 +127,12 @@ class ILP:
 
     def __repr__(self):
         n = self.n_inequalities
-        return f"ILP({n} inequalities and {len(self.high) - n} equations in {self.n_variables} variables)"
+        further = f" and {self.n_auxiliary} auxiliary ones" if self.n_auxiliary else ""
+        return f"ILP({n} inequalities and {len(self.high) - n} equations in {self.n_variables} variables{further})"
 
     def __reduce__(self):
         n = self.n_inequalities
-        return ILP, (self.rows[:n], self.high[:n], self.rows[n:], self.high[n:], self.solver)
+        return ILP, (self.rows[:n], self.high[:n], self.rows[n:], self.high[n:], self.solver, self.auxiliary, self.whole)
 
     @cached_property
     def constraints(self) -> LinearConstraint:
@@ -127,6 +143,22 @@ class ILP:
         """Why v is not feasible, in words that follow "v"; None where it is, up to the tolerance of the rows."""
         if len(v) != self.n_variables:
             return f"has {len(v)} variables where the program has {self.n_variables}"
+        if self.n_auxiliary:
+            known = getattr(self._warm, "answer", None)         # with the auxiliary variables that prove it
+            if known is None or not np.array_equal(known[:len(v)], v):
+                return None if self._completed(v) is not None else "leaves the auxiliary variables no values that satisfy the rows"
+            v = known
+        return self._violated(v)
+
+    def _completed(self, v):
+        """v with values of the auxiliary variables that satisfy the rows, or None."""
+        low, high = np.append(v, self.auxiliary[:, 0]), np.append(v, self.auxiliary[:, 1])
+        found = milp(np.zeros(len(low)), integrality=np.append(np.zeros(len(v)), self.whole), bounds=Bounds(low, high),
+                     constraints=self.constraints)
+        return found.x
+
+    def _violated(self, v):
+        """As `violated`, of values for all variables."""
         values = self.rows @ v
         wrong = (values > self.high + self._slack) | (values < self.low - self._slack)
         if not wrong.any():
@@ -166,34 +198,42 @@ class ILP:
         allowed = s > -np.inf
         scale = np.abs(s[allowed]).max(initial=0.0) or 1.0
         cost, upper, finite = np.where(allowed, -s / scale, 0.0), allowed.astype(float), np.where(allowed, s, 0.0)
-        greedy = (finite > 0).astype(float)
-        if self.violated(greedy) is None:       # no other vertex of the cube scores more
-            return solution(finite, greedy, 0.0, EXACT_LP)
+        if self.n_auxiliary:
+            cost, upper = np.append(cost, np.zeros(self.n_auxiliary)), np.append(upper, self.auxiliary[:, 1])
+        else:
+            greedy = (finite > 0).astype(float)
+            if self._violated(greedy) is None:  # no other vertex of the cube scores more
+                return solution(finite, greedy, 0.0, EXACT_LP)
         found = self._linear(cost, upper)
         if found is None:
             raise self._infeasible(upper)
         v, value = found
         bound = value * scale
-        whole = np.rint(v)
-        if np.abs(v - whole).max(initial=0.0) <= TOLERANCE and self.violated(whole) is None:
-            return solution(finite, whole, bound, EXACT_LP)
+        whole = np.where(self.integrality, np.rint(v), v)
+        if np.abs(v - whole).max(initial=0.0) <= TOLERANCE and self._violated(whole) is None:
+            return self._answer(finite, whole, bound, EXACT_LP)
         if relaxed:
-            return solution(finite, v, bound, RELAXED)
+            return self._answer(finite, v, bound, RELAXED)
         options = {"mip_rel_gap": 0.0} | ({} if most_nodes is None else {"node_limit": int(most_nodes)})
-        refined = milp(cost, integrality=np.ones(self.n_variables), bounds=Bounds(0, upper), constraints=self.constraints, options=options)
+        refined = milp(cost, integrality=self.integrality, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=options)
         if refined.status == 2:
             raise Infeasible("the rows of the program contradict each other for whole numbers: fractional v satisfy them, 0/1 vectors "
                              "do not.")
         if refined.x is None:
             raise DataError(f"no 0/1 vector was found that satisfies the rows of the program ({refined.message.strip()}); "
                             f"{'allow more nodes' if refined.status == 1 else 'rescale its rows'}.")
-        whole = np.rint(refined.x)
-        wrong = self.violated(whole)
+        whole = np.where(self.integrality, np.rint(refined.x), refined.x)
+        wrong = self._violated(whole)
         if wrong:
             raise DataError(f"branch and bound answered a v that {wrong}; the coefficients of that row differ too much in size, "
                             f"rescale them.")
         bound = min(bound, -refined.mip_dual_bound * scale)
-        return solution(finite, whole, bound, EXACT_MILP if refined.status == 0 else RELAXED)
+        return self._answer(finite, whole, bound, EXACT_MILP if refined.status == 0 else RELAXED)
+
+    def _answer(self, scores, v, bound, status):
+        """The solution of values for all variables, which are kept: they prove it feasible."""
+        self._warm.answer = v
+        return solution(scores, v[:self.n_variables], bound, status, v[self.n_variables:])
 
     def k_best(self, scores, k) -> list:
         """The k feasible 0/1 vectors of largest score, best first, fewer where there are fewer; a program more for each."""
@@ -211,17 +251,20 @@ class ILP:
     def without(self, v) -> ILP:
         """The same program without one 0/1 vector."""
         n, row = self.n_inequalities, np.where(v > 0.5, 1.0, -1.0)
-        return ILP(stacked(self.rows[:n], row[None]), np.append(self.high[:n], (v > 0.5).sum() - 1), self.rows[n:], self.high[n:])
+        row = np.append(row, np.zeros(self.n_auxiliary))
+        return ILP(stacked(self.rows[:n], row[None]), np.append(self.high[:n], (v > 0.5).sum() - 1), self.rows[n:], self.high[n:],
+                   auxiliary=self.auxiliary, whole=self.whole)
 
     def _linear(self, cost, upper):
         """A vertex of least cost of the linear program and minus its cost; None where no v is feasible."""
-        if self.n_variables == 0:
-            return None if self.violated(np.zeros(0)) else (np.zeros(0), 0.0)
+        if len(cost) == 0:
+            return None if self._violated(np.zeros(0)) else (np.zeros(0), 0.0)
         if self.solver == "highspy":
             if not hasattr(self._warm, "model"):
-                self._warm.model = WarmModel(self.rows, self.low, self.high)
+                ones = np.append(np.ones(self.n_variables), self.auxiliary[:, 1])
+                self._warm.model = WarmModel(self.rows, self.low, self.high, self.lowest, ones)
             return self._warm.model.solve(cost, upper)
-        found = milp(cost, bounds=Bounds(0, upper), constraints=self.constraints)
+        found = milp(cost, bounds=Bounds(self.lowest, upper), constraints=self.constraints)
         if found.x is not None:
             return found.x, -found.fun
         return None
@@ -229,19 +272,19 @@ class ILP:
     def _infeasible(self, upper):
         """Names the rows of a certificate of Farkas: the duals of the program that asks for the least violation."""
         n, m = self.n_inequalities, len(self.high) - self.n_inequalities
-        if self.n_variables == 0:
-            return Infeasible(f"no v is feasible: the empty one {self.violated(np.zeros(0))}.")
+        if len(upper) == 0:
+            return Infeasible(f"no v is feasible: the empty one {self._violated(np.zeros(0))}.")
         excess, lack = -np.eye(n), np.eye(m)
-        cost = np.concatenate([np.zeros(self.n_variables), np.ones(n + 2 * m)])
+        cost = np.concatenate([np.zeros(len(upper)), np.ones(n + 2 * m)])
         least = linprog(cost, A_ub=joined(self.rows[:n], excess, np.zeros((n, 2 * m))),
                         b_ub=self.high[:n], A_eq=joined(self.rows[n:], np.zeros((m, n)), lack, -lack), b_eq=self.high[n:],
-                        bounds=[*((0, u) for u in upper), *[(0, None)] * (n + 2 * m)], method="highs")
+                        bounds=[*zip(self.lowest, upper, strict=True), *[(0, np.inf)] * (n + 2 * m)], method="highs")
         if least.fun is None or least.fun <= TOLERANCE:
             return DataError(f"HiGHS found no vertex, though the rows do not contradict each other ({least.message.strip()}); their "
                              f"coefficients may differ too much in size, rescale them.")
         duals = np.concatenate([least.ineqlin.marginals, least.eqlin.marginals])
         rows = [self.row_name(int(r)) for r in np.flatnonzero(np.abs(duals) > TOLERANCE)]
-        forbidden = " and the forbidden variables" if (upper == 0).any() else ""
+        forbidden = " and the forbidden variables" if (upper[:self.n_variables] == 0).any() else ""
         more = f", {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
         return Infeasible(f"no v between 0 and 1 is feasible: {', '.join(rows[:MOST_NAMED])}{more}{forbidden} contradict each other.")
 
@@ -253,18 +296,20 @@ class WarmModel:
     ----------
     rows : array or sparse matrix of shape (n_rows, n)
     low, high : arrays of shape (n_rows,)
+    lowest, largest : arrays of shape (n,)
+        Of the variables; the largest ones may change from call to call.
     """
 
-    def __init__(self, rows, low, high):
+    def __init__(self, rows, low, high, lowest, largest):
         highspy = require("highspy", "solver='highspy'", "ilp")
         columns, n = csc_array(rows), rows.shape[1]
         program = highspy.HighsLp()
         program.num_col_, program.num_row_ = n, rows.shape[0]
-        program.col_cost_, program.col_lower_, program.col_upper_ = np.zeros(n), np.zeros(n), np.ones(n)
+        program.col_cost_, program.col_lower_, program.col_upper_ = np.zeros(n), lowest, largest
         program.row_lower_, program.row_upper_ = low, high
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         program.a_matrix_.start_, program.a_matrix_.index_, program.a_matrix_.value_ = columns.indptr, columns.indices, columns.data
-        self.highs, self.variables, self.upper = highspy.Highs(), np.arange(n, dtype=np.int32), np.ones(n)
+        self.highs, self.variables, self.lowest, self.upper = highspy.Highs(), np.arange(n, dtype=np.int32), lowest, largest
         for name, value in (("output_flag", False), ("presolve", "off"), ("solver", "simplex"), ("threads", 1)):
             self.highs.setOptionValue(name, value)
         self.optimal = highspy.HighsModelStatus.kOptimal
@@ -279,7 +324,7 @@ class WarmModel:
             return None
         highs.clearSolver()
         if not np.array_equal(upper, self.upper):
-            highs.changeColsBounds(n, self.variables, np.zeros(n), upper)
+            highs.changeColsBounds(n, self.variables, self.lowest, upper)
             self.upper = upper
         highs.changeColsCost(n, self.variables, cost)
         highs.setBasis(self.basis)
@@ -333,10 +378,10 @@ def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_
     return ILP(A, b, A_eq, b_eq).solve(scores, relaxed, most_nodes)
 
 
-def solution(scores, v, bound, status) -> Solution:
+def solution(scores, v, bound, status, auxiliary=()) -> Solution:
     """A solution with its score, which rounding may not set above the bound."""
     score = float(scores @ v)
-    return Solution(v, score, max(float(bound), score), status)
+    return Solution(v, score, max(float(bound), score), status, np.asarray(auxiliary, dtype=float))
 
 
 def stacked(upper, lower):
@@ -369,6 +414,19 @@ def read_rows(A, b, name, side):
     if not (np.isfinite(rows if isinstance(rows, np.ndarray) else rows.data).all() and np.isfinite(b).all()):
         raise DataError(f"{name} or {side} holds NaN or Inf; expected finite numbers, and rows without a limit left out.")
     return rows, b
+
+
+def read_auxiliary(bounds, whole):
+    """Bounds of auxiliary variables, (n_auxiliary, 2), and which of them are whole."""
+    try:
+        bounds = np.asarray(bounds, dtype=float).reshape(-1, 2) if len(bounds) == 0 else np.asarray(bounds, dtype=float)
+        whole = np.broadcast_to(np.asarray(whole, dtype=bool), len(bounds))
+    except (TypeError, ValueError):
+        raise DataError(f"auxiliary={shortened(bounds)} with whole={shortened(whole)}; expected a pair of bounds for each variable, and "
+                        f"whether it is whole.") from None
+    if bounds.ndim != 2 or bounds.shape[1] != 2 or not (bounds[:, 0] <= bounds[:, 1]).all():
+        raise DataError(f"auxiliary={shortened(bounds)}; expected a lowest value and one at least as large for each variable.")
+    return bounds, whole
 
 
 def read_scores(scores, n):

@@ -181,3 +181,58 @@ def test_violated_names_the_row():
     assert program.violated(np.ones(2)) == "has 2 in row 0 of A where at most 1 is allowed"
     assert program.violated(np.zeros(2)) == "has 0 in row 0 of A_eq where exactly 1 is allowed"
     assert program.violated(np.zeros(3)) == "has 3 variables where the program has 2"
+
+
+# ---- auxiliary variables ----
+
+
+def lots(seed, whole):
+    """What is chosen is made in lots of 2.5, or by a machine that runs z hours: sums of weights, and z itself bounded."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 6))
+    weight = random.integers(1, 5, n).astype(float)
+    A = np.array([[*weight, -2.5, 0.0], [*-weight, 0.0, 1.0]])
+    return dict(A=A, b=[0.0, 1.0], A_eq=[[*np.zeros(n), 1.0, -1.0]], b_eq=[0.5], auxiliary=[(-np.inf, 4), (-1, np.inf)],
+                whole=[whole, False])
+
+
+def feasible_by_hand(program, v, whole):
+    """The weight w is at most 2.5 z, z - 0.5 at most w + 1 and at least -1, z at most 4: an interval of z, perhaps of whole numbers."""
+    w = program["A"][0, :len(v)] @ v
+    low, high = max(w / 2.5, -0.5), min(4.0, w + 1.5)
+    return np.ceil(low - 1e-9) <= high + 1e-9 if whole else low <= high + 1e-9
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_auxiliary_variables_only_make_room(solver, whole, seed):
+    program = lots(seed, whole)
+    n, random = program["A"].shape[1] - 2, np.random.default_rng(seed)
+    made = ILP(**program, solver=solver)
+    vectors = [np.array(v, dtype=float) for v in itertools.product((0, 1), repeat=n)]
+    right = [v for v in vectors if feasible_by_hand(program, v, whole)]
+    assert [made.violated(v) is None for v in vectors] == [feasible_by_hand(program, v, whole) for v in vectors]
+    for scores in (random.normal(size=n), random.integers(-2, 3, n).astype(float)):
+        best = max(scores @ v for v in right)
+        found = made.solve(scores)
+        assert found.score == pytest.approx(best) and found.exact and found.v.shape == (n,) and found.auxiliary.shape == (2,)
+        assert made.violated(found.v) is None and (not whole or found.auxiliary[0] == round(found.auxiliary[0]))
+        assert made.solve(scores, relaxed=True).bound >= best - 1e-9
+        assert [f.score for f in made.k_best(scores, 3)] == pytest.approx(sorted((scores @ v for v in right), reverse=True)[:3])
+        assert pickle.loads(pickle.dumps(made)).solve(scores).score == pytest.approx(best)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: ILP([[1, 1]], [1], auxiliary=[(0, 1), (0, 1), (0, 1)]), lambda: ILP([[1, 1]], [1], auxiliary=[(1, 0)]),
+    lambda: ILP([[1, 1]], [1], auxiliary=[(0, 1)], whole=[True, False]), lambda: ILP([[1, 1]], [1], auxiliary=3),
+    lambda: ILP([[1, 1]], [1], auxiliary=[(0, np.nan)]),
+])  # fmt: skip
+def test_what_are_no_auxiliary_variables_is_refused(call):
+    with pytest.raises(DataError, match="auxiliary"):
+        call()
+
+
+def test_rows_that_contradict_each_other_are_named_with_auxiliary_variables_too():
+    with pytest.raises(Infeasible, match="row 0 of A, row 0 of A_eq contradict"):
+        ILP([[1, 1, 1]], [1], [[0, 0, 1]], [2], auxiliary=[(0, 5)]).solve([1, 1])
