@@ -152,7 +152,7 @@ def test_relaxed_answers_are_vertices_that_no_vector_beats(options):
     X, y = triples()
     engine = Engine("ilp", constraints=at_most_one_of_two, relaxed=True, epochs=10, average=True, **options).fit(X[:40], y[:40])
     fractional = 0
-    for block, v, scores in zip(X, engine.predict(X), engine.atom_scores(X), strict=True):
+    for v, scores in zip(engine.predict(X), engine.atom_scores(X), strict=True):
         whole = np.maximum(scores.max(initial=0.0), 0.0)            # of the best set of one row or none
         halves = np.where(scores > 0, 0.5, 0.0)
         assert v.shape == (4,) and (np.round(2 * v) == 2 * v).all() and scores @ v >= max(whole, scores @ halves) - 1e-9
