@@ -24,11 +24,13 @@ from structperc.cli.files import (
 from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say
+from structperc.engine.compatibility import uses
 from structperc.engine.trainers import INTERRUPTED
 from structperc.errors import DataError, MissingExtra, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
+SAME = 0.98                 # of the mistakes before: hardly fewer
 SCALE_RATIO = 100           # standard deviations that differ so much that training suffers
 
 
@@ -172,11 +174,27 @@ def next_steps(engine, arguments, facts) -> list[str]:
         steps.append(f"it did not converge: add --set epochs={max(1000, 10 * engine.epochs)}")
     elif engine.status_ == "max_epochs":
         switches = [f"--set {name}=true" for name in ("shuffle", "average")
-                    if not getattr(engine, name) and not (name == "shuffle" and arguments.stream)]
-        steps.append(f"it did not converge: add {' '.join([f'--set epochs={max(20, 2 * engine.epochs)}', *switches])}")
+                    if not getattr(engine, name) and not (name == "shuffle" and arguments.stream) and acts(engine.parts_, name)]
+        if not levelled_off(engine.mistakes_):
+            steps.append(f"it did not converge: add {' '.join([f'--set epochs={max(20, 2 * engine.epochs)}', *switches])}")
+        elif switches:
+            steps.append(f"mistakes have levelled off, so that more epochs change little: add {' '.join(switches)}")
+        else:
+            steps.append("mistakes have levelled off: noise is left, or what other features or a kernel could tell")
     if facts.scale > SCALE_RATIO and engine.model_.scaling is None and scales(engine):
         steps.append(f"the largest standard deviation of a column is {facts.scale:.0f} times the smallest: add --set scale=true")
     return steps
+
+
+def levelled_off(mistakes) -> bool:
+    """Whether the last quarter of the epochs made hardly fewer mistakes than the quarter before."""
+    n = len(mistakes) // 4
+    return n >= 2 and sum(mistakes[-n:]) >= SAME * sum(mistakes[-2 * n:-n])
+
+
+def acts(parts, name) -> bool:
+    """Whether `shuffle` or `average` has an effect with these parts."""
+    return uses(parts.trainer, name) or parts.trainer.online and uses(parts.weights, name)
 
 
 def scales(engine) -> bool:

@@ -94,6 +94,27 @@ def test_the_commands_that_fit_recommends_work(data, run):
         assert run("fit", problem, "train.csv", "--target", "level", "--model", "a.model", *better.split())[0] == 0
 
 
+@pytest.mark.parametrize(("problem", "options"), [("cusum", []), ("multiclass", ["update=pa1", "C=0.01"])])
+def test_advice_about_noise_is_accepted_and_ends(data, run, problem, options):
+    noisy = data.assign(level=np.random.default_rng(0).permutation(data["level"]))
+    noisy.to_csv("noise.csv", index=False)
+    given, advice = [text for option in options for text in ("--set", option)], ["--set", "epochs=1"]
+    for _ in range(6):
+        code, out, err = run("fit", problem, "noise.csv", "--target", "level", "--model", "a.model", *given, *advice)
+        assert (code, err) == (0, "")
+        added = [line.split(": add ")[1].split() for line in out.splitlines() if ": add --set" in line]
+        if not added:
+            break
+        advice = merged(advice, added[0])
+    assert "mistakes have levelled off: noise is left" in out and "epochs=" not in out.split("next")[1]
+
+
+def merged(advice, added):
+    """Settings, later ones in place of earlier ones of the same name."""
+    settings = dict(text.split("=") for text in [*advice[1::2], *added[1::2]])
+    return [text for name, value in settings.items() for text in ("--set", f"{name}={value}")]
+
+
 def test_columns_of_unlike_scale_are_noticed(data, run):
     data.assign(age=data["age"] * 1e4).to_csv("wide.csv", index=False)
     fit = "fit", "cusum", "wide.csv", "--target", "level", "--model", "a.model"
