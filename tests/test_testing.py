@@ -434,6 +434,12 @@ class Unscored(Answers):
         return [(y, 0.0) for y, _ in super().k_best(scores, x, k)]
 
 
+class DoubledZ(Answers):
+    def marginals(self, scores, x):
+        log_z, expected = super().marginals(scores, x)
+        return log_z + np.log(2), expected
+
+
 class CertainMarginals(Answers):
     def marginals(self, scores, x):
         return 0.0, (np.arange(1, len(scores) + 1) < self.argmax(scores, x)).astype(float)
@@ -604,6 +610,7 @@ BROKEN = [
     ("further_answers_agree", "cusum", SecondIsThird(4), "best score"),
     ("further_answers_agree", "cusum", Unscored(4), "best score"),
     ("further_answers_agree", "cusum", CertainMarginals(4), "CertainMarginals.marginals is not"),
+    ("further_answers_agree", "cusum", DoubledZ(4), "DoubledZ.marginals says that log Z is"),
     ("further_answers_agree", "cusum", PrefixMarginals(4), "PrefixMarginals.max_marginals is not"),
     ("inputs_are_untouched", "cusum", SortingArgmax(4), "a component changed the atom scores"),
     ("inputs_are_untouched", "cusum", ScalingFeatures(3, 3), "a component changed the weights"),

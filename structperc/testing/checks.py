@@ -239,6 +239,8 @@ def further_answers_agree(case):
             p = np.exp(totals - totals.max())
             require(close(inference.marginals(parts, s.copy(), x), p / p.sum() @ counts),
                     f"{name}.marginals is not how often each atom is expected where p(y) is proportional to exp(score of y), {where}.")
+            own, log_z = parts.argmax.marginals(s.copy(), x), np.logaddexp.reduce(totals)
+            require(own is None or close(own[0], log_z), f"{name}.marginals says that log Z is {own and own[0]} {where}; it is {log_z}.")
             largest = np.where(counts > 0, totals[:, None], -np.inf).max(axis=0)
             answer = np.asarray(inference.max_marginals(parts, s.copy(), x))
             require(np.array_equal(answer == -np.inf, largest == -np.inf) and close(answer[answer > -np.inf], largest[largest > -np.inf]),

@@ -112,6 +112,19 @@ def test_max_plus(name):
 
 
 @pytest.mark.parametrize("name", SETS)
+def test_plus_times(name):
+    """Of every width, in the order of the rows."""
+    rng = np.random.default_rng(4)
+    for m in [*range(1, 34), 47, 48, 49, 97, 200]:
+        for n in (1, 2, 7, m):
+            a, e, t = (rng.normal(size=size) for size in (n, n, (n, m)))
+            expected = (a[0] * e[0]) * t[0]
+            for i in range(1, n):
+                expected = expected + (a[i] * e[i]) * t[i]
+            np.testing.assert_array_equal(inner_products.plus_times(name, a, e, t), expected)
+
+
+@pytest.mark.parametrize("name", SETS)
 def test_max_plus_where_all_is_forbidden(name):
     for m in (1, 3, 4, 9, 64):
         assert (inner_products.max_plus(name, np.full(m, -np.inf), np.zeros(m), np.zeros((m, m))) == -np.inf).all()
