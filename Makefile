@@ -27,7 +27,7 @@ help:
 	@echo "make reproduce-kernel     kernels on the nine sets of the published experiment: mean errors beside support vector machines"
 	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
-	@echo "make reproduce-structures link records by learned matchings, decide on paths by learned costs, label noisy pictures: F1, regret, wrong pixels"
+	@echo "make reproduce-structures link and group records, decide on paths by learned costs, label noisy pictures: F1, regret, wrong pixels"
 	@echo "make wheel    build a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
 	@echo "make lint     check the style of Python and Cython"
@@ -77,6 +77,7 @@ reproduce-ranking: $(VENV)/with-bench
 
 reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/linking.py $(ARGS)
+	$(BIN)/python benchmarks/clustering.py $(ARGS)
 	$(BIN)/python benchmarks/decisions.py $(ARGS)
 	$(BIN)/python benchmarks/images.py $(ARGS)
 

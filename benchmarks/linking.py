@@ -28,6 +28,18 @@ def measure(quick):
     if quick:
         links = links[:600]
         left, right = left.loc[links.get_level_values(0)], right.loc[links.get_level_values(1)]
+    features = compared(left, right)
+    pairs = features.index
+    raw = {"records": len(left), "pairs": len(pairs), "found by blocks": len(pairs.intersection(links)) / len(links), "cases": []}
+    for name, fields in FIELDS.items():
+        runs = [split_run(features[list(fields)], links, seed) for seed in range(2 if quick else SPLITS)]
+        for learner, keys in runs[0].items():
+            raw["cases"].append({"fields": name, "learner": learner, **{key: [run[learner][key] for run in runs] for key in keys}})
+    return raw
+
+
+def compared(*tables):
+    """Similarities of the pairs of records, of two tables or within one, that agree in one of the blocks."""
     index = recordlinkage.Index()
     for field in BLOCKS:
         index.block(field)
@@ -36,14 +48,7 @@ def measure(quick):
         compare.string(field, field, method="jarowinkler", label=field)
     for field in WHOLE:
         compare.exact(field, field, label=field)
-    pairs = index.index(left, right)
-    features = compare.compute(pairs, left, right).fillna(0.0)
-    raw = {"records": len(left), "pairs": len(pairs), "found by blocks": len(pairs.intersection(links)) / len(links), "cases": []}
-    for name, fields in FIELDS.items():
-        runs = [split_run(features[list(fields)], links, seed) for seed in range(2 if quick else SPLITS)]
-        for learner, keys in runs[0].items():
-            raw["cases"].append({"fields": name, "learner": learner, **{key: [run[learner][key] for run in runs] for key in keys}})
-    return raw
+    return compare.compute(index.index(*tables), *tables).fillna(0.0)
 
 
 def split_run(features, links, seed):
