@@ -224,7 +224,7 @@ def build() -> Parser:
     fit.add_argument("--resume", action="store_true", help="go on from the checkpoint, or begin where there is none")
     table_flags.add(fit)
     bar = fit.add_mutually_exclusive_group()
-    bar.add_argument("--progress", action="store_true", help="show a progress bar also where standard error is no terminal")
+    bar.add_argument("--progress", action="store_true", help="show progress also without a terminal: a line for every tenth")
     bar.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
     predict = command("predict", using.predict, "predict with a trained model", f"{PREDICT}\n{DATA}\n{COLUMNS}")

@@ -19,7 +19,6 @@ from structperc.engine.assembly import adopt, ask, options_alone
 from structperc.engine.options import generator
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.errors import DataError, OptionError
-from structperc.extras import require
 from structperc.files import svmlight
 from structperc.files.opening import can_be_read_again, name_of
 
@@ -67,25 +66,6 @@ def learn(engine, source, plugins, passed=None) -> Facts:
         if converged:
             break
     return facts
-
-
-class ExampleBar:
-    """A bar on the terminal that counts the examples of each epoch; parameters as of `structperc.callbacks.Progress`."""
-
-    def __init__(self, delay=1.0, file=None):
-        self.tqdm, self.delay, self.file, self.bar = require("tqdm", "the progress bar", "cli").tqdm, delay, file, None
-
-    def __call__(self, epoch, n_examples):
-        if self.bar is None:
-            self.bar = self.tqdm(unit=" examples", unit_scale=True, delay=self.delay, file=self.file, leave=False)
-        self.bar.set_postfix(epoch=epoch, refresh=False)
-        self.bar.update(n_examples)
-
-    def close(self):
-        """Removes the bar."""
-        if self.bar is not None:
-            self.bar.close()
-            self.bar = None
 
 
 @contextmanager

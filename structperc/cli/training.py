@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
 
 from structperc import Engine
-from structperc.cli import column_files, streaming, table_flags
+from structperc.cli import column_files, progress, streaming, table_flags
 from structperc.cli.facts import Facts
 from structperc.cli.files import (
     PART_ROWS,
@@ -26,7 +25,7 @@ from structperc.cli.source import Source
 from structperc.cli.terminal import say
 from structperc.engine.compatibility import uses
 from structperc.engine.trainers import INTERRUPTED
-from structperc.errors import DataError, MissingExtra, OptionError, StructPercError
+from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
@@ -48,19 +47,21 @@ def fit(arguments) -> int:
     if source.has_columns:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
-    bar = progress_bar(arguments)
+    bar = progress.shown(arguments, settings.get("epochs", 1))
     observers = checkpoints if bar is None or arguments.stream else [*checkpoints, bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
+    engine.notes["data"] = source.notes()
     try:
         if arguments.stream:
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar)
         else:
             facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume)
-        engine.notes["data"] = source.notes()
         engine.save(arguments.model)
     except DataError as error:
         if classes is None and "classes=" in str(error):
             raise DataError(f"{error} Here that is --classes A,B,C.") from None
+        if source.group is None and "groups=" in str(error):
+            raise DataError(f"{error} Here that is --group {'qid' if source.format == 'svmlight' else 'COLUMN'}.") from None
         raise
     except KeyboardInterrupt:
         raise KeyboardInterrupt(save_interrupted(engine, arguments)) from None
@@ -97,20 +98,6 @@ def learn(engine, source, plugins, classes, resume) -> Facts:
     with counted_in(table, source.path):
         engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights, resume=resume)
     return Facts.of(table)
-
-
-def progress_bar(arguments):
-    """A bar where somebody watches, or asked for one."""
-    if arguments.quiet or not (arguments.progress or sys.stderr.isatty()):
-        return None
-    from structperc.callbacks import Progress
-
-    try:
-        return (streaming.ExampleBar if arguments.stream else Progress)(delay=0.0 if arguments.progress else 1.0)
-    except MissingExtra:
-        if arguments.progress:
-            raise
-        return None
 
 
 def save_interrupted(engine, arguments) -> str:

@@ -188,7 +188,7 @@ class CsvFile(FrameFile):
                 raise DataError(f"{self.name}: column {i + 1} has no name in the header; name it, or drop it if it only numbers the rows.")
             if name in seen:
                 raise DataError(f"{self.name}: the header names {name!r} twice, again for column {i + 1}; give every column a name of its "
-                                f"own.")
+                                f"own.{header_hint(header)}")
             seen.add(name)
         return header
 
@@ -239,11 +239,14 @@ class CsvFile(FrameFile):
         other = next((c for c in ";\t|," if c != self.separator and c in "".join(self.header)), None)
         if other is not None:
             hint = f" If cells are parted by {other!r}, say --separator {'tab' if other == chr(9) else repr(other)}."
-        elif all(map(is_number, self.header)):
-            hint = " The first line looks like data; put a line with column names above it."
         else:
-            hint = ""
+            hint = header_hint(self.header)
         return DataError(f"{error}{hint}{tokens_hint(self.header)}")
+
+
+def header_hint(header) -> str:
+    """What to do where the first line looks like one of data."""
+    return " Is line 1 a header? It holds numbers: put a line with column names above it." if any(map(is_number, header)) else ""
 
 
 def tokens_hint(header) -> str:

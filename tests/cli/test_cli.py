@@ -180,17 +180,25 @@ def test_other_separators(data, run):
 
 def test_progress_is_drawn_where_asked_for_and_leaves_no_trace_in_the_model(data, run):
     code, _, err = run("fit", "cusum", "train.csv", "--target", "level", "--model", "p.model", "--set", "epochs=3", "--progress")
-    assert code == 0 and "0/3" in err
+    assert code == 0 and [line.split(":")[0] for line in err.splitlines()] == [f"epoch {k} of 3" for k in (1, 2, 3)]
     assert run("evaluate", "p.model", "test.csv", "--target", "level")[0] == 0
 
 
-def test_progress_needs_tqdm_only_where_asked_for(data, run, monkeypatch):
-    arguments = ("fit", "cusum", "train.csv", "--target", "level", "--model", "p.model")
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    code, _, err = run(*arguments, "--progress")
-    assert code == 2 and "the progress bar needs tqdm; install structperc[cli]" in err and one_line(err)
+def test_a_log_gets_a_line_for_every_tenth(data, run):
+    arguments = ("fit", "cusum", "train.csv", "--target", "level", "--model", "p.model", "--set", "epochs=50")
+    _, _, err = run(*arguments, "--set", "update=pa1", "--progress")
+    assert [line.split(":")[0] for line in err.splitlines()] == [f"epoch {k} of 50" for k in (1, *range(5, 51, 5))]
+    assert run(*arguments)[2] == ""
+
+
+def test_a_terminal_has_a_bar_and_lines_without_tqdm(data, run, monkeypatch):
+    arguments = ("fit", "cusum", "train.csv", "--target", "level", "--model", "p.model", "--set", "epochs=3", "--progress")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert run(*arguments)[0] == 0
+    assert "0/3" in run(*arguments)[2]
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    code, _, err = run(*arguments)
+    assert code == 0 and "without tqdm, which structperc[cli] installs" in err and "epoch 3 of 3" in err
 
 
 SUBSETS = '''
