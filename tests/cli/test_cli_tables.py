@@ -8,6 +8,7 @@ import pytest
 
 from structperc import Engine
 
+pytestmark = pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
 FLAGS = ["--drop", "patient", "--one-hot", "sex", "--ordinal", "smoker=never,former,current", "--date", "visit", "--fill", "median",
          "--missing-indicators"]
 CLASSES = ["--target", "severity", "--classes", "none,mild,severe"]

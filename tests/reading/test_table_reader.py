@@ -10,6 +10,7 @@ from structperc import Engine
 from structperc.components import TableReader
 from structperc.errors import DataError, DataWarning, OptionError
 
+pytestmark = pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
 SMOKER = ["never", "former", "current"]
 OPTIONS = {"drop": ["patient"], "one_hot": ["sex"], "ordinal": {"smoker": SMOKER}, "date": ["visit"], "fill": "median",
            "missing_indicators": True}
