@@ -27,7 +27,7 @@ help:
 	@echo "make reproduce-kernel     kernels on the nine sets of the published experiment: mean errors beside support vector machines"
 	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
-	@echo "make reproduce-structures link and group records, decide on paths by learned costs, label noisy pictures: F1, regret, wrong pixels"
+	@echo "make reproduce-structures link and group records, decide on paths by learned costs, label noisy pictures, find chunks: F1, regret, wrong pixels"
 	@echo "make wheel    build a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
 	@echo "make lint     check the style of Python and Cython"
@@ -80,6 +80,7 @@ reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/clustering.py $(ARGS)
 	$(BIN)/python benchmarks/decisions.py $(ARGS)
 	$(BIN)/python benchmarks/images.py $(ARGS)
+	$(BIN)/python benchmarks/segments.py $(ARGS)
 
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist

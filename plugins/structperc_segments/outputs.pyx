@@ -6,7 +6,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.outputs cimport Outputs
-from structperc.core.rows cimport Example, Rows
+from structperc.core.rows cimport Example
 from structperc.components import Structures
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import tag_scheme, tags, token_measures
@@ -66,7 +66,7 @@ cdef class SegmentOutputs(Outputs):
         self.names = [OUTSIDE] * bool(self.outside) + self.labels.tolist()
         self.code_of = {label: k for k, label in enumerate(self.names)}
         if len(self.code_of) < len(self.names):
-            raise DataError(f"the label {OUTSIDE!r} is that of tokens outside of all segments; name segments otherwise, or say outside=False.")
+            raise DataError(f"the label {OUTSIDE!r} is that of tokens outside of segments; name segments otherwise, or say outside=False.")
         self.atoms = Atoms(len(self.names), self.outside, self.places, self.described)
         self.atoms.limit([self.max_length or 1] * len(self.names))
         return self.labels
@@ -120,12 +120,15 @@ cdef class SegmentOutputs(Outputs):
             found = None
         if not found and not (found == 0 and not self.outside):
             raise DataError(f"y[{i}] has the label {shortened(label)}, which is none of the labels "
-                            f"{', '.join(map(repr, self.labels.tolist()[:8]))}{', ...' if len(self.labels) > 8 else ''}; name all labels with "
-                            f"classes=.")
+                            f"{', '.join(map(repr, self.labels.tolist()[:8]))}{', ...' if len(self.labels) > 8 else ''}; name all labels "
+                            f"with classes=.")
         return 2 * found
 
     def encode_answers(self, answers, rows):
-        return self.encode(answers, rows)
+        found = self.encode(answers, rows)
+        if (found.values < 0).any():
+            raise DataError("an answer has an open part; only right answers may leave tokens open.")
+        return found
 
     def admissible(self, gold, rows):
         """The gold outputs; without a max_length, segments may from now on be as long as theirs."""
@@ -145,7 +148,7 @@ cdef class SegmentOutputs(Outputs):
     def check_structure(self, Example x, y):
         n = self.atoms.n_tokens(x.n_atoms)
         if not isinstance(y, tuple) or len(y) != n or not all(isinstance(code, int) and 0 <= code < 2 * len(self.names) for code in y):
-            raise PluginError(f"{shortened(y)} is no division of sentence {x.index}: expected {n} ints from 0 to {2 * len(self.names) - 1}.")
+            raise PluginError(f"{shortened(y)} does not divide sentence {x.index}: expected {n} ints from 0, below {2 * len(self.names)}.")
         wrong = self.wrong(y)
         if wrong:
             raise PluginError(f"{shortened(y)} is no division of sentence {x.index}: {wrong}.")
@@ -158,7 +161,7 @@ cdef class SegmentOutputs(Outputs):
                 return f"token {t} goes on with the label {self.names[code >> 1]!r}, which no token before it has"
         for start, stop, label in whole_segments(y):
             if stop - start > limits[label]:
-                return f"{stop - start} tokens from token {start} on have the label {self.names[label]!r}, of which {limits[label]} may be one"
+                return f"{stop - start} tokens from token {start} on are one segment {self.names[label]!r}, of {limits[label]} at most"
         return None
 
     def decode(self, y, Example x):
@@ -296,4 +299,5 @@ def distinct(labels):
 
 def refuse_unlisted(y):
     if not is_listed(y):
-        raise DataError(f"y is {shortened(y)}; expected for each sentence a list of segments (start, stop, label), or a tag for each token.")
+        raise DataError(f"y is {shortened(y)}; expected a list of segments (start, stop, label) for each sentence, or a tag for each token."
+                        )

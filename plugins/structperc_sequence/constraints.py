@@ -25,16 +25,17 @@ class Constraints:
         return not (self.pairs.all() and self.starts.all() and self.ends.all())
 
     def violated(self, codes, names) -> tuple[int, str] | None:
-        """The first token of a sentence (codes 1..L of these names) that breaks a rule, and how; or None."""
+        """The first token of a sentence (codes 1..L of these names, 0: not known) that breaks a rule, and how; or None."""
         if len(codes) == 0:
             return None
         labels = np.asarray(codes) - 1
-        if not self.starts[labels[0]]:
+        known = labels >= 0
+        if known[0] and not self.starts[labels[0]]:
             return 0, "may not begin a sentence"
-        bad = np.flatnonzero(~self.pairs[labels[:-1], labels[1:]])
+        bad = np.flatnonzero(known[:-1] & known[1:] & ~self.pairs[labels[:-1], labels[1:]])
         if len(bad):
             return int(bad[0]) + 1, f"may not follow {names[labels[bad[0]]]!r}"
-        return None if self.ends[labels[-1]] else (len(labels) - 1, "may not end a sentence")
+        return None if not known[-1] or self.ends[labels[-1]] else (len(labels) - 1, "may not end a sentence")
 
 
 def read_constraints(labels, forbidden=(), required=()) -> Constraints:

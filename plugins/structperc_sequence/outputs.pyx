@@ -10,12 +10,14 @@ from structperc.plugin_tools import encode_nested, find_labels, is_listed, is_mi
 from structperc.core.rows cimport Example, Rows
 from structperc.metrics import token_measures
 from structperc_sequence.constraints import read_constraints
+from structperc_sequence.solver cimport Viterbi
 
 
 cdef class ChainOutputs(Outputs):
     """A label for each token, encoded as the tuple of their codes 1..L.
 
-    Users give and get a list of labels per sentence; labels in one flat list, one for each row of X, are understood too.
+    Users give and get a list of labels per sentence; labels in one flat list, one for each row of X, are understood too. In gold outputs
+    None stands for a token of which nothing is known; its code is 0.
 
     Parameters
     ----------
@@ -29,18 +31,23 @@ cdef class ChainOutputs(Outputs):
     cdef readonly bint has_start, has_end
     cdef readonly object labels, constraints
     cdef object forbidden, required, codes, names
+    cdef dict code_of                           # 0 of None
+    cdef Viterbi completion
 
     def __init__(self, start=False, end=False, forbidden=(), required=()):
         self.has_start, self.has_end, self.forbidden, self.required = start, end, forbidden, required
 
     def find_labels(self, y, classes):
+        self.partial_gold = False
         if classes is None:
             y = all_labels(y)
         self.labels = find_labels(y, classes, ordered=False)
         self.n_tags = len(self.labels)
         self.codes = LabelCodes(self.labels)
         self.names = self.labels.tolist()
+        self.code_of = {**self.codes.code_of, None: 0}
         self.constraints = read_constraints(self.names, self.forbidden, self.required)
+        self.completion = Viterbi(self.n_tags, self.has_start, self.has_end, self.constraints)
         return self.labels
 
     def n_tokens(self, Example x):
@@ -55,7 +62,13 @@ cdef class ChainOutputs(Outputs):
             if len(y) != rows.n_rows:
                 raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens; give one label per token, or a list of labels per "
                                 f"sentence.")
-            return Structures(self.codes.encode(y, rows.n_rows), offsets)
+            if not has_none(y):
+                return Structures(self.codes.encode(y, rows.n_rows), offsets)
+            codes = np.zeros(rows.n_rows, dtype=np.intc)
+            unknown = encode_nested(self.code_of, [y], codes, np.array([0, rows.n_rows]))
+            if unknown is not None:
+                self.codes.refuse(f"y[{unknown[1]}]", unknown[2])
+            return self.partial(Structures(codes, offsets))
         y = list(y)
         if len(y) != rows.n_examples:
             raise DataError(f"y has the labels of {len(y)} sentence{'s' * (len(y) != 1)} but X has {rows.n_examples}; give one list "
@@ -67,11 +80,25 @@ cdef class ChainOutputs(Outputs):
                 raise DataError(f"y[{i}] has {len(labels)} label{'s' * (len(labels) != 1)} but sentence {i} of X has {sizes[i]} token"
                                 f"{'s' * int(sizes[i] != 1)}; give one label per token.")
         codes = np.zeros(int(sizes.sum()), dtype=np.intc)
-        unknown = encode_nested(self.codes.code_of, y, codes, offsets)
+        unknown = encode_nested(self.code_of, y, codes, offsets)
         if unknown is not None:
             i, j, label = unknown
             self.codes.refuse(f"y[{i}][{j}]", label)
-        return Structures(codes, offsets)
+        return self.partial(Structures(codes, offsets))
+
+    def partial(self, gold):
+        """These codes; from now on gold outputs are partial if some of these tokens are not known."""
+        self.partial_gold = self.partial_gold or not gold.values.all()
+        return gold
+
+    def encode_answers(self, answers, rows):
+        found = self.encode(answers, rows)
+        if not found.values.all():
+            raise DataError("an answer has the label None; only right answers may leave tokens open.")
+        return found
+
+    def labels_in(self, y):
+        return (label for label in Outputs.labels_in(self, y) if label is not None)
 
     def check_gold(self, gold, rows, features):
         allowed = rows.allowed
@@ -87,7 +114,7 @@ cdef class ChainOutputs(Outputs):
                 raise DataError(f"y[{i}][{t}] is {self.names[codes[t] - 1]!r}, which {rule} under the constraints; "
                                 f"correct it or allow it.")
             if allowed is not None:
-                bad = np.flatnonzero(allowed[gold.offsets[i] + np.arange(len(codes)), codes - 1] == 0)
+                bad = np.flatnonzero((codes > 0) & (allowed[gold.offsets[i] + np.arange(len(codes)), codes - 1] == 0))
                 if len(bad):
                     t = int(bad[0])
                     raise DataError(f"y[{i}][{t}] is {self.names[codes[t] - 1]!r}, which allowed[{i}][{t}] does not name; "
@@ -192,25 +219,51 @@ cdef class ChainOutputs(Outputs):
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t t
         for t in range(n):
-            if y[t] != gold[t]:
+            if y[t] != gold[t] and gold[t] != 0:
                 return 0
         return 1
+
+    cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil:
+        """The best labels among those with all that are known."""
+        cdef Py_ssize_t n = self.provided(x)
+        if n == 0:
+            n = self.completion.best(x, s, gold, y)
+        if n < 0:
+            with gil:
+                self.error, self.completion.error = self.error or self.completion.error, None
+        return n
+
+    cdef int provided(self, Example x) noexcept with gil:
+        """Makes room for the search; -1 after storing an error."""
+        try:
+            return x.provide(self.completion.workspace_size(x.n_atoms))
+        except MemoryError as error:
+            self.error = error
+            return -1
+
+
+def has_none(y):
+    """Whether a flat list or array of labels leaves some open."""
+    return getattr(getattr(y, "dtype", None), "kind", "O") == "O" and any(label is None for label in y)
 
 
 def all_labels(y):
     """The distinct labels of y, nested or flat."""
     refuse_no_list(y)
     if not is_nested(y):
-        return y
+        return [label for label in y if label is not None] if has_none(y) else y
     y = list(y)
     try:
         found = set(itertools.chain.from_iterable(y))
     except TypeError:
         i = next(i for i, labels in enumerate(y) if not hashable(labels))
         raise DataError(f"y[{i}] is {shortened(y[i])}; expected a list of labels, one for each token.") from None
-    if any(is_missing(label) for label in found):
-        i, j = next((i, j) for i, labels in enumerate(y) for j, label in enumerate(labels) if is_missing(label))
-        raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; label that token or leave the sentence out.")
+    found.discard(None)
+    if "" in found or any(is_missing(label) for label in found):
+        i, j = next((i, j) for i, labels in enumerate(y) for j, label in enumerate(labels)
+                    if label is not None and (is_missing(label) or isinstance(label, str) and label == ""))
+        raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; label that token, or write None where nothing is known "
+                        f"of one.{' Where empty text is a label, name all labels with classes=[...].' * (y[i][j] == '')}")
     return list(found)
 
 

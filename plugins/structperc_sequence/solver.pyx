@@ -16,7 +16,7 @@ from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy, memset
 from structperc.core.argmax cimport Argmax
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.core.inner_products cimport best_inner, sp_inner
+from structperc.core.inner_products cimport best_inner
 from structperc.core.stopping cimport interrupted
 from structperc.core.rows cimport Example
 from structperc_kernels.instruction_sets cimport best_tiles, sp_tiles
@@ -30,8 +30,6 @@ cdef enum:
 
 cdef class Semiring:
     """How messages are summed up; `size` numbers each. A number takes the time of `cost` operations for each label before."""
-
-    cdef Py_ssize_t size, cost
 
     def __cinit__(self, *args):
         self.size = self.cost = 1
@@ -48,8 +46,6 @@ cdef class Semiring:
 
 cdef class Largest(Semiring):
     """(max, +)"""
-
-    cdef const sp_inner *kernels
 
     def __init__(self, Py_ssize_t n_labels):
         self.kernels = best_inner(512 if n_labels >= 64 else 0)       # wider registers pay for long rows
@@ -164,13 +160,6 @@ cdef class Viterbi(Argmax):
     """
 
     heeds_allowed = True
-    cdef readonly Py_ssize_t n_tags
-    cdef readonly bint has_start, has_end
-    cdef bint constrained
-    cdef const double[:, ::1] between       # 0 or -inf, to be added
-    cdef const double[::1] first, last
-    cdef Largest largest
-    cdef const sp_tiles *tiles
 
     def __cinit__(self, *args, **kwargs):
         self.between = self.first = self.last = None
@@ -198,8 +187,8 @@ cdef class Viterbi(Argmax):
         """How many atoms a sentence of so many tokens has."""
         return self.n_tags * (x.block.n_rows + self.n_tags + self.has_start + self.has_end)
 
-    cdef Chain chain(self, Example x, const double *s, double *work) noexcept nogil:
-        """The chain of these atom scores; where constraints hold, its parts are copied to `work`."""
+    cdef Chain chain(self, Example x, const double *s, const int *known, double *work) noexcept nogil:
+        """The chain of these atom scores, with the `known` labels of tokens (0: any) or NULL; parts that forbid something are in `work`."""
         cdef Chain chain
         cdef Py_ssize_t t, k, L = self.n_tags
         cdef const unsigned char *allowed = NULL if x.source is None else x.source.allowed_at
@@ -222,6 +211,11 @@ cdef class Viterbi(Argmax):
             for t in range(chain.n_tokens * L):
                 work[t] = chain.tokens[t] if allowed[t] else -INFINITY
             chain.tokens = work
+        if known != NULL:
+            for t in range(chain.n_tokens):
+                for k in range(L):
+                    work[t * L + k] = chain.tokens[t * L + k] if known[t] == 0 or known[t] == k + 1 else -INFINITY
+            chain.tokens = work
         return chain
 
     cdef bint fits(self, Example x) noexcept nogil:
@@ -234,6 +228,10 @@ cdef class Viterbi(Argmax):
         return False
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
+        return self.best(x, s, NULL, y)
+
+    cdef Py_ssize_t best(self, Example x, const double *s, const int *known, int *y) noexcept nogil:
+        """The best labels among those with the known ones, 0: any; NULL: nothing is known."""
         cdef Py_ssize_t L = self.n_tags, t, m = 0, label = 0
         cdef double *messages = x.work
         cdef Chain chain
@@ -243,7 +241,7 @@ cdef class Viterbi(Argmax):
             return -1
         if x.block.n_rows == 0:
             return 0
-        chain = self.chain(x, s, messages + (x.n_atoms - L * L))
+        chain = self.chain(x, s, known, messages + (x.n_atoms - L * L))
         e = chain.tokens
         if forward(self.largest, &chain, messages) < 0:
             return -1
@@ -257,7 +255,7 @@ cdef class Viterbi(Argmax):
                 best, label = value, m
         if best - best != 0:
             with gil:
-                self.error = self.unlabelled(x, messages - (chain.n_tokens - 1) * L, &chain, best)
+                self.error = self.unlabelled(x, messages - (chain.n_tokens - 1) * L, &chain, best, known != NULL)
             return -1
         y[chain.n_tokens - 1] = <int> label + 1
         for t in range(chain.n_tokens - 2, -1, -1):         # the lowest label that the message came from: no pointers to keep
@@ -332,7 +330,7 @@ cdef class Viterbi(Argmax):
             memset(expected, 0, x.n_atoms * sizeof(double))
             log_z[0] = 0
             return 0
-        chain = self.chain(x, s, x.work)
+        chain = self.chain(x, s, NULL, x.work)
         status = forward_backward(self.largest.kernels, self.tiles, &chain, expected, pairs, log_z,
                                   x.work + (x.n_atoms + 2 * L))
         if status == TOO_WIDE:
@@ -357,9 +355,9 @@ cdef class Viterbi(Argmax):
     def max_marginals(self, scores, Example x):
         return Problem(self, scores, x).totals(self.largest, lambda totals, axis: totals, np.maximum, -np.inf)
 
-    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best):
+    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best, bint known):
         """The error of a sentence whose best score is not finite."""
-        cdef bint restricted = self.constrained or (x.source is not None and x.source.allowed_at != NULL)
+        cdef bint restricted = known or self.constrained or (x.source is not None and x.source.allowed_at != NULL)
         if best == INFINITY or not restricted or overflown(messages, chain.n_tokens * chain.n_labels):
             return too_large(x)
         return infeasible(x, messages, chain)
@@ -383,7 +381,7 @@ cdef class Problem:
         self.s = np.ascontiguousarray(scores, dtype=float)
         solver.check_size(self.s, x)
         self.work = np.zeros(solver.workspace_size(x.n_atoms))
-        self.chain = solver.chain(x, &self.s[0], &self.work[0])
+        self.chain = solver.chain(x, &self.s[0], NULL, &self.work[0])
 
     cdef messages(self, Semiring semiring):
         """All messages; refuses a chain without any labelling."""

@@ -199,7 +199,8 @@ cdef class HammingLoss(Loss):
 cdef class TokenLoss(Loss):
     """The sum of the costs of labels where a structure has a label per token: 1 for a wrong one (Hamming), or what a matrix says.
 
-    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom t * width + k - 1. O(T) each, O(T L) in search.
+    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom t * width + k - 1. A token whose right label is not
+    known, code 0, costs nothing. O(T) each, O(T L) in search.
 
     Parameters
     ----------
@@ -229,14 +230,15 @@ cdef class TokenLoss(Loss):
         cdef Py_ssize_t t
         cdef double total = 0
         for t in range(n):
-            total += self.table[gold[t] - 1, y[t] - 1]
+            if gold[t] > 0:
+                total += self.table[gold[t] - 1, y[t] - 1]
         return total
 
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
         """s[t, k] += scale * cost of k where gold[t] is right"""
         cdef Py_ssize_t t, k
         for t in range(n_gold):
-            for k in range(self.table.shape[0]):
+            for k in range(self.table.shape[0] if gold[t] > 0 else 0):
                 s[t * self.step + k] += scale * self.table[gold[t] - 1, k]
         return 0
 

@@ -117,7 +117,8 @@ class SequenceTagger(LabelledEstimator):
         X : list of sentences, or array-like or sparse matrix of shape (n_tokens, n_features)
             In any of the forms that the class names.
         y : list of lists of labels, or flat sequence of n_tokens labels
-            One label per token.
+            One label per token; None for a token of which nothing is known. Training completes these by the best labels that the
+            others, constraints and `allowed` leave.
         lengths : array-like of int, shape (n_sentences,), optional
             How many rows of X each sentence has.
         groups : array-like of shape (n_tokens,), optional
@@ -221,7 +222,7 @@ class SequenceTagger(LabelledEstimator):
         return self._trained().margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def score(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None) -> float:
-        """Accuracy: the share of tokens that are predicted right; higher is better, 1 is perfect.
+        """Accuracy: the share of tokens that are predicted right, of those whose label is known; higher is better, 1 is perfect.
 
         Parameters
         ----------
@@ -239,12 +240,14 @@ class SequenceTagger(LabelledEstimator):
         data = Groups(X, None, lengths, groups)
         predicted = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         true = list(itertools.chain.from_iterable(sentences(data.by_rows(y), predicted, "y", "X")))
-        if not true:
-            raise DataError("X has no tokens, so there is nothing to score.")
-        self._refuse_strangers(true)
+        known = np.fromiter((label is not None for label in true), dtype=bool, count=len(true))
+        if not known.any():
+            raise DataError("X has no tokens, so there is nothing to score." if not true else
+                            "y says of no token which label is right, so there is nothing to score.")
+        self._refuse_strangers([label for label in true if label is not None])
         weights = matrices.sample_weights(sample_weight, len(predicted))
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
-        return weighted_mean(right, None if weights is None else np.repeat(weights, list(map(len, predicted))))
+        return weighted_mean(right[known], None if weights is None else np.repeat(weights, list(map(len, predicted)))[known])
 
     def explain(self, sentence, token=None):
         """Why one sentence, or one of its tokens, got its labels.

@@ -16,7 +16,7 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     Parameters
     ----------
     y_true : list of lists of labels, or flat list of labels
-        The right label of each token; a flat list is parted as y_pred is.
+        The right label of each token, None where it is not known, which is not measured; a flat list is parted as y_pred is.
     y_pred : list of lists of labels
 
     Returns
@@ -36,10 +36,10 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     {'token accuracy': 0.666..., 'whole sentences right': 0.5}
     """
     y_true = sentences(y_true, y_pred)
-    right = [[a == b for a, b in zip(*pair, strict=True)] for pair in zip(y_true, y_pred, strict=True)]
+    right = [[a == b for a, b in zip(*pair, strict=True) if a is not None] for pair in zip(y_true, y_pred, strict=True)]
     n_tokens = sum(map(len, right))
     if n_tokens == 0:
-        raise DataError("y_true has no tokens; at least one is needed to measure anything.")
+        raise DataError("y_true has no tokens whose label is known; at least one is needed to measure anything.")
     found = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
     if are_phrase_tags(chain.from_iterable((*y_true, *y_pred))):
         scores = phrase_scores(y_true, y_pred)

@@ -215,7 +215,7 @@ def test_all_parts_agree_on_segments_with_features(options):
 
 
 @pytest.mark.parametrize(("y", "sentence"), [
-    (5, "y is 5; expected for each sentence a list of segments"),
+    (5, "y is 5; expected a list of segments"),
     ([[]], "y has no segment, so there is nothing to learn"),
     ([[(0, 1, "A")], []], "y has the segments of 2 sentences but X has 1"),
     ([[(0, 1)]], r"y\[0\]\[0\] is \(0, 1\); expected \(start, stop, label\)"),
