@@ -11,7 +11,7 @@ from structperc import Engine
 from structperc.metrics import phrase_scores, phrases, tags
 
 EPOCHS = 10
-SEEDS = 1
+SEEDS = 3
 CHAIN, CHAIN_OF_FOUR = "sequence, B and I", "sequence, B, I, E and S"
 TWO_PLACES, FOUR_PLACES = "segments, two places", "segments, four places"
 BY_SEGMENTS, DESCRIBED = "segments, loss by segments", "segments, tags of the whole segment"
