@@ -1,9 +1,11 @@
 """Dependency parsing: the head of every word, and the label of its arc, by features of arcs and the tree of largest score."""
 
 from structperc import Option, hookimpl
+from structperc.errors import OptionError, UnusedOption
 from structperc.plugin_tools import COLLINS
 from structperc_parsing.arc_features import ArcFeatures
 from structperc_parsing.arc_templates import default_template, read_lines
+from structperc_parsing.biaffine import BiaffineFeatures
 from structperc_parsing.tokens import TokenReader
 from structperc_parsing.trees import ArcLoss, ProjectiveArgmax, TreeArgmax, TreeOutputs
 
@@ -15,6 +17,8 @@ options = {
     "one_root": Option(True, (False, True), "exactly one word has the root for head"),
     "order": Option(1, (1, 2), "2: with projective, neighbouring siblings have scores too", later=True),
     "labels": Option("after", ("after", "joint"), "labels are found after the tree, for its arcs, or jointly: slower, a little better"),
+    "tokens": Option("cells", ("cells", "vectors"), "what numbers of tokens are: names of cells, as texts are, or coordinates",
+                     later=True),
     "n_hashed": Option(1 << 22, low=1, below=1 << 32,
                        help="rows of eight weights that features of arcs are hashed to; those that steps touch take memory"),
     "template": Option(None, help="features of arcs, one a line, such as A:%h[0,tag]/%d[0,tag]; none: McDonald's of first order"),
@@ -39,9 +43,22 @@ def structperc_outputs(context):
 @hookimpl
 def structperc_features(context):
     given = context.options
+    if given["tokens"] == "vectors":
+        refuse_with_vectors(given, context.n_labels)
+        return BiaffineFeatures(context.n_features, context.n_labels)
     template = default_template(context.n_features, given["order"]) if given["template"] is None else given["template"]
     lines = read_lines(template, given["columns"], context.n_features, given["order"])
     return ArcFeatures(lines, context.n_features, context.n_labels, given["n_hashed"], given["labels"] == "joint", given["order"])
+
+
+def refuse_with_vectors(given, n_labels):
+    """Options that only templates have a meaning for."""
+    if given["template"] is not None:
+        raise UnusedOption("template names cells, but tokens='vectors' are coordinates; leave it out.", "template")
+    if given["order"] == 2:
+        raise OptionError("order=2 scores siblings by a template, and tokens='vectors' have none; set order=1.")
+    if given["labels"] == "joint" and n_labels:
+        raise OptionError("labels='joint' scores the labels of all arcs by a template, and tokens='vectors' have none; set labels='after'.")
 
 
 @hookimpl

@@ -42,6 +42,10 @@ class DependencyParser(BaseEstimator):
         and Pereira for siblings, with the first column as forms and all others as tags.
     columns : sequence of str, optional
         Names of the tokens' columns.
+    tokens : {"cells", "vectors"}, default "cells"
+        What the numbers of tokens are that come as rows of numbers. "cells": names, as texts are: equal numbers are equal cells. "vectors":
+        coordinates, such as word embeddings. Then X is a list of matrices, and an arc scores x_h' W x_m + a . x_h + b . x_m and a weight
+        for its distance, other ones in each direction; `template`, `order=2` and `labels="joint"` are for cells alone.
     n_hashed : int, default 2^22
         Rows of eight weights that features are hashed to; those that a step has touched take 128 bytes.
     update : str, default "pa1"
@@ -86,10 +90,10 @@ class DependencyParser(BaseEstimator):
     """
 
     def __init__(self, projective=False, lift=True, one_root=True, order=1, labels="after", template=None, columns=None,
-                 n_hashed=1 << 22, update="pa1", C=0.02, loss_weight=1.0, epochs=8, average=True, shuffle=True, random_state=None,
-                 classes=None):
+                 tokens="cells", n_hashed=1 << 22, update="pa1", C=0.02, loss_weight=1.0, epochs=8, average=True, shuffle=True,
+                 random_state=None, classes=None):
         self.projective, self.lift, self.one_root, self.order, self.labels = projective, lift, one_root, order, labels
-        self.template, self.columns, self.n_hashed = template, columns, n_hashed
+        self.template, self.columns, self.tokens, self.n_hashed = template, columns, tokens, n_hashed
         self.update, self.C, self.loss_weight, self.epochs = update, C, loss_weight, epochs
         self.average, self.shuffle, self.random_state, self.classes = average, shuffle, random_state, classes
 
@@ -150,6 +154,8 @@ class DependencyParser(BaseEstimator):
 
     def explain(self, sentence, dependent, head=None, label=None):
         """The features of an arc with their weights, an `ArcExplanation`; by default of the arc that is predicted for this word."""
+        if self.tokens == "vectors":
+            raise OptionError("arcs are explained by the lines of a template, and tokens='vectors' have none.")
         return explain_arc(self._trained(), sentence, dependent, head, label)
 
     def __getattr__(self, name):

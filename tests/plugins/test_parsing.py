@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from reference import arcs
 from structperc_parsing.arc_features import ArcFeatures
 from structperc_parsing.arc_templates import default_template, read_lines
+from structperc_parsing.biaffine import BiaffineFeatures
 from structperc_parsing.drawing import draw_tree
 from structperc_parsing.estimators import DependencyParser
 from structperc_parsing.heads import find_crossing, lifted
@@ -35,7 +36,7 @@ FEW = {"n_hashed": 1 << 10}
 
 
 @pytest.mark.parametrize("options", [{}, {"one_root": False, "projective": True}, {"classes": ["a", "b"], "labels": "joint"},
-                                     {"classes": ["a", "b"], "projective": True, "order": 2}])
+                                     {"classes": ["a", "b"], "projective": True, "order": 2}, {"tokens": "vectors"}])
 def test_battery(options):
     check_problem("parsing", **options)
 
@@ -220,6 +221,41 @@ def test_models_are_saved_with_the_rows_that_were_touched(tmp_path):
     assert [s.tolist() for s in loaded.atom_scores(SENTENCES)] == [s.tolist() for s in engine.atom_scores(SENTENCES)]
     with pytest.raises(DataError, match="expected 2"):
         loaded.predict([[("dog",)]])
+
+
+def test_vectors_score_products_of_coordinates():
+    random, n, d, n_labels = np.random.default_rng(0), 14, 3, 2
+    features = BiaffineFeatures(d, n_labels)
+    w, z = random.normal(size=features.n_weights), random.normal(size=(n, d))
+    rows, heads = TokenReader().learn([z]), [int(random.choice([h for h in range(n + 1) if h != m])) for m in range(1, n + 1)]
+    rows.condition(np.array(heads, dtype=np.intc))
+    pairs, distances, labels = features.parts(w)
+    z = [[0, 0, 0, 0, 1], *([*row, 1, 0] for row in z)]
+    expected = np.zeros((n + 1, n + 1))
+    for h, m in ((h, m) for h in range(n + 1) for m in range(1, n + 1) if h != m):
+        side = int(m > h)
+        expected[h, m] = distances[side, arcs.slot(h, m)] + sum(z[h][i] * pairs[side, i, j] * z[m][j] for i in range(5) for j in range(5))
+    of_labels = [[sum(labels[k, int(m > h), 0, i] * z[h][i] + labels[k, int(m > h), 1, i] * z[m][i] for i in range(5))
+                  for k in range(n_labels)] for m, h in enumerate(heads, 1)]
+    x = rows.example(0)
+    expected = np.concatenate([np.ravel(expected), np.ravel(of_labels)])
+    assert features.scores(w, x) == pytest.approx(expected)
+    c = random.normal(size=len(expected))
+    assert features.vector(x, c) @ w == pytest.approx(c @ expected)
+
+
+def test_trees_are_learned_from_vectors():
+    number = {cell: i for i, cell in enumerate(sorted({cell for sentence in SENTENCES for token in sentence for cell in token}))}
+    vectors = [np.array([[float(number[cell] == i) for cell in token for i in range(len(number))] for token in tokens])
+               for tokens in SENTENCES]
+    parser = DependencyParser(tokens="vectors", epochs=20, random_state=0).fit(vectors, LABELLED)
+    assert parser.predict(vectors) == LABELLED
+    assert DependencyParser(tokens="vectors", epochs=20, random_state=0).fit(vectors, HEADS).predict(vectors) == HEADS
+    with pytest.raises(OptionError, match="explained by the lines of a template"):
+        parser.explain(vectors[0], 1)
+    for options in ({"order": 2, "projective": True}, {"labels": "joint"}, {"template": "A:%h[0,0]"}):
+        with pytest.raises(OptionError, match=r"tokens='vectors'"):
+            Engine("parsing", tokens="vectors", **options).fit(vectors, LABELLED)
 
 
 def test_what_parsing_has_not_is_refused():
