@@ -19,7 +19,7 @@ from structperc.errors import DataError, OptionError, PluginError
 from structperc.core.inner_products cimport best_inner
 from structperc.core.stopping cimport interrupted
 from structperc.core.rows cimport Example
-from structperc_kernels.instruction_sets cimport best_tiles, sp_tiles
+from structperc_kernels.instruction_sets cimport best_tiles
 from structperc_sequence.chains cimport Chain
 from structperc_sequence.forward_backward cimport TOO_WIDE, forward_backward, forward_backward_work
 

@@ -392,8 +392,8 @@ cdef class PythonArgmax(Argmax):
             try:
                 answer = self.target.marginals(copied(s, x.n_atoms), x)
                 if not isinstance(answer, tuple) or len(answer) != 2:
-                    raise PluginError(f"{type(self.target).__name__}.marginals returned {shortened(answer)} for example {x.index}; expected "
-                                      f"a pair, log Z and one number per atom.")
+                    raise PluginError(f"{type(self.target).__name__}.marginals returned {shortened(answer)} for example {x.index}; "
+                                      f"expected a pair, log Z and one number per atom.")
                 log_z[0] = answer[0]
                 return fill(expected, answer[1], x, self.target, "marginals")
             except BaseException as error:

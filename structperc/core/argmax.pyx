@@ -24,7 +24,7 @@ cdef class Argmax(Component):
     heeds_allowed : bool
         Whether it heeds which labels each row may have (`Rows.restrict`, the users' `allowed`).
     has_marginals : bool
-        Whether it finds marginals itself, so that rules can learn from them. As it stands: whether it overrides `marginals`, or `marginals_c`.
+        Whether it finds marginals itself, so that rules can learn from them: by default, whether it overrides `marginals` or `marginals_c`.
     """
 
     exact = True

@@ -79,17 +79,17 @@ cdef class DirectUpdate(ScheduledUpdate):
         direct          w <- w + eta / 2e (Phi(x, u) - Phi(x, v))       towards the better structure and away from the worse
         direct-better   w <- w + eta / e (Phi(x, u) - Phi(x, y))        towards the better one alone: no step where y costs nothing
 
-    Both are -d E[loss(y)] / dw in the limit e -> 0, for smooth distributions of inputs; the one-sided difference has a bias of order e. Only
-    the direction of w matters to the expected loss, so e is measured against ||w||: a constant e shrinks beside growing weights. From w = 0
-    on, where e is large, u is the gold output. The objective is not convex, and no mistake bound is known. The third difference, away from
-    the worse structure alone, learns nothing from w = 0 and is left out.
+    Both are -d E[loss(y)] / dw in the limit e -> 0, for smooth distributions of inputs; the one-sided difference has a bias of order e.
+    Only the direction of w matters to the expected loss, so e is measured against ||w||: a constant e shrinks beside growing weights. From
+    w = 0 on, where e is large, u is the gold output. The objective is not convex, and no mistake bound is known. The third difference, away
+    from the worse structure alone, never sees the gold output from w = 0 and is left out.
 
     Parameters
     ----------
     variant : {"direct", "direct-better"}
     step_size, schedule, decays
         As of `ScheduledUpdate`.
-    epsilon : float, default 1.0
+    epsilon : float, default 10.0
         Positive.
     epsilon_schedule : str or function, default "constant"
     """
@@ -104,7 +104,7 @@ cdef class DirectUpdate(ScheduledUpdate):
     cdef Schedule width
     cdef bint central
 
-    def __init__(self, str variant="direct", step_size=1.0, schedule="constant", decays=False, epsilon=1.0, epsilon_schedule="constant"):
+    def __init__(self, str variant="direct", step_size=1.0, schedule="constant", decays=False, epsilon=10.0, epsilon_schedule="constant"):
         ScheduledUpdate.__init__(self, step_size, schedule, decays)
         if variant not in ("direct", "direct-better"):
             raise OptionError(f"variant={shortened(variant)}; expected 'direct' or 'direct-better'.")

@@ -35,7 +35,8 @@ def refuse_no_labels(y, name, expected):
     """Refuses what is no list of labels, and says what to pass in its place."""
     sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
     if isinstance(y, str):
-        raise DataError(f"{name} is the text {y!r:.60}; expected {expected}: of a column, pass the column itself, as in table[{y!r:.60}].")
+        raise DataError(f"{name} is the text {y!r:.60}; expected {expected}, such as a list; of a column of a table, pass the "
+                        f"column itself, as in table[{y!r:.60}].")
     if sparse is not None and sparse.issparse(y):
         raise DataError(f"{name} is sparse, of shape {y.shape}; expected {expected}: pass {name}.toarray().ravel().")
     if hasattr(y, "__next__"):

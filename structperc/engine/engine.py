@@ -44,7 +44,7 @@ class Engine:
         Size of the steps of "latent", "log-loss" and the direct updates.
     step_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
         What the step size is multiplied by: 1, 1 / t, 1 / sqrt(t), or a function of t, the number of the example visited, from 1 on.
-    epsilon : float, default 1.0
+    epsilon : float, default 10.0
         Weight of the loss in the searches of the direct updates: the width of their finite differences.
     epsilon_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
         What `epsilon` is multiplied by, as `step_schedule`.
@@ -116,7 +116,7 @@ class Engine:
     """
 
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0,
-                 step_schedule="constant", epsilon=1.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
+                 step_schedule="constant", epsilon=10.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
                  decay_schedule="constant", shuffle=False, random_state=None, fit_intercept=True, scale=False, calibrate=False,
                  trainer="online", classes=None, plugins=(), **plugin_options):
         self.problem = problem

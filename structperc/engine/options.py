@@ -180,7 +180,7 @@ ENGINE_OPTIONS: dict[str, EngineOption] = {
     "step_size": EngineOption(1.0, help="size of the steps of latent, log-loss and direct", above=0, steers="update", later=True),
     "step_schedule": EngineOption("constant", help="how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
                                   steers="update", later=True, reads=read_schedule),
-    "epsilon": EngineOption(1.0, help="weight of the loss in the searches of direct", above=0, steers="update", later=True),
+    "epsilon": EngineOption(10.0, help="weight of the loss in the searches of direct", above=0, steers="update", later=True),
     "epsilon_schedule": EngineOption("constant", help="how it falls: constant, inverse or inverse-sqrt", steers="update", later=True,
                                      reads=read_schedule),
     "epochs": EngineOption(1, help="passes over the data, at most", low=1, steers="trainer"),

@@ -84,14 +84,14 @@ class ScoreCard(WrappedRanker):
     column  value             points
     x[0]    below 37.5             0
             37.5 to below 55       3
-            55 to below 72.5       7
+            55 to below 72.5       6
             72.5 or more           9
-    x[1]    below 1                0
-            1 or more              1
+    x[1]    below 1                1
+            1 or more              0
     <BLANKLINE>
     label   sum of points
-    1       0 to 3
-    2       4 to 7
+    1       0 to 4
+    2       5 to 7
     3       8 to 10
     """
 

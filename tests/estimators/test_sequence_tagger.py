@@ -559,7 +559,7 @@ def test_labels_without_an_order_are_named(noisy):
         made().fit(X, tags)
     with pytest.raises(DataError, match="classes holds the label <Tag.BEGIN: 0> of type Tag, which a model file cannot hold"):
         made(classes=list(Tag)).fit(X, tags)
-    with pytest.raises(DataError, match="classes is 'BIO'; expected the labels in order, such as a list"):
+    with pytest.raises(DataError, match="classes is the text 'BIO'; expected the labels in order, such as a list"):
         made(classes="BIO").fit(X, y)
 
 
