@@ -109,6 +109,7 @@ def test_what_it_cannot_do_is_refused():
         engine(decay=0.1).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
 def test_uneven_columns_are_its_case():
     X, y = uneven(3000, 20)
     right = [(one.predict(X[2000:]) == y[2000:]).mean()

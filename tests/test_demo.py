@@ -69,11 +69,14 @@ def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder):
         (folder / name).write_text("the DT B-NP\ndog NN I-NP\nsleeps VB B-VP\n. . O\n\nit PRP B-NP\nbarks VB B-VP\n\n")
     with gzip.open(folder / "large.csv.gz", "wb") as file:
         file.write((folder / "demo-output/train.csv").read_bytes())
+    visits = "patient,sex,ward,age,severity\np1,f,A,61,mild\np2,m,B,,severe\np3,f,A,35,none\n"
+    (folder / "visits.csv").write_text(visits)
+    (folder / "new.csv").write_text("patient,sex,ward,age\np4,m,A,50\n")
     commands = re.findall(r"^    (structperc .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     answers = [run(shlex.split(command, comments=True), folder) for command in commands]
 
-    assert len(commands) == 9
-    assert re.search(r"phrase F1 +1\.0000", answers[7])
+    assert len(commands) == 11
+    assert re.search(r"phrase F1 +1\.0000", answers[9])
     assert "of which the weights are a sum" in answers[5]
     assert "cusum  (problem" in answers[0]
     assert (folder / "answers.csv").read_text().split()[0] == "prediction"

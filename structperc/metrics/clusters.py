@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array, csr_array
 
 from structperc.core.errors import DataError
 
@@ -72,7 +70,7 @@ def b_cubed_scores(y_true, y_pred) -> Agreement:
     if not n:
         return Agreement(1.0, 1.0, 1.0)
     squares = both.data.astype(float) ** 2
-    return Agreement.of((squares / table.sum(axis=0)[both.coords[1]]).sum() / n, (squares / table.sum(axis=1)[both.coords[0]]).sum() / n)
+    return Agreement.of((squares / table.sum(axis=0)[both.col]).sum() / n, (squares / table.sum(axis=1)[both.row]).sum() / n)
 
 
 def ceaf_scores(y_true, y_pred) -> Agreement:
@@ -94,14 +92,17 @@ def ceaf_scores(y_true, y_pred) -> Agreement:
     >>> round(ceaf_scores([0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 2]).f1, 4)
     0.8667
     """
+    from scipy.optimize import linear_sum_assignment
+    from scipy.sparse import csr_array
+
     table = shared(y_true, y_pred)
     n, m = table.shape
     if not n:
         return Agreement(1.0, 1.0, 1.0)
     both = table.tocoo()
-    similar = csr_array((2 * both.data / (table.sum(axis=1)[both.coords[0]] + table.sum(axis=0)[both.coords[1]]), both.coords), table.shape)
-    alone = (np.diff(table.indptr)[both.coords[0]] == 1) & (np.bincount(both.coords[1], minlength=m)[both.coords[1]] == 1)
-    rows, columns = (np.setdiff1d(np.arange(size), ends[alone]) for size, ends in zip((n, m), both.coords, strict=True))
+    similar = csr_array((2 * both.data / (table.sum(axis=1)[both.row] + table.sum(axis=0)[both.col]), (both.row, both.col)), table.shape)
+    alone = (np.diff(table.indptr)[both.row] == 1) & (np.bincount(both.col, minlength=m)[both.col] == 1)
+    rows, columns = (np.setdiff1d(np.arange(size), ends[alone]) for size, ends in zip((n, m), (both.row, both.col), strict=True))
     rest = similar[rows][:, columns].toarray()
     total = alone.sum() + rest[linear_sum_assignment(rest, maximize=True)].sum()      # equal clusters have the similarity 1
     return Agreement.of(total / m, total / n)
@@ -141,6 +142,8 @@ def cluster_measures(y_true, y_pred) -> dict:
 
 def shared(y_true, y_pred):
     """How many items each true and each predicted cluster share, a csr_array."""
+    from scipy.sparse import coo_array
+
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     if y_true.ndim != 1 or y_true.shape != y_pred.shape:
         raise DataError(f"y_true has the shape {y_true.shape} and y_pred {y_pred.shape}; expected a label for each item in both.")

@@ -269,7 +269,7 @@ def max_sparse_arborescence(scores, one_root=False):
                         f"for n words and the root, rows for heads.")
     rows = scipy.sparse.csr_array(scores).sorted_indices().tocoo()
     cdef Py_ssize_t n = scores.shape[0] - 1, m
-    heads, dependents, values = rows.coords[0], rows.coords[1], np.asarray(rows.data, dtype=float)
+    heads, dependents, values = rows.row, rows.col, np.asarray(rows.data, dtype=float)
     read = (dependents != 0) & (heads != dependents)
     wrong = np.flatnonzero(read & ~(values < INFINITY))
     if len(wrong):

@@ -189,7 +189,7 @@ def test_a_strangers_problem_with_these_options_is_fed_from_columns_too(run, ins
     for problem in ("tagger", "sequence"):
         assert run("fit", problem, *NAMED, "--model", problem)[0] == 0
     assert np.array_equal(Engine.load("tagger").coef_, Engine.load("sequence").coef_)
-    assert "these do: parsing, sequence, tagger." in run("fit", "cusum", *NAMED, "--model", "m")[2]
+    assert "these do: parsing, segments, sequence, tagger." in run("fit", "cusum", *NAMED, "--model", "m")[2]
 
 
 def test_an_option_that_only_shares_the_name_is_set_as_any_other(run, install):

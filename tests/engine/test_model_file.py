@@ -1,6 +1,5 @@
 """Models on disk: what is loaded predicts and learns on as what was saved, and nothing damaged, foreign or hostile is taken for a model."""
 
-import datetime
 import decimal
 import io
 import json
@@ -334,7 +333,6 @@ def test_unreadable_paths_are_named(tmp_path):
 @pytest.mark.parametrize(("labels", "why"), [
     (pd.interval_range(0, 4), r"label Interval\(.*of type Interval, which a model file cannot hold; use finite numbers or strings"),
     ([(1, 2), (1, 3), (2, 2), (3, 1)], r"label \(1, 2\) of type tuple"),
-    ([datetime.date(2020, 1, day) for day in (1, 2, 3, 4)], r"label datetime.date\(2020, 1, 1\) of type date"),
     ([decimal.Decimal(n) for n in range(4)], "label Decimal.* of type Decimal"),
     ([1, 2.5, "three", float("inf")], "label inf of type float"),
     ([b"a", "b", 1, 2], "label b'a' of type bytes"),

@@ -188,6 +188,7 @@ def test_perceptron_bounds_on_real_rows(name):
     assert max(reached) > 0.1
 
 
+@pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
 def test_random_data_beside_their_square_root():
     """A kernel learner is the primal one on the rows of a square root of the Gram."""
     X, y = real(np.random.default_rng(3), 50, 3, 4)

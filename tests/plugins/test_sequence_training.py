@@ -259,7 +259,6 @@ def test_the_order_of_a_categorical_is_kept():
     ([["a"], None], r"y\[1\] is None; expected a list of labels"),
     ([["a"], 3], r"y\[1\] is 3; expected a list of labels"),
     ([["a"], ["b", ["a"]]], r"y\[1\] is \['b', \['a'\]\]; expected a list of labels, one for each token"),
-    ([["a"], ["b", None]], r"y\[1\]\[1\] is None, which is no label"),
     ([["a"], [float("nan"), "b"]], r"y\[1\]\[0\] is nan, which is no label"),
     ([["a"], ["b"]], r"y\[1\] has 1 label but sentence 1 of X has 2 tokens"),
     ([["a"], ["b", "a"], []], "y has the labels of 3 sentences but X has 2; give one list per sentence"),
