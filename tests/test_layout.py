@@ -27,6 +27,7 @@ FLOORS = (
     ("structperc.testing", "structperc.estimators"),
     ("plugins",),
     ("structperc.cli",),
+    ("structperc.__main__",),
 )
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -124,7 +124,7 @@ def test_settings_of_any_text_are_answered(run, key, value):
                                                                                          "level"]])
 def test_a_full_disk_under_standard_output_is_a_sentence(arguments):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "structperc.cli", *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([sys.executable, "-m", "structperc", *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2 and one_line(done.stderr) and "No space left on device" in done.stderr
 
 
@@ -173,7 +173,7 @@ def test_rows_of_their_own_are_not_grouped(run, tmp_path):
 
 def test_predictions_go_to_pipes_and_devices():
     expected = "\n".join(["prediction", *map(str, Engine.load("my.model").predict(pd.read_csv("train.csv")[["age", "bmi"]])), ""])
-    command = [sys.executable, "-m", "structperc.cli", "predict", "my.model", "train.csv", "--output"]
+    command = [sys.executable, "-m", "structperc", "predict", "my.model", "train.csv", "--output"]
     done = subprocess.run([*command, "/dev/stdout"], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
     os.mkfifo("pipe")
