@@ -40,6 +40,20 @@ def bars(path, groups, series, goals, ylabel, title):
     figure.savefig(path)
 
 
+def levels(path, groups, series, goals, ylabel, title):
+    """A point for each series of each group, on an axis without 0; a goal is a line across its group."""
+    figure, axes = new()
+    at = np.arange(len(groups))
+    for i, (label, values) in enumerate(series.items()):
+        axes.plot(at, values, MARKERS[i], color=str(0.1 + 0.3 * i), markersize=8, label=label)
+    axes.hlines(goals, at - 0.3, at + 0.3, color="black", linestyle="--", linewidth=1.4, label="goal")
+    axes.set_xticks(at, groups)
+    axes.set_ylabel(ylabel)
+    axes.set_title(title, loc="left")
+    axes.legend(frameon=False, loc="upper right")
+    figure.savefig(path)
+
+
 def lines(path, x, series, xlabel, ylabel, title):
     """Lines on logarithmic axes."""
     figure, axes = new(7.4)

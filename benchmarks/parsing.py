@@ -157,9 +157,9 @@ def least(what, wanted, found, form):
 
 def draw(raw, folder):
     groups = {name: run for name, run in raw["runs"].items() if "LAS" in run["test"]}
-    figures.bars(folder / "parsing.png", [name.replace("labels ", "").replace(", ", "\n") for name in groups],
-                 {score: [[run["test"][score]] for run in groups.values()] for score in ("UAS", "LAS")},
-                 [PUBLISHED[run["tags"]][1] for run in groups.values()], "%", "Test part; the goal is UDPipe's LAS")
+    figures.levels(folder / "parsing.png", [name.replace("labels ", "").replace(", ", "\n") for name in groups],
+                   {score: [run["test"][score] for run in groups.values()] for score in ("UAS", "LAS")},
+                   [PUBLISHED[run["tags"]][1] for run in groups.values()], "%", "Test part; the goal is UDPipe's LAS")
 
 
 if __name__ == "__main__":
