@@ -105,7 +105,8 @@ def match_pairs(left, right, scores, perfect=False):
         twice = int(np.setdiff1d(np.arange(len(s)), first)[0])
         raise DataError(f"pair {twice}, of {left_names[left[twice]]} and {right_names[right[twice]]}, is listed twice.")
     usable = np.flatnonzero(s > (-np.inf if perfect else 0.0))
-    graph = csr_array((np.ones(len(usable)), (left[usable], n + right[usable])), shape=(n + m, n + m))
+    ends = (left[usable].astype(np.int32), (n + right[usable]).astype(np.int32))      # scipy's graphs take no others before 1.15
+    graph = csr_array((np.ones(len(usable)), ends), shape=(n + m, n + m))
     part = connected_components(graph, directed=False)[1]
     if perfect:
         wide = n <= m
