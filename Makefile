@@ -81,6 +81,7 @@ reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/decisions.py $(ARGS)
 	$(BIN)/python benchmarks/images.py $(ARGS)
 	$(BIN)/python benchmarks/segments.py $(ARGS)
+	$(BIN)/python benchmarks/log_loss.py $(ARGS)
 
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist
