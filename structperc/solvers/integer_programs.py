@@ -137,7 +137,9 @@ class ILP:
     @cached_property
     def constraints(self) -> LinearConstraint:
         """The rows as scipy takes them."""
-        return LinearConstraint(csc_array(self.rows), self.low, self.high)
+        columns = csc_array(self.rows)
+        places = columns.indices.astype(np.int32), columns.indptr.astype(np.int32)          # scipy's HiGHS takes no others before 1.15
+        return LinearConstraint(csc_array((columns.data, *places), shape=columns.shape), self.low, self.high)
 
     def violated(self, v) -> str | None:
         """Why v is not feasible, in words that follow "v"; None where it is, up to the tolerance of the rows."""

@@ -74,7 +74,7 @@ def test_whole_capacities_give_the_flow_of_scipy(strength):
         tails = np.concatenate([edges[:, 0], edges[:, 1], np.full(len(plus), n_nodes), minus])
         heads = np.concatenate([edges[:, 1], edges[:, 0], plus, np.full(len(minus), n_nodes + 1)])
         capacities = np.concatenate([there, back, terminals[plus], -terminals[minus]]).astype(np.int32)
-        graph = csr_array((capacities, (tails, heads)), shape=(n_nodes + 2, n_nodes + 2))
+        graph = csr_array((capacities, (tails.astype(np.int32), heads.astype(np.int32))), shape=(n_nodes + 2, n_nodes + 2))
         labels, value = min_cut(terminals, edges, there, back)
         assert value == maximum_flow(graph, n_nodes, n_nodes + 1).flow_value
         assert value == costs(labels[None].astype(int), terminals, edges, there, back)[0]
