@@ -1,6 +1,7 @@
 """Signals that come again and again, or once: a call is interrupted while its compiled work runs, not after it."""
 
 import contextlib
+import gc
 import signal
 
 
@@ -24,18 +25,28 @@ class Ticks:
 
 
 @contextlib.contextmanager
-def ticking(period=0.003, once=True):
-    """Interrupts a long call of compiled code that looks for signals; one that does not look ends as usual.
-
-    period: in seconds; once: see `Ticks`.
-    """
-    before = signal.signal(signal.SIGALRM, Ticks(once))
-    signal.setitimer(signal.ITIMER_REAL, period, period)
+def alarms(handler=signal.default_int_handler):
+    """Has alarms answered by `handler`. Nothing is collected meanwhile: Python drops errors of the collector's callbacks."""
+    collects, before = gc.isenabled(), signal.signal(signal.SIGALRM, handler)
+    gc.disable()
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if collects:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def ticking(period=0.003, once=True):
+    """Interrupts a long call of compiled code that looks for signals; one that does not look ends as usual.
+
+    period: in seconds; once: see `Ticks`.
+    """
+    with alarms(Ticks(once)):
+        signal.setitimer(signal.ITIMER_REAL, period, period)
+        yield
 
 
 @contextlib.contextmanager
@@ -44,9 +55,5 @@ def one_signal(seconds=0.01):
     def send(*_):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
+    with alarms():
         yield send
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from ticking import alarms, one_signal
 
 import structperc
 from structperc import Engine, hookimpl
@@ -243,13 +244,9 @@ def test_ctrl_c_while_waiting_for_another_thread_leaves_no_place_in_the_queue():
     thread = threading.Thread(target=access.read, args=(hold,))
     thread.start()
     held.wait()
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            engine.partial_fit(X, Y)
-    finally:
-        signal.signal(signal.SIGALRM, previous)
+    with pytest.raises(KeyboardInterrupt), one_signal(0.02) as send:
+        send()
+        engine.partial_fit(X, Y)
     assert engine.predict(X).shape == (12,)         # no writer stands before a reader any more
     free.set()
     thread.join()
@@ -258,8 +255,7 @@ def test_ctrl_c_while_waiting_for_another_thread_leaves_no_place_in_the_queue():
 
 def test_a_stream_of_rows_under_a_fire_of_interrupts_counts_every_row_once():
     engine, twin = (Engine("cusum", classes=[1, 2, 3], average=True).partial_fit(X[:1], Y[:1]) for _ in range(2))
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
+    with alarms():
         for i, delay in enumerate(np.random.default_rng(0).uniform(1e-5, 2e-4, 400)):
             x, y = X[i % 12:i % 12 + 1], Y[i % 12:i % 12 + 1]
             try:
@@ -271,6 +267,3 @@ def test_a_stream_of_rows_under_a_fire_of_interrupts_counts_every_row_once():
             while twin.parts_.weights.n_visited < engine.parts_.weights.n_visited:
                 twin.partial_fit(x, y)
             assert content(engine) == content(twin)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)

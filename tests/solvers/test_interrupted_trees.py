@@ -10,6 +10,7 @@ from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.projective import projective_marginals, projective_tree
 from structperc.solvers.ranked_arborescences import k_best_arborescences
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
+from ticking import one_signal
 
 
 def normal(n, scale=1.0):
@@ -36,17 +37,9 @@ LONG = {
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
 @pytest.mark.parametrize("solver", LONG)
 def test_ctrl_c(solver):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
     arguments = LONG[solver]()
-    previous = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 0.05)
-            solver(*arguments)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+    with pytest.raises(KeyboardInterrupt), one_signal(0.05) as send:
+        send()
+        solver(*arguments)
     assert max_arborescence(np.zeros((3, 3)))[0].tolist() == [0, 0]
     assert projective_tree(np.zeros((3, 3)))[0].tolist() == [0, 1]
