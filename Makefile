@@ -13,7 +13,7 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test fuzz torture sanitize sanitized bench reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make torture  kill -9, Ctrl-C, full disks, threads    make torture ARGS=--full"
 	@echo "make sanitize run all tests with checks of every access to memory   make sanitize ARGS='-k prank'"
 	@echo "make bench    measure speed, beside other libraries  make bench ARGS=--quick"
+	@echo "make bench-compare REF=COMMIT   time this checkout and another commit in turns: ratios with their spread"
 	@echo "make reproduce-interval   repeat the published experiment with interval labels: tables, figures, which claims hold"
 	@echo "make reproduce-kernel     kernels on the nine sets of the published experiment: mean errors beside support vector machines"
 	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
@@ -62,6 +63,10 @@ sanitized: $(VENV)/with-sanitizers
 
 bench: $(VENV)/with-bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+bench-compare: $(VENV)/with-bench
+	@test -n "$(REF)" || { echo "make: name the other commit: make bench-compare REF=main" >&2; exit 1; }
+	$(BIN)/python benchmarks/compare.py --ref $(REF) $(ARGS)
 
 reproduce-interval: $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_interval.py $(ARGS)

@@ -24,9 +24,11 @@ USED = ("names and places", "names alone")      # of the fields; with all nine e
 SEEDS = (100, 101, 102)
 EPOCHS, C, MOST_PAIRS = 60, 0.1, 200
 HALF, TUNED = "logistic regression, components", "logistic regression, best threshold, components"
-OURS = {"structperc, exact": {"solver": "exact", "most_pairs": MOST_PAIRS}, "structperc, greedy": {"solver": "greedy"},
+EXACT = "structperc, exact"
+OURS = {EXACT: {"solver": "exact", "most_pairs": MOST_PAIRS}, "structperc, greedy": {"solver": "greedy"},
         "structperc, trees": {"solver": "trees"}}
 LEARNERS = (HALF, TUNED, *OURS)
+HARD = {("Febrl 2", "names alone"), ("Febrl 3", "names alone")}     # exact clusters of nearly random scores: ten minutes did not suffice
 MISSING = (1.0, 10.0)
 SIZES = (10, 20, 30, 50, 100, 200)
 DRAWS, LIMIT = 5, 60.0          # seconds of one call of scipy's
@@ -46,7 +48,9 @@ def measure(quick):
         raw["sets"].append({"name": name, "records": len(records), "entities": len(true), "pairs": len(features),
                             "found by blocks": float((entity[ends[0]] == entity[ends[1]]).sum() / (true * (true - 1) // 2).sum())})
         for fields in USED:
-            runs = [split_run(ends, features[list(FIELDS[fields])].to_numpy(), entity, seed) for seed in SEEDS[:1 if quick else None]]
+            learners = [learner for learner in LEARNERS if learner != EXACT or (name, fields) not in HARD]
+            runs = [split_run(learners, ends, features[list(FIELDS[fields])].to_numpy(), entity, seed)
+                    for seed in SEEDS[:1 if quick else None]]
             raw["sets"][-1][fields] = {learner: {key: [run[learner][key] for run in runs] for key in runs[0][learner]}
                                        for learner in runs[0]}
         if quick:
@@ -57,12 +61,12 @@ def measure(quick):
 # ---- learners: a label for each record of the other half ----
 
 
-def split_run(ends, features, entity, seed):
+def split_run(learners, ends, features, entity, seed):
     """Learns from the pairs within one half of the entities, and clusters the records of the other half."""
     half = np.random.default_rng(seed).random(entity.max() + 1) < 0.5
     train, test = (inside(own[entity], ends, features, entity) for own in (half, ~half))
     found = {}
-    for name in LEARNERS:
+    for name in learners:
         labels = []
         learner = partial(learned, OURS[name]) if name in OURS else partial(thresholded, name == TUNED)
         seconds = cpu_seconds(lambda learner=learner, labels=labels: labels.append(learner(train, test)))
@@ -180,7 +184,8 @@ def report(raw):
         f"half the range of pairwise F1, CPU seconds of training and prediction. All learners see the same pairs and features "
         f"(similarity of names by Jaro and Winkler, other fields equal or not), not scaled. structperc: one example, `pa1`, C = {C:g}, "
         f"{EPOCHS} epochs, mean weights, the loss in the search; C was chosen on other halves of Febrl 3. `exact` is greedy in parts of "
-        f"more than {MOST_PAIRS} pairs, which early weights have. The best threshold has the largest pairwise F1 on the training half, "
+        f"more than {MOST_PAIRS} pairs, which early weights have, and not run on names alone in Febrl 2 and 3: nearly random scores make "
+        f"its programs too hard. The best threshold has the largest pairwise F1 on the training half, "
         f"and so has what a link too few costs `trees`, among {MISSING}.",
         table(["data", "fields", "learner", *measures, "± F1", "CPU seconds"], rows),
         f"The solvers on all pairs of n items: scores normal with a standard deviation of 1, {raw['solver'][0]['signal']:g} more inside "
@@ -198,7 +203,7 @@ def goals(raw):
     reached = []
     for one, fields in itertools.product(raw["sets"], USED):
         of = {learner: np.mean(found["pairwise F1"]) for learner, found in one[fields].items()}
-        best, rival = max(OURS, key=of.get), max((HALF, TUNED), key=of.get)
+        best, rival = max(of.keys() & OURS, key=of.get), max((HALF, TUNED), key=of.get)
         reached.append(job.Goal(f"pairwise F1, {one['name']}, {fields}, beside threshold and components", f"≥ {100 * of[rival]:.2f}",
                                 f"{100 * of[best]:.2f} ({best.split(', ')[1]})", bool(of[best] >= of[rival])))
     return reached
