@@ -74,6 +74,8 @@ class Option:
         OptionError
             For a value of another type, of no choice, or out of range.
         """
+        if same(value, self.default):
+            return value
         if not (self.is_choice(value) if self.choices is not None else self.fits(value)):
             raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.")
         kind = type(self.default)
@@ -126,7 +128,7 @@ class EngineOption(Option):
     reads: Callable | None = None
 
     def read(self, name, value):
-        return Option.read(self, name, value) if self.reads is None else self.reads(name, value)
+        return Option.read(self, name, value) if self.reads is None or same(value, self.default) else self.reads(name, value)
 
 
 def read_rule(name, value):

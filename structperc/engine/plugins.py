@@ -8,6 +8,7 @@ import importlib.metadata
 import inspect
 import keyword
 import sys
+import threading
 import types
 
 import attrs
@@ -55,6 +56,10 @@ ATTRIBUTES = {
     "default_template": (None, "a function default_template(n_columns)"),
     "conllu": (dict, "a dict with the names of columns under 'columns' and 'target'"),
 }
+CONTEXT, TOLD = (inspect.signature(hook) for hook in (hookspecs.structperc_loss, hookspecs.structperc_epoch_end))
+for hook in HOOKS:
+    getattr(hookspecs, hook).__signature__ = CONTEXT if hook in COMPONENTS else TOLD
+LAST = threading.local()        # its `plugin` was the last to answer a hook in this thread
 NAMED = {"loss": "losses", "update": "updates", "trainer": "trainers"}       # options whose values are names that plugins declare
 
 
@@ -73,6 +78,8 @@ class Plugin:
         Why it cannot be used, or empty.
     implementations : dict
         The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
+    registered : Registered
+        What pluggy is shown of it.
     options, losses, updates, trainers, citation, problem, sample, observe, check_options, default_template, conllu
         What it says about itself, `None` or empty where it is silent; see `structperc.engine.hookspecs`.
     """
@@ -83,6 +90,7 @@ class Plugin:
     version: str = ""
     broken: str = ""
     implementations: dict = attrs.field(init=False, repr=False, default=attrs.Factory(lambda self: implementations_of(self.plugin), True))
+    registered: Registered = attrs.field(init=False, repr=False, default=attrs.Factory(lambda self: Registered(self), True))
 
     def __getattr__(self, name):
         if name not in ATTRIBUTES:
@@ -296,17 +304,21 @@ class Registered:
     """What pluggy is shown of a plugin: its marked callables, compiled ones too, each in a Python function.
 
     pluggy 1.7 and later drop hooks that are no Python functions, without a word. The functions also know whose hook they call:
-    they name the plugin in errors, and leave in `answered` who answered last.
+    they name the plugin in errors, and leave in `LAST` who answered. They are made once for all engines of a plugin.
     """
 
-    def __init__(self, plugin, answered):
+    def __init__(self, plugin):
         for name, (hook, method, arguments) in plugin.implementations.items():
-            function = (answering if hook in COMPONENTS else told)(plugin, hook, method, arguments, answered)
+            function = (answering if hook in COMPONENTS else told)(plugin, hook, method, arguments)
             function.structperc_impl = {**marker(method), "specname": hook}
+            function.__signature__ = CONTEXT if hook in COMPONENTS else TOLD        # known, so that no engine has them found out
             setattr(self, name, function)
 
+    def __dir__(self):
+        return vars(self)           # pluggy looks at each of these names
 
-def answering(plugin, hook, method, arguments, answered):
+
+def answering(plugin, hook, method, arguments):
     """A hook that answers with a component: `method` in a Python function, its answer checked."""
     given = slice(0, 1 if arguments is None else len(arguments))
 
@@ -326,13 +338,13 @@ def answering(plugin, hook, method, arguments, answered):
         if not isinstance(component, kind):
             raise PluginError(f"{hook} of {plugin.origin} answered with {component!r:.80} of type {type(component).__name__}; "
                               f"expected a {kind.__module__}.{kind.__name__}.")
-        answered[hook] = plugin
+        LAST.plugin = plugin
         return component
 
     return wrapper if wraps(method) else implementation
 
 
-def told(plugin, hook, method, arguments, answered):
+def told(plugin, hook, method, arguments):
     """A hook that is told something: `method` in a Python function."""
     names = ("engine", "record") if arguments is None else arguments
 
@@ -370,7 +382,7 @@ def manager(plugins: list[Plugin]) -> Manager:
     pm = Manager()
     pm.add_hookspecs(hookspecs)
     for plugin in plugins:
-        registered = Registered(plugin, pm.answered)
+        registered = plugin.registered
         try:
             pm.register(registered, name=plugin.name)
         except pluggy.PluginValidationError as error:
@@ -386,8 +398,9 @@ def manager(plugins: list[Plugin]) -> Manager:
 def ask_hook(pm: Manager, hook: str, context):
     """The component that the plugins answer this hook with, checked; None when nobody does."""
     kind = COMPONENTS[hook]
-    pm.answered.pop(hook, None)
+    LAST.plugin = None
     component = getattr(pm.hook, hook)(context=context)
+    pm.answered[hook] = LAST.plugin
     if component is not None and not isinstance(component, kind):
         raise PluginError(f"a wrapper of {hook} answered with {component!r:.80} of type {type(component).__name__}; "
                           f"expected a {kind.__module__}.{kind.__name__}.")
