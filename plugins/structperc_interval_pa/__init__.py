@@ -2,16 +2,18 @@
 
 import numpy as np
 
-from structperc import hookimpl
+from structperc import Option, hookimpl
 from structperc.components import ThresholdArgmax, ThresholdFeatures
 from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutputs
 
 losses = ("absolute", "squared")
+options = {"unrated": Option("refuse", choices=("refuse", "skip"), later=True,
+                             help="rows that miss both ends: refuse them, or skip: they admit every rank, so nothing is learned of them")}
 
 
 @hookimpl
 def structperc_outputs(context):
-    return IntervalOutputs()
+    return IntervalOutputs(context.options["unrated"])
 
 
 @hookimpl

@@ -3,7 +3,7 @@ import numpy as np
 
 from structperc.core.losses cimport Loss
 from structperc.components import Structures
-from structperc.plugin_tools import check_costs, interval_labels, read_intervals, refuse_matrix
+from structperc.plugin_tools import check_costs, interval_labels, read_intervals, refuse_matrix, warn_of_open_ends
 from structperc.core.outputs cimport RankOutputs
 from structperc.core.rows cimport Example
 
@@ -12,16 +12,30 @@ cdef class IntervalOutputs(RankOutputs):
     """Ranks 1..r; a gold output is an interval [low, high] of admissible ranks, encoded as these two.
 
     A prediction is right inside the interval. Gold outputs come in any of the forms that `read_intervals` takes.
+
+    Parameters
+    ----------
+    unrated : {"refuse", "skip"}
+        What becomes of rows that miss both ends: "skip", they admit every rank.
     """
+
+    cdef readonly str unrated
 
     def __cinit__(self, *args, **kwargs):
         self.partial_gold = True
 
+    def __init__(self, unrated="refuse"):
+        self.unrated = unrated
+
     def find_labels(self, y, classes):
-        return RankOutputs.find_labels(self, interval_labels(y) if classes is None else None, classes)
+        if classes is not None:
+            return RankOutputs.find_labels(self, None, classes)
+        labels = RankOutputs.find_labels(self, interval_labels(y, self.unrated), None)
+        warn_of_open_ends(y, labels)
+        return labels
 
     def encode(self, y, rows):
-        low, high = read_intervals(y, self.labels, self._codes.encode, rows.n_examples)
+        low, high = read_intervals(y, self.labels, self._codes.encode, rows.n_examples, self.unrated)
         codes = np.ascontiguousarray(np.column_stack([low, high]), dtype=np.intc)
         return Structures(codes.ravel(), np.arange(0, 2 * len(low) + 2, 2, dtype=np.int64))
 

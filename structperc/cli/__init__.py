@@ -26,7 +26,7 @@ def main(argv=None) -> int:
     int
         The exit code.
     """
-    from structperc.cli.terminal import say
+    from structperc.cli.terminal import say, with_flags
 
     name, shows_traceback = "structperc", False
     try:
@@ -37,7 +37,7 @@ def main(argv=None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
             warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit says so
-            warnings.showwarning = lambda message, *_, **__: say(f"{name}: {message}", file=sys.stderr)
+            warnings.showwarning = lambda message, *_, **__: say(f"{name}: {with_flags(message)}", file=sys.stderr)
             code = arguments.run(arguments)
         sys.stdout.flush()
         return code

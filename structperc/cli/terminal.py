@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import sys
 
+FLAGS = {       # what a message asks for, and the flag of `fit`
+    "classes=": "--classes A,B,C",
+    "groups=": "--group COLUMN, or --group qid of an svmlight file",
+    "give the pair of its lowest": "two columns, --target LOWEST,HIGHEST",
+}
+
 
 def printable(text) -> str:
     """Text on one line; control characters, line breaks, marks of writing direction and lone surrogates are shown as escapes."""
@@ -30,3 +36,10 @@ class Shown:
 
     def writelines(self, lines) -> None:
         self.write("".join(lines))
+
+
+def with_flags(message) -> str:
+    """A message of the library, with the flags of `fit` for what it asks for."""
+    text = str(message)
+    flags = [flag for words, flag in FLAGS.items() if words in text]
+    return f"{text} Here that is {' or '.join(flags)}." if flags else text

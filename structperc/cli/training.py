@@ -22,7 +22,7 @@ from structperc.cli.files import (
 )
 from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
-from structperc.cli.terminal import say
+from structperc.cli.terminal import say, with_flags
 from structperc.engine.compatibility import uses
 from structperc.engine.trainers import INTERRUPTED
 from structperc.errors import DataError, OptionError, StructPercError
@@ -58,10 +58,7 @@ def fit(arguments) -> int:
             facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume)
         engine.save(arguments.model)
     except DataError as error:
-        if classes is None and "classes=" in str(error):
-            raise DataError(f"{error} Here that is --classes A,B,C.") from None
-        if source.group is None and "groups=" in str(error):
-            raise DataError(f"{error} Here that is --group {'qid' if source.format == 'svmlight' else 'COLUMN'}.") from None
+        error.args = (with_flags(error),)
         raise
     except KeyboardInterrupt:
         raise KeyboardInterrupt(save_interrupted(engine, arguments)) from None

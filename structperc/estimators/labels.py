@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from structperc import metrics
-from structperc.core.labels import ordered_categories
+from structperc.core.labels import is_listed, ordered_categories
 from structperc.engine.compatibility import refuse_scores
 from structperc.errors import DataError, OptionError
 from structperc.estimators import base
@@ -16,7 +16,7 @@ from structperc.estimators.base import ATTRIBUTES, LabelledEstimator, declared, 
 from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.targets import as_column, refuse_continuous
-from structperc.reading.intervals import find_ends
+from structperc.reading.intervals import find_ends, without_ends
 
 PARAMETERS = base.PARAMETERS.replace('"auto"}, default False', '"auto"}, default "auto"')
 LABELS = """
@@ -355,6 +355,8 @@ class IntervalPA(ThresholdEstimator):
         For "perceptron": learn from the rank that maximises score + loss_weight * loss. The exact updates take 0 alone.
     loss : str, (r, r) array or None, default None
         What is reported of wrong predictions, and what `loss_weight` adds. None: "absolute", the distance to the interval.
+    unrated : {"refuse", "skip"}, default "refuse"
+        What becomes of rows that miss both ends. "skip": nothing is learned from them, and `score` leaves them out.
     epochs : int, default 20
         Passes over the data; an epoch without step ends training before.
     classes : list, optional
@@ -390,6 +392,7 @@ class IntervalPA(ThresholdEstimator):
     update: str = "exact-pa1"
     C: object = None
     loss_weight: float = 0.0
+    unrated: str = "refuse"
 
     def fit(self, X, y, sample_weight=None):
         """Trains from nothing.
@@ -416,7 +419,10 @@ class IntervalPA(ThresholdEstimator):
         1 is every row inside its interval, 0 every row at the other end of the scale. y takes all forms that `fit` does; of exact
         labels it is the score of the other estimators of ranks.
         """
-        low, high, predicted, n_labels = metrics.interval_codes(self._labels(y, named=True), self.predict(X), self.classes_)
+        y = self._labels(y, named=True)
+        low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.classes_, self.unrated)
+        if sample_weight is not None and self.unrated == "skip":
+            sample_weight = np.asarray(sample_weight)[~without_ends(y)]
         return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), sample_weight) / (n_labels - 1)
 
     def _labels(self, y, named):
@@ -424,7 +430,7 @@ class IntervalPA(ThresholdEstimator):
         self._refuse_none(y)
         ends = find_ends(y)
         if ends is None:
-            return super()._labels(y, named)
+            return y if self.unrated == "skip" and is_listed(y) and without_ends(y).any() else super()._labels(y, named)
         if not named and ends.real is None:
             for values in (ends.low, ends.high):
                 refuse_continuous(values)

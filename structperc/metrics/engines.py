@@ -108,4 +108,6 @@ def own_measures(outputs, y, predicted) -> dict[str, float]:
         return dict(outputs.measures(y, predicted))
     if not outputs.ordered:
         return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, outputs.labels)}
-    return (interval_measures if outputs.partial_gold else rank_measures)(y, predicted, outputs.labels)
+    if outputs.partial_gold:
+        return interval_measures(y, predicted, outputs.labels, unrated="skip")      # what is to be refused, encoding has refused
+    return rank_measures(y, predicted, outputs.labels)

@@ -7,7 +7,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
 from structperc.metrics.labels import rank_measures
-from structperc.reading.intervals import interval_labels, read_intervals
+from structperc.reading.intervals import interval_labels, read_intervals, without_ends
 
 
 def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
@@ -41,13 +41,15 @@ def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
     return float(interval_distances(low, high, predicted).mean())
 
 
-def interval_measures(y_low_high, y_pred, classes=None) -> dict[str, float]:
+def interval_measures(y_low_high, y_pred, classes=None, unrated="refuse") -> dict[str, float]:
     """What is worth knowing of predicted ranks of which some are known as intervals only, by name.
 
     Parameters
     ----------
     y_low_high, y_pred, classes
         As in `interval_absolute_error`.
+    unrated : {"refuse", "skip"}, default "refuse"
+        What becomes of rows that miss both ends; "skip": they are left out.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def interval_measures(y_low_high, y_pred, classes=None) -> dict[str, float]:
     >>> interval_measures([[1, 2], [2, 4], [3, 3], [1, 4]], [3, 4, 3, 1])
     {'mean interval error': 0.25, 'inside the interval': 0.75}
     """
-    low, high, predicted, n_labels = interval_codes(y_low_high, y_pred, classes)
+    low, high, predicted, n_labels = interval_codes(y_low_high, y_pred, classes, unrated)
     if (low == high).all():
         return rank_measures(low, predicted, np.arange(1, n_labels + 1) if n_labels > 1 else None)
     off = interval_distances(low, high, predicted)
@@ -108,13 +110,13 @@ def mean_interval_width(intervals, classes=None) -> float:
     return float((high - low + 1).mean())
 
 
-def interval_codes(y_low_high, y_pred, classes=None):
+def interval_codes(y_low_high, y_pred, classes=None, unrated="refuse"):
     """Intervals of labels and predicted labels as ranks 1..r, and r.
 
     Parameters
     ----------
-    y_low_high, y_pred, classes
-        As in `interval_absolute_error`.
+    y_low_high, y_pred, classes, unrated
+        As in `interval_measures`.
 
     Returns
     -------
@@ -126,14 +128,20 @@ def interval_codes(y_low_high, y_pred, classes=None):
         raise DataError(f"y_low_high has {len(y_low_high)} rows but y_pred has {len(y_pred)}; give one prediction for each.")
     if len(y_pred) == 0:
         raise DataError("y_low_high is empty; at least one example is needed to measure anything.")
-    encoder = LabelCodes(np.asarray(all_labels(y_low_high, y_pred) if classes is None else classes))
-    low, high = read_intervals(y_low_high, encoder.labels, encoder.encode, len(y_pred))
-    return low, high, encoder.encode(y_pred, len(y_pred)), len(encoder.labels)
+    encoder = LabelCodes(np.asarray(all_labels(y_low_high, y_pred, unrated) if classes is None else classes))
+    low, high = read_intervals(y_low_high, encoder.labels, encoder.encode, len(y_pred), unrated)
+    predicted = encoder.encode(y_pred, len(y_pred))
+    if unrated == "skip":
+        rated = ~without_ends(y_low_high)
+        if not rated.any():
+            raise DataError("all rows of y_low_high miss both ends; at least one label is needed to measure anything.")
+        low, high, predicted = low[rated], high[rated], predicted[rated]
+    return low, high, predicted, len(encoder.labels)
 
 
-def all_labels(y_low_high, y_pred):
+def all_labels(y_low_high, y_pred, unrated):
     """The labels that intervals and predictions name, in their order."""
-    named = interval_labels(y_low_high)
+    named = interval_labels(y_low_high, unrated)
     categories = ordered_categories(named)
     if categories is not None:
         return categories

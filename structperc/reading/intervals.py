@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import numbers
+import re
+import warnings
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from structperc.core.errors import DataError, shortened
+from structperc.core.errors import DataError, DataWarning, OptionError, shortened
 from structperc.core.labels import as_label_array, is_missing, ordered_categories, plain, refuse_masked
 
 EXPECTED = "give one label, or the pair of its lowest and highest admissible label; a set with holes is no interval"
+
+UNRATED = ("refuse", "skip")
+NUMBER = r"(-?\d+(?:\.\d+)?)"
+TEXTS = [(re.compile(pattern, re.IGNORECASE), shown) for pattern, shown in (      # how people write intervals, and the pair to pass
+    (rf"\s*{NUMBER}\s*(?:to|-|\u2013|\.\.+|/)\s*{NUMBER}\s*", "({}, {})"),
+    (rf"\s*(?:at least|from|min\.?|>=|\u2265)\s*{NUMBER}\s*", "({}, None)"),
+    (rf"\s*{NUMBER}\s*(?:\+|or (?:more|higher|above))\s*", "({}, None)"),
+    (rf"\s*(?:at most|up to|max\.?|<=|\u2264)\s*{NUMBER}\s*", "(None, {})"),
+    (rf"\s*{NUMBER}\s*or (?:less|lower|below)\s*", "(None, {})"),
+)]
 
 PLAIN = (str, bytes, int, float, np.generic, type(None))        # types of which a value is a label, or none
 
@@ -26,6 +39,8 @@ class Ends(NamedTuple):
         Rows that are intervals of real numbers, whose ends need be no labels; None: no row is.
     without_low, without_high : bool arrays of shape (n,), or None where `real` is
         Whether such an interval excludes its end.
+    sets : dict from int to list
+        Rows that are sets of labels, and these; `low` and `high` hold None there.
     """
 
     low: np.ndarray
@@ -33,23 +48,27 @@ class Ends(NamedTuple):
     real: np.ndarray | None = None
     without_low: np.ndarray | None = None
     without_high: np.ndarray | None = None
+    sets: dict = {}
 
 
-def interval_labels(y):
+def interval_labels(y, unrated="refuse"):
     """All labels that y names, as `structperc.core.labels.find_labels` takes them.
 
     Parameters
     ----------
     y : sequence
         In any of the forms that `read_intervals` takes. Open and excluded ends name no label.
+    unrated : {"refuse", "skip"}
+        As of `read_intervals`.
 
     Returns
     -------
     array, list or ordered categorical
         Whole numbers also where open ends made numpy keep them as real ones.
     """
-    ends = find_ends(y)
+    ends = ends_of(y, unrated)
     if ends is None:
+        refuse_texts(y)
         return y
     if is_frame(y):
         first, second = (ordered_categories(column) for column in columns_of(y))
@@ -63,6 +82,8 @@ def interval_labels(y):
         open_end = is_open(values, side)
         skipped = open_end if left_out is None else open_end | left_out
         named.append(values[~skipped] if skipped.any() else values)
+    if ends.sets:
+        named.append(np.fromiter(chain.from_iterable(ends.sets.values()), dtype=object))
     if not any(map(len, named)) and len(ends.low):
         raise DataError("y names no label, only open or excluded ends, so its labels are unknown; name them with classes=[...].")
     if any(values.dtype == object for values in named):
@@ -71,21 +92,47 @@ def interval_labels(y):
     return both.astype(np.int64) if both.dtype.kind == "f" and len(both) and are_whole(both) else both
 
 
-def read_intervals(y, labels, encode, n_examples):
+def warn_of_open_ends(y, labels) -> None:
+    """Warns of an open end that is no wider than a label, since y names no label beyond it: "at least 3" where 3 is the highest.
+
+    Parameters
+    ----------
+    y : sequence
+        As `read_intervals` takes it, without ordered categories.
+    labels : ndarray
+        The labels that y names, lowest first.
+    """
+    ends = None if is_frame(y) and ordered_categories(columns_of(y)[0]) is not None else find_ends(y)
+    if ends is None:
+        return
+    last = labels.tolist()
+    for values, others, side in ((ends.low, ends.high, 1), (ends.high, ends.low, -1)):
+        end, bound, which = (last[-1], "at least", "highest") if side > 0 else (last[0], "at most", "lowest")
+        closed = [i for i in np.flatnonzero(is_open(others, side)).tolist() if i not in ends.sets]
+        pointless = [i for i in closed if not is_missing(values[i]) and values[i] == end]
+        if pointless:
+            warnings.warn(f"y[{pointless[0]}] is {bound} {end}, and {end} is the {which} label that y names, so it is taken for exactly "
+                          f"{end}, as in {len(pointless)} row{'s' * (len(pointless) > 1)}; name all labels with classes=[lowest, ..., "
+                          f"highest].", DataWarning, stacklevel=3)
+
+
+def read_intervals(y, labels, encode, n_examples, unrated="refuse"):
     """Codes of the lowest and of the highest admissible label of each example.
 
     Parameters
     ----------
     y : sequence
-        For each example a label; the pair of its lowest and highest admissible label; or an interval of pandas. Arrays of shape
-        (n, 2), data frames of two columns, lists that mix labels, pairs and intervals, and pandas' arrays and Series of intervals are all
-        taken. A missing or infinite end is the end of the scale. The ends of a pair must be labels; an interval of pandas holds the labels
-        between its ends, and an end itself where it is closed.
+        For each example a label; the pair of its lowest and highest admissible label; the set of all admissible labels; or an interval
+        of pandas. Arrays of shape (n, 2), data frames of two columns, lists that mix labels, pairs, sets and intervals, and pandas' arrays
+        and Series of intervals are all taken. A missing or infinite end is the end of the scale. The ends of a pair must be labels; an
+        interval of pandas holds the labels between its ends, and an end itself where it is closed.
     labels : ndarray
         All labels, lowest first.
     encode : function(labels, n)
         From labels to codes 1..r.
     n_examples : int
+    unrated : {"refuse", "skip"}
+        What becomes of rows that miss both ends; "skip": they admit every label.
 
     Returns
     -------
@@ -94,15 +141,17 @@ def read_intervals(y, labels, encode, n_examples):
     Raises
     ------
     DataError
-        Naming the row: for a set of labels, an end that is no label, ends in the wrong order, a row without any end.
+        Naming the row: for a set with holes, an end that is no label, ends in the wrong order, a row without any end.
     """
-    ends = find_ends(y)
+    ends = ends_of(y, unrated)
     if ends is None:
+        refuse_texts(y, labels)
         codes = encode(y, n_examples)
         return codes, codes
     if len(ends.low) != n_examples:
         raise DataError(f"y has {len(ends.low)} rows but X has {n_examples} examples; give one interval or label per example.")
-    refuse_endless(ends)
+    if unrated == "refuse":
+        refuse_endless(y)
     if ends.real is None:
         low, high = (end_codes(values, labels, encode, side) for values, side in ((ends.low, -1), (ends.high, 1)))
     else:
@@ -113,6 +162,8 @@ def read_intervals(y, labels, encode, n_examples):
                 shown = values.astype(object)
                 shown[ends.real] = labels.tolist()[0]
                 codes[pairs] = end_codes(shown, labels, encode, side)[pairs]
+    for i, members in ends.sets.items():
+        low[i], high[i] = set_codes(i, members, labels, encode)
     wrong = np.flatnonzero(low > high)
     if len(wrong):
         i = int(wrong[0])
@@ -122,6 +173,14 @@ def read_intervals(y, labels, encode, n_examples):
 
 
 # ---- where intervals begin and end ----
+
+
+def ends_of(y, unrated) -> Ends | None:
+    """The same as `find_ends`, also of plain labels where some are missing and may be."""
+    if unrated not in UNRATED:
+        raise OptionError(f"unrated={shortened(unrated)}; expected 'refuse' or 'skip'.")
+    ends = find_ends(y)
+    return by_row(np.asarray(y, dtype=object)) if ends is None and unrated == "skip" and without_ends(y).any() else ends
 
 
 def find_ends(y) -> Ends | None:
@@ -173,21 +232,23 @@ def as_array(y):
 def by_row(values) -> Ends:
     """From entries of which each is a label, a pair or an interval of real numbers."""
     n = len(values)
-    low, high = np.empty(n, dtype=object), np.empty(n, dtype=object)
+    low, high, sets = np.empty(n, dtype=object), np.empty(n, dtype=object), {}
     real, without_low, without_high = (np.zeros(n, dtype=bool) for _ in range(3))
     for i, entry in enumerate(values):
         if isinstance(entry, (tuple, list)) or isinstance(entry, np.ndarray) and entry.ndim:
             if len(entry) != 2:
                 raise DataError(f"y[{i}] is {shortened(entry)}, which has {len(entry)} labels; {EXPECTED}.")
             low[i], high[i] = entry
-        elif isinstance(entry, (set, frozenset, dict, range)):
+        elif isinstance(entry, (set, frozenset, range)) and len(entry):
+            sets[i] = list(entry)
+        elif isinstance(entry, (set, frozenset, range, dict)):
             raise DataError(f"y[{i}] is the {type(entry).__name__} {shortened(entry)}; {EXPECTED}.")
         elif is_real(entry):
             low[i], high[i], real[i] = entry.left, entry.right, True
             without_low[i], without_high[i] = entry.closed not in ("left", "both"), entry.closed not in ("right", "both")
         else:
             low[i] = high[i] = entry
-    return Ends(low, high, real, without_low, without_high) if real.any() else Ends(low, high)
+    return Ends(low, high, real, without_low, without_high, sets) if real.any() else Ends(low, high, sets=sets)
 
 
 def is_real(value) -> bool:
@@ -227,12 +288,36 @@ def is_open(values, side):
     return missing(values)
 
 
-def refuse_endless(ends) -> None:
-    endless = missing(ends.low)
+def without_ends(y):
+    """Whether each row misses both ends, as a bool array."""
+    ends = find_ends(y)
+    if ends is None:
+        return missing(np.asarray(y))
+    endless = missing(ends.low) & missing(ends.high)
+    endless[list(ends.sets)] = False
+    return endless
+
+
+def refuse_endless(y) -> None:
+    endless = without_ends(y)
     if endless.any():
-        endless &= missing(ends.high)
-        if endless.any():
-            raise DataError(f"y[{int(np.argmax(endless))}] has neither a lowest nor a highest label; drop or fill that row.")
+        raise DataError(f"y[{int(np.argmax(endless))}] has neither a lowest nor a highest label; drop or fill that row, or pass "
+                        f"unrated='skip'.")
+
+
+def refuse_texts(y, labels=()) -> None:
+    """Refuses labels that are texts about an interval, such as "2 to 3", unless these are the labels; says which pairs to pass."""
+    values = np.asarray(y)
+    if values.dtype.kind not in "USO" or values.ndim != 1:
+        return
+    known = set() if isinstance(labels, tuple) else set(labels.tolist())
+    for i, text in enumerate(values.tolist()):
+        for pattern, shown in TEXTS if isinstance(text, str) and text not in known else ():
+            found = pattern.fullmatch(text)
+            if found:
+                pair = shown.format(*found.groups())
+                raise DataError(f"y[{i}] is the text {text!r}; give the pair of its lowest and highest label, {pair}, and numbers in place "
+                                f"of the other texts.")
 
 
 # ---- codes ----
@@ -262,6 +347,22 @@ def search_numbers(values, labels):
     at = np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)
     found = order[at]
     return found + 1 if (labels[found] == values).all() else None
+
+
+def set_codes(i, members, labels, encode):
+    """Codes of the lowest and the highest label of a set, between which it lacks none."""
+    try:
+        codes = np.unique(encode(members, len(members)))
+    except DataError:
+        stranger = next(label for label in members if label not in labels.tolist())
+        raise DataError(f"y[{i}] is a set with {stranger!r}, which is not one of the labels known so far "
+                        f"({', '.join(map(repr, labels.tolist()[:8]))}); name all of them with classes=[...].") from None
+    hole = np.flatnonzero(np.diff(codes) > 1)
+    if len(hole):
+        names = labels.tolist()
+        shown, lacking = ", ".join(repr(names[code - 1]) for code in codes[:8]), names[codes[hole[0]]]
+        raise DataError(f"y[{i}] is the set of {shown}, which lacks {lacking!r}; {EXPECTED}.")
+    return codes[0], codes[-1]
 
 
 def real_codes(ends, labels):

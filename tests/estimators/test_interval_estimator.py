@@ -137,7 +137,8 @@ def test_scikit_learns_tools(diabetes):
     assert scores.min() > 0.75
     halves = np.where(intervals == 5, np.nan, intervals)[np.arange(len(y)) % 5 > 0]
     halves[:, 0][np.isnan(halves[:, 0])] = 5
-    assert np.isfinite(cross_val_score(IntervalPA(random_state=0), X[np.arange(len(y)) % 5 > 0], halves, cv=KFold(3))).all()
+    model = IntervalPA(classes=[1, 2, 3, 4, 5], random_state=0)
+    assert np.isfinite(cross_val_score(model, X[np.arange(len(y)) % 5 > 0], halves, cv=KFold(3))).all()
     search = GridSearchCV(IntervalPA(random_state=0), {"C": [0.01, 0.1], "update": ["exact-pa1", "exact-pa2"]}, cv=3, error_score="raise")
     assert search.fit(X, intervals).best_score_ > 0.75
 
@@ -175,8 +176,8 @@ def test_forms_of_y():
 
 def test_what_is_wrong_with_y():
     X = [[0.0], [1.0]]
-    with pytest.raises(DataError, match=r"y\[1\] is the set \{1, 3\}"):
-        IntervalPA().fit(X, [1, {1, 3}])
+    with pytest.raises(DataError, match=r"y\[1\] is the set of 1, 3, which lacks 2"):
+        IntervalPA(classes=[1, 2, 3]).fit(X, [1, {1, 3}])
     with pytest.raises(DataError, match="Unknown label type: continuous"):
         IntervalPA().fit(X, [[0.5, 1.0], [1.0, 2.0]])
     assert IntervalPA(classes=[0.5, 1.0, 2.0]).fit(X, [[0.5, 1.0], [1.0, 2.0]]).classes_.tolist() == [0.5, 1.0, 2.0]

@@ -1,5 +1,6 @@
 """Every form in which users say which ranks are admissible means the same intervals, and what is no interval is refused by its row."""
 
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from structperc import Engine
 from structperc.core.labels import LabelCodes, find_labels
-from structperc.errors import DataError
+from structperc.errors import DataError, DataWarning, OptionError
+from structperc.estimators import IntervalPA
+from structperc.metrics import measures
 from structperc.reading.intervals import interval_labels, read_intervals
 
 LEVELS = ["low", "middle", "high"]
@@ -116,9 +119,13 @@ def test_labels_that_go_down():
 @pytest.mark.parametrize(("y", "sentence"), [
     ([1, (1, 2, 3), 2], r"y\[1\] is \(1, 2, 3\), which has 3 labels; give one label, or the pair.*a set with holes is no interval"),
     ([1, [2], 2], r"y\[1\] is \[2\], which has 1 labels"),
-    ([(1, 2), {1, 3}], r"y\[1\] is the set \{1, 3\}; give one label"),
-    ([frozenset({1, 3}), 2], r"y\[0\] is the frozenset"),
-    ([2, range(1, 3)], r"y\[1\] is the range"),
+    ([(1, 2), {1, 3}], r"y\[1\] is the set of 1, 3, which lacks 2; give one label.*a set with holes is no interval"),
+    ([frozenset({1, 3}), 2], r"y\[0\] is the set of 1, 3"),
+    ([2, range(2, 5)], r"y\[1\] is a set with 4, which is not one of the labels known so far \(1, 2, 3\); name all of them"),
+    ([2, set()], r"y\[1\] is the set set\(\); give one label"),
+    ([2, {1: 2}], r"y\[1\] is the dict"),
+    (["1", "2 to 3"], r"y\[1\] is the text '2 to 3'; give the pair of its lowest and highest label, \(2, 3\)"),
+    (["at least 3"], r"y\[0\] is the text 'at least 3'; give the pair.*\(3, None\)"),
     ([(1, 2, 3), (1, 2, 3)], r"y\[0\] is \[1, 2, 3\]"),
     (np.ones((2, 4), dtype=int), r"y has 4 labels for each row, for instance y\[0\] is \[1, 1, 1, 1\]"),
     ({1, 2}, "y is a set, which has no order"),
@@ -126,7 +133,7 @@ def test_labels_that_go_down():
     ([(1, 2), (1, 7)], r"y\[1\] is 7, which is not one of the labels"),
     ([(1, 2), (1.5, 3)], r"y\[1\] is 1.5, which is not one of the labels"),
     ([1, None, 2], r"y\[1\] is None, which is no label"),
-    ([(1, 2), (None, np.nan)], r"y\[1\] has neither a lowest nor a highest label"),
+    ([(1, 2), (None, np.nan)], r"y\[1\] has neither a lowest nor a highest label; drop or fill that row, or pass unrated='skip'"),
     (np.array([[1, 2], [np.nan, np.nan]]), r"y\[1\] has neither a lowest nor a highest label"),
     (np.array([[1, 2], [np.inf, 3]]), r"y\[1\] is inf, which is no label"),
     ([pd.Interval(1, 2), pd.Interval(3, 4, "neither")], r"y\[1\] is \(3, 4\), which holds none of the labels known so far \(1, 2, 3\)"),
@@ -137,6 +144,63 @@ def test_labels_that_go_down():
 def test_what_is_no_interval_is_refused_by_its_row(y, sentence):
     with pytest.raises(DataError, match=sentence):
         read(y, [1, 2, 3])
+
+
+@pytest.mark.parametrize(("text", "pair"), [
+    ("2-3", "(2, 3)"), ("1.5 .. 2", "(1.5, 2)"), (">= 2", "(2, None)"), ("3+", "(3, None)"), ("3 or more", "(3, None)"),
+    ("at most 2", "(None, 2)"), ("\u2264 2", "(None, 2)"), ("2 or less", "(None, 2)"),
+])  # fmt: skip
+def test_texts_about_intervals_are_told_the_pair(text, pair):
+    with pytest.raises(DataError, match=re.escape(f"y[1] is the text {text!r}; give the pair of its lowest and highest label, {pair}")):
+        interval_labels(["1", text])
+    assert read(["1", text], ["1", text]) == (["1", text], [(1, 1), (2, 2)])         # the name of a rank
+
+
+def test_sets_without_holes():
+    assert read([{2, 3}, frozenset({1}), range(1, 4), 3]) == ([1, 2, 3], [(2, 3), (1, 1), (1, 3), (3, 3)])
+    assert read([{"middle", "high"}, "low"], LEVELS)[1] == [(2, 3), (1, 1)]
+    assert read([{2, 3}, pd.Interval(1, 2, "both")])[1] == [(2, 3), (1, 2)]
+
+
+@pytest.mark.parametrize(("y", "sentence"), [
+    ([1, (3, None), 2, (3, np.inf)], r"y\[1\] is at least 3, and 3 is the highest label that y names, .*exactly 3, as in 2 rows;.*classes"),
+    ([(None, 1), 2, (2, 3)], r"y\[0\] is at most 1, and 1 is the lowest label that y names, .*exactly 1, as in 1 row;"),
+    (np.array([[1, 2], [2, np.nan]]), r"y\[1\] is at least 2"),
+    ([1, 2, pd.Interval(2, np.inf, "left")], r"y\[2\] is at least 2"),
+])  # fmt: skip
+def test_an_open_end_that_opens_nothing_is_named(y, sentence):
+    X = np.arange(float(len(y)))[:, None]
+    with pytest.warns(DataWarning, match=sentence):
+        Engine("interval-pa", update="exact-pa").fit(X, y)
+    wide = Engine("interval-pa", update="exact-pa", classes=[1, 2, 3, 4, 5]).fit(X, y)      # silent
+    assert wide.classes_.tolist() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("y", [
+    [1, None, (1, 2), 3, (None, np.nan)], [(1, 1), (None, None), (1, 2), (3, 3), (np.nan, np.nan)],
+    np.array([[1, 1], [np.nan, np.nan], [1, 2], [3, 3], [np.nan, np.nan]]),
+])  # fmt: skip
+def test_rows_without_ends_are_skipped_on_request(y):
+    X = np.array([[-1.0], [5.0], [0.0], [1.0], [-7.0]])
+    rated = [0, 2, 3]
+    engine = Engine("interval-pa", update="exact-pa", epochs=3, unrated="skip").fit(X, y)
+    same = Engine("interval-pa", update="exact-pa", epochs=3).fit(X[rated], [1, (1, 2), 3])
+    assert np.array_equal(engine.coef_, same.coef_) and np.array_equal(engine.thresholds_, same.thresholds_)
+    assert engine.classes_.tolist() == [1, 2, 3]
+    model = IntervalPA(unrated="skip", random_state=0).fit(X, y)
+    assert model.score(X, y, [1, 5, 1, 2, 5]) == pytest.approx(model.score(X[rated], [1, (1, 2), 3], [1, 1, 2]))
+    found = measures(engine, X, y)
+    assert found["inside the interval"] == measures(engine, X[rated], [1, (1, 2), 3])["inside the interval"]
+    with pytest.raises(DataError, match="all rows of y_low_high miss both ends"):
+        model.score(X[:1], [(None, None)])
+
+
+def test_plain_labels_may_be_missing_too():
+    X = np.array([[-1.0], [5.0], [1.0]])
+    for y in ([1, None, 2], np.array([1, np.nan, 2])):
+        assert Engine("interval-pa", update="exact-pa", unrated="skip").fit(X, y).predict(X).tolist() == [1, 2, 2]
+    with pytest.raises(OptionError, match="unrated='drop'; expected one of 'refuse', 'skip'"):
+        Engine("interval-pa", unrated="drop")
 
 
 def test_the_number_of_rows_is_compared():
@@ -159,7 +223,7 @@ def test_pandas_is_not_imported():
     code = """
 import sys
 from structperc import Engine
-Engine("interval-pa", update="exact-pa").fit([[0.0], [1.0], [2.0]], [1, (1, 2), (2, None)])
+Engine("interval-pa", update="exact-pa").fit([[0.0], [1.0], [2.0]], [1, (1, 2), 2])
 print("pandas" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
