@@ -14,10 +14,11 @@ from structperc.core.errors import (
     ScaleWarning,
     StructPercError,
     UnusedOption,
+    did_you_mean,
     shortened,
 )
 
 __all__ = [
     "BusyError", "DataError", "DataTypeError", "DataWarning", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
-    "OptionError", "PluginError", "ScaleWarning", "StructPercError", "UnusedOption", "shortened",
+    "OptionError", "PluginError", "ScaleWarning", "StructPercError", "UnusedOption", "did_you_mean", "shortened",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from structperc import Option
-from structperc.errors import OptionError, UnusedOption, shortened
+from structperc.errors import OptionError, UnusedOption, did_you_mean, shortened
 from structperc_kernels.callable_rows import CallableKernelRows
 from structperc_kernels.dense_rows import DenseKernelRows
 from structperc_kernels.kernel_objects import KernelObjects
@@ -55,7 +55,7 @@ def kernel_rows_for(context):
     kernel = given["kernel"]
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
         raise OptionError(f"kernel={shortened(kernel)}; expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices "
-                          f"(of two objects, where X is a list of objects), or an ObjectKernel.")
+                          f"(of two objects, where X is a list of objects), or an ObjectKernel.{did_you_mean(kernel, KERNELS)}")
     for name, kernels in USED_BY.items():
         if given[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
             raise UnusedOption(f"{name}={shortened(given[name])} has no effect with kernel={shortened(kernel)}; it is for "

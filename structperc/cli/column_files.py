@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 from contextlib import closing
 
 import attrs
@@ -11,7 +10,7 @@ import attrs
 from structperc.cli.settings import flags_of
 from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file
 from structperc.reading.templates import default_template
 
@@ -237,6 +236,5 @@ def target_names(source) -> list[str]:
 def check_known(name, known, what, knowledge) -> None:
     """Refuses a column that nobody has named."""
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, known)
         raise OptionError(f"{what} {name!r}: there is no such column; {knowledge}.{hint}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 
 from structperc import Option
 from structperc.engine import options as engine_options
 from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
-from structperc.errors import OptionError
+from structperc.errors import OptionError, did_you_mean
 
 FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument", "target": "--target"}
 ENGINE_OPTIONS = {name: option for name, option in engine_options.ENGINE_OPTIONS.items() if name not in FLAGS}
@@ -46,8 +45,7 @@ def read_settings(pairs, plugins) -> dict:
         if key in flags:
             raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else "".join(f" It comes with --plugin {name}." for name in parts_with(key))
+            hint = did_you_mean(key, known) or "".join(f" It comes with --plugin {name}." for name in parts_with(key))
             raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} {' and '.join(plugins)} can be given {', '.join(known)}.")
         settings[key] = read_value(key, text, known[key])
     return settings

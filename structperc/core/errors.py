@@ -3,6 +3,8 @@
 `structperc.errors` is the public address of this module.
 """
 
+import difflib
+
 
 class StructPercError(Exception):
     """Base of all errors that structperc raises on purpose."""
@@ -71,3 +73,9 @@ def shortened(value, most: int = 60) -> str:
         return repr(value)[:most]
     except Exception:
         return f"of type {type(value).__name__}"
+
+
+def did_you_mean(value, known) -> str:
+    """The end of a message about an unknown name: the known one that is nearest to it, or nothing."""
+    near = difflib.get_close_matches(str(value), list(map(str, known)), 1)
+    return f" Did you mean {near[0]!r}?" if near and near[0] != str(value) else ""

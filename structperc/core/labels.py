@@ -1,12 +1,11 @@
 """From the labels that users have to the codes 1..r, and which labels there are."""
 
 import datetime
-import difflib
 import sys
 
 import numpy as np
 
-from structperc.core.errors import DataError, shortened
+from structperc.core.errors import DataError, did_you_mean, shortened
 
 LARGEST = np.iinfo(np.intp).max
 
@@ -277,8 +276,7 @@ class LabelCodes:
         """Raises for a label that is not known; `place` is where it stands, such as "y[3]"."""
         names = [str(v) for v in self.labels.tolist()]
         shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
-        near = difflib.get_close_matches(label, names, 1) if isinstance(label, str) else ()
-        hint = f" Did you mean {near[0]!r}?" if near and near[0] != label else ""
+        hint = did_you_mean(label, names) if isinstance(label, str) else ""
         label = plain(label)
         raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} "
                         f"Labels are fixed at the first fit or partial_fit; name all of them with classes=[...].")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 import numbers
@@ -11,7 +10,7 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from structperc.core.errors import OptionError, shortened
+from structperc.core.errors import OptionError, did_you_mean, shortened
 from structperc.core.schedules import Schedule
 
 ACCEPTED = {bool: (bool, np.bool_), int: (numbers.Integral,), float: (numbers.Real,), tuple: (tuple, list), list: (tuple, list)}
@@ -77,7 +76,8 @@ class Option:
         if same(value, self.default):
             return value
         if not (self.is_choice(value) if self.choices is not None else self.fits(value)):
-            raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.")
+            hint = did_you_mean(value, self.choices) if self.choices is not None and isinstance(value, str) else ""
+            raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.{hint}")
         kind = type(self.default)
         if isinstance(value, list) and kind is tuple or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
             return kind(value)
@@ -241,8 +241,7 @@ def check_plugin_options(plugins, given) -> dict:
     declared = plugin_defaults(plugins)
     for name in given:
         if name not in declared:
-            near = difflib.get_close_matches(name, [*declared, *ENGINE_OPTIONS], 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS])
             raise OptionError(f"unknown option {name!r}.{hint} The plugins {', '.join(p.name for p in plugins[1:])} "
                               f"take {', '.join(declared) or 'no options of their own'}.")
     return {name: option.read(name, given[name]) if name in given else option.default for name, option in declared.items()}

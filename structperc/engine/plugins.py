@@ -16,7 +16,7 @@ import pluggy
 
 from structperc.core.argmax import Argmax
 from structperc.core.component import Component
-from structperc.core.errors import PluginError, StructPercError, shortened
+from structperc.core.errors import PluginError, StructPercError, did_you_mean, shortened
 from structperc.core.features import Features
 from structperc.core.losses import Loss
 from structperc.core.outputs import Outputs
@@ -217,8 +217,7 @@ def load(spec) -> Plugin:
         return _loaded[spec]
     entries = discover().get(spec) or discover(refresh=True).get(spec)
     if not entries:
-        near = difflib.get_close_matches(spec, discover(), 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(spec, discover())
         raise PluginError(f"there is no plugin {shortened(spec)}.{hint} Installed: {', '.join(sorted(discover())) or 'none'}.")
     if len(entries) > 1:
         owners = " and ".join(e.dist.metadata["Name"] if e.dist else "?" for e in entries)
@@ -414,8 +413,7 @@ def unanswered(plugins, hook, context) -> PluginError:
     if kind in NAMED:
         value = getattr(context, kind)
         known = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
-        near = difflib.get_close_matches(str(value), known, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(value, known)
         return PluginError(f"{kind}={shortened(value)} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
     return PluginError(f"no part for {hook}: none of the plugins ({names}) answers it for this context. "
                        f"A problem must answer structperc_outputs, structperc_features and structperc_argmax.")

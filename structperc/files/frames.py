@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import shlex
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, did_you_mean
 from structperc.extras import require
 from structperc.files.tables import GroupRuns, Table
 from structperc.reading.column_faults import MISSING_WORDS, ColumnError, find_fault, mends_of, one_by_one
@@ -190,8 +189,7 @@ class FrameFile:
         return DataError(f"{self.name} has columns but no rows to learn from.")
 
     def missing_column(self, name) -> DataError:
-        near = difflib.get_close_matches(name, self.header, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, self.header)
         return DataError(f"{self.name} has no column {name!r}; its columns are {listed(self.header)}.{hint}")
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import numbers
 
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.core.labels import is_missing
 from structperc.reading.column_faults import find_fault, to_number
 from structperc.reading.frames import days_of
@@ -100,8 +99,7 @@ class ColumnCode:
         return dict(zip(levels.tolist(), counts.tolist(), strict=True))
 
     def unknown_level(self, level, row) -> DataError:
-        near = difflib.get_close_matches(level, self.levels, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(level, self.levels)
         return DataError(f"row {row} of column {self.name!r} is {level!r:.60}, which is none of its levels {', '.join(self.levels)}.{hint} "
                          f"Name all levels in order.")
 

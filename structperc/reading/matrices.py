@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 import os
 import sys
@@ -9,7 +10,7 @@ import sys
 import numpy as np
 
 from structperc.core.errors import DataError, DataTypeError, shortened
-from structperc.core.labels import has_half_pair
+from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
 from structperc.reading.column_faults import ColumnError, find_fault
 
@@ -159,6 +160,11 @@ def explain_dense(X) -> DataError:
 
 
 def not_a_number(row, column, value, error) -> DataError:
+    if is_missing(value):
+        return DataError(f"X[{row}, {column}] is {shortened(value)}, which is missing; fill or drop that row.")
+    if isinstance(value, (datetime.date, np.datetime64)):
+        return DataTypeError(f"X[{row}, {column}] is the date {value}; turn dates into numbers, such as days since the first, or pass a "
+                             f"data frame with plugins=['table'].")
     kind = DataTypeError if isinstance(error, TypeError) else DataError
     return kind(f"X[{row}, {column}] is {shortened(value)}: {error}; encode categories as numbers first.")
 

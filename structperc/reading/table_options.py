@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import numbers
 from collections.abc import Mapping
 
 import attrs
 
-from structperc.core.errors import OptionError, shortened
+from structperc.core.errors import OptionError, did_you_mean, shortened
 from structperc.reading.column_codes import STATISTICS
 
 REST = "*"                  # stands for all columns that an option does not name
@@ -79,8 +78,7 @@ class TableOptions:
         """Refuses columns that the table has not."""
         for name in self.named:
             if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
+                hint = did_you_mean(name, known)
                 raise OptionError(f"there is no column {name!r} in the table; its columns are "
                                   f"{', '.join(map(repr, list(known)[:10]))}{', ...' if len(known) > 10 else ''}.{hint}")
 

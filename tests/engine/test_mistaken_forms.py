@@ -36,6 +36,9 @@ def named(*names):
     (Y, X, "swapped"),
     (X, (label for label in Y), r"y is a generator.*pass list\(y\)"),
     (X, ["a", 2, 3] * 10, "y mixes labels of the types int, str"),
+    (named("a", "b", "c").assign(b=pd.array([None, 1.5] * 15, dtype="Float64")), Y, "'b': 15 empty cells, .* row 0.*fill='median'"),
+    (np.array([[1.0, pd.NA]] * 30, dtype=object), Y, r"X\[0, 1\] is <NA>, which is missing; fill or drop that row"),
+    (np.array([[1.0, pd.Timestamp("2024-01-02")]] * 30, dtype=object), Y, r"X\[0, 1\] is the date 2024-01-02.*days since the first"),
     (named("a", "b", "c").assign(day=pd.Timestamp("2024-01-01")), Y, r"'day': 30 dates. Pass plugins=\['table'\], date=\['day'\]"),
 ])  # fmt: skip
 def test_what_is_meant_is_guessed(make, X, y, message):
@@ -55,6 +58,13 @@ def test_an_enum_of_polars_has_an_order(make):
     polars = pytest.importorskip("polars")
     y = polars.Series(["mild", "none", "severe"] * 10, dtype=polars.Enum(["none", "mild", "severe"]))
     assert make().fit(X, y).classes_.tolist() == ["none", "mild", "severe"]
+
+
+def test_options_that_are_nearly_right():
+    with pytest.raises(OptionError, match="kernel='rfb'.*Did you mean 'rbf'?"):
+        CuSumRank(kernel="rfb").fit(X, Y)
+    with pytest.raises(OptionError, match="variant='originel'.*Did you mean 'original'?"):
+        Engine("prank", variant="originel")
 
 
 def test_one_plugin_alone_is_a_list_too():
