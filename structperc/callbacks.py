@@ -5,17 +5,22 @@ An observer with `state()`, a dict of arrays, and `restore(state)` goes on with 
 
 from __future__ import annotations
 
+import sys
+import time
+
 import attrs
 import numpy as np
 
 from structperc import metrics
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, MissingExtra, OptionError
 from structperc.engine.checkpoints import Checkpoint
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.trainers import EpochRecord
 from structperc.extras import require
 
-__all__ = ["Checkpoint", "EarlyStopping", "History", "Progress"]
+__all__ = ["Checkpoint", "EarlyStopping", "History", "Progress", "ProgressLines", "progress"]
+
+PARTS = 10                  # lines of a log
 
 
 class History:
@@ -85,6 +90,57 @@ class Progress:
         if self.bar is not None:
             self.bar.close()
             self.bar = None
+
+
+class ProgressLines:
+    """A line of text after the first epoch and after every tenth of all: progress for logs.
+
+    Parameters
+    ----------
+    delay : float, default 0.0
+        Seconds of training before the first line.
+    file : text file, optional
+        Where lines are written; standard error.
+    epochs : int, optional
+        Of the whole training, where it is told by calls; else what the engine says.
+    """
+
+    def __init__(self, delay=0.0, file=None, epochs=None):
+        self.delay, self.file, self.epochs = delay, file, epochs
+        self.begin, self.said, self.n_examples, self.epoch = time.monotonic() + delay, -1, 0, 1
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        if record.epoch == 1:
+            self.said = -1
+        self.tell(record.epoch, record.epochs, f"{record.mistakes} of {record.examples} examples mistaken")
+
+    def __call__(self, epoch, n_examples):
+        """Of a stream: so many more examples were visited in an epoch."""
+        if epoch > self.epoch:
+            self.tell(self.epoch, self.epochs, f"{self.n_examples} examples visited")
+        self.epoch, self.n_examples = epoch, self.n_examples + n_examples
+
+    def tell(self, epoch, epochs, what) -> None:
+        """Says what an epoch brought, once in a tenth."""
+        part = PARTS * epoch // epochs
+        if part > self.said and time.monotonic() >= self.begin:
+            print(f"epoch {epoch} of {epochs}: {what}", file=sys.stderr if self.file is None else self.file, flush=True)
+            self.said = part
+
+    def close(self) -> None:
+        """Ends a stream's last epoch."""
+        if self.n_examples:
+            self.tell(self.epoch, self.epochs, f"{self.n_examples} examples visited")
+
+
+def progress():
+    """What shows a training where it runs: a bar in a terminal or a notebook that has tqdm, else lines."""
+    drawn = sys.stderr.isatty() or "ipykernel" in sys.modules
+    try:
+        return Progress(delay=0.0) if drawn else ProgressLines()
+    except MissingExtra:
+        return ProgressLines()
 
 
 class EarlyStopping:

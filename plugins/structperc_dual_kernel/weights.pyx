@@ -66,6 +66,7 @@ cdef class DualWeights(Weights):
 
     citation = COLLINS_DUFFY
     options_used = ("average", "decay", "decay_schedule")
+    absent = {"coef_": "a kernel compares whole rows, so columns have no weights; dual_coef_ are those of support_vectors_"}
 
     def __cinit__(self, *args, **kwargs):
         self.step = None

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 
-from structperc import hookimpl
-from structperc.callbacks import Progress
+from structperc.callbacks import Progress, ProgressLines
 from structperc.cli.terminal import say
 from structperc.errors import MissingExtra
 from structperc.extras import require
 
 DELAY = 1.0                 # seconds of training before anything is shown that nobody asked for
-PARTS = 10                  # lines of a log
 
 
 def shown(arguments, epochs):
@@ -26,43 +23,7 @@ def shown(arguments, epochs):
             return (ExampleBar if arguments.stream else Progress)(delay=delay)
     except MissingExtra:
         say("without tqdm, which structperc[cli] installs, progress is shown in lines", file=sys.stderr)
-    return Lines(epochs, delay)
-
-
-class Lines:
-    """A line after the first epoch and after every tenth of all.
-
-    Parameters
-    ----------
-    epochs : int
-        Of the whole training.
-    delay : float
-        Seconds before the first line.
-    """
-
-    def __init__(self, epochs, delay=0.0):
-        self.epochs, self.begin, self.said, self.n_examples, self.epoch = epochs, time.monotonic() + delay, -1, 0, 1
-
-    @hookimpl
-    def structperc_epoch_end(self, engine, record):
-        self.tell(record.epoch, f"{record.mistakes} of {record.examples} examples mistaken")
-
-    def __call__(self, epoch, n_examples):
-        if epoch > self.epoch:
-            self.tell(self.epoch, f"{self.n_examples} examples visited")
-        self.epoch, self.n_examples = epoch, self.n_examples + n_examples
-
-    def tell(self, epoch, what) -> None:
-        """Says what an epoch brought, once in a tenth."""
-        part = PARTS * epoch // self.epochs
-        if part > self.said and time.monotonic() >= self.begin:
-            say(f"epoch {epoch} of {self.epochs}: {what}", file=sys.stderr)
-            self.said = part
-
-    def close(self) -> None:
-        """Ends a stream's last epoch."""
-        if self.n_examples:
-            self.tell(self.epoch, f"{self.n_examples} examples visited")
+    return ProgressLines(delay, epochs=epochs)
 
 
 class ExampleBar:

@@ -84,10 +84,13 @@ cdef class Component:
     options_used : tuple of str or None
         The engine options that this part depends on. The engine refuses other values than the default for options that no part uses.
         None: not known.
+    absent : dict of str to str
+        Fitted attributes that users may look for and this part has none of, with the reason, the second half of a sentence.
     """
 
     citation = ""
     options_used = None
+    absent = {}
 
     def __cinit__(self, *args, **kwargs):
         self._arguments = args, kwargs

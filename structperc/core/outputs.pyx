@@ -441,6 +441,8 @@ cdef class RankOutputs(LabelOutputs):
 cdef class ClassOutputs(LabelOutputs):
     """Unordered labels 1..r; a label is one atom of its own."""
 
+    absent = {"thresholds_": "its labels have no order; CuSumRank, PRank and IntervalPA are for ordered ones"}
+
     @property
     def n_atoms(self):
         return self.n_labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.access import Turn
-from structperc.core.errors import NotFittedError, PluginError
+from structperc.core.errors import NotFittedError, PluginError, shortened
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
@@ -386,7 +386,7 @@ class Engine:
     def __getattr__(self, name):
         """Fitted attributes that the parts document, such as coef_ and thresholds_."""
         model = self.model if "_model" in self.__dict__ else None
-        if name.endswith("_") and not name.startswith("_"):
+        if is_fitted_name(name):
             if name == "model_":
                 return type(self).model_.fget(self)
             if model is None:
@@ -398,9 +398,21 @@ class Engine:
                 return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
             try:
                 return model.attribute(name)
-            except NoAttribute:
-                pass
+            except NoAttribute as error:
+                raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes()) from None
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def fitted_attributes(self) -> list[str]:
+        """The names of what training has made known, in order; none before."""
+        model = self.model
+        if model is None:
+            return []
+        absent = {"classes_": model.context.labels, "feature_names_in_": model.context.feature_names, "online_predictions_": model.online}
+        own = {name for name in vars(type(self)) if is_fitted_name(name)} | {"feature_names_in_"} | model.attributes().keys()
+        return sorted(own - {name for name, found in absent.items() if found is None})
+
+    def __dir__(self):
+        return sorted({name for name in super().__dir__() if not is_fitted_name(name)} | set(self.fitted_attributes()))
 
     def citation(self) -> str:
         """BibTeX of exactly the methods in use, one entry for each key."""
@@ -448,6 +460,11 @@ class Engine:
 
     def __repr__(self):
         return f"Engine({', '.join([repr(self.problem), *(f'{name}={value!r}' for name, value in changed_options(self).items())])})"
+
+
+def is_fitted_name(name) -> bool:
+    """Whether a name is one of what training makes known."""
+    return name.endswith("_") and not name.startswith("_")
 
 
 def read_for(model, X, offsets, lengths, groups, allowed=None):

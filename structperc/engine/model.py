@@ -23,8 +23,23 @@ from structperc.engine.scaling import Scaling
 from structperc.reading import matrices
 
 
-class NoAttribute(Exception):
-    """No part documents a fitted attribute of this name."""
+class NoAttribute(AttributeError):
+    """No part documents a fitted attribute of this name; the owner's name begins the sentence."""
+
+    def __init__(self, owner, rest):
+        super().__init__(owner, rest)
+        self.rest = rest
+
+    def __str__(self):
+        return " ".join(self.args)
+
+    def of(self, owner):
+        """The same error of an object that stands for this one."""
+        return NoAttribute(owner, self.rest)
+
+    def listing(self, known):
+        """The same error with what there is."""
+        return NoAttribute(self.args[0], f"{self.rest} It has {', '.join(known)}.")
 
 
 @attrs.define(eq=False)
@@ -83,12 +98,18 @@ class Model:
     @reading
     def attribute(self, name):
         """The fitted attribute of this name, where a part documents it."""
+        known = self.attributes()
+        if name in known:
+            return known[name]()
+        reasons = [part.absent[name] for _, part in self.parts.items() if name in part.absent]
+        raise NoAttribute("this model", f"has no {name}" + (f": {reasons[0]}." if reasons else "."))
+
+    def attributes(self) -> dict:
+        """What the parts show as fitted attributes: functions by name; of equal names that of the first part."""
         parts = self.parts
-        for part in (parts.trainer, parts.weights, parts.features, parts.outputs):
-            known = part.attributes(parts.weights)
-            if name in known and (part is not parts.features or parts.weights.vector() is not None):
-                return known[name]()
-        raise NoAttribute
+        shown = [part.attributes(parts.weights) for part in (parts.outputs, parts.features, parts.weights, parts.trainer)
+                 if part is not parts.features or parts.weights.vector() is not None]
+        return {name: show for known in shown for name, show in known.items()}
 
     def feature_name(self, j) -> str:
         """What column j is called: by X, by the reader, or x[j]."""

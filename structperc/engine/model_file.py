@@ -365,7 +365,8 @@ def _unpickled(cls, problem, arguments, training):
         objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]
         functions = {name: getattr(engine, name) for name in PLAIN if callable(getattr(engine, name))}
         functions |= {name: value for name, value in engine.plugin_options.items() if callable(value)}
-        engine.model = made(cls, *training, objects, functions, "the pickled model").model
+        kept = made(cls, *training, objects, functions, "the pickled model")
+        engine.model, engine.notes = kept.model, kept.notes
     return engine
 
 

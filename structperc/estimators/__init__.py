@@ -5,6 +5,7 @@ own tools works without it.
 """
 
 from structperc.estimators.conformal import OrdinalConformal
+from structperc.estimators.keeping import load
 from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, StructuredClassifier
 from structperc.estimators.ranking_svm import RankingSVM
 from structperc.estimators.rankings import LatentRanker
@@ -13,4 +14,4 @@ from structperc.estimators.sequences import SequenceTagger
 from structperc.estimators.structured import StructuredEstimator
 
 __all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "OrdinalConformal", "PRank", "RankingSVM", "ScoreCard", "SequenceTagger",
-           "StructuredClassifier", "StructuredEstimator"]
+           "StructuredClassifier", "StructuredEstimator", "load"]

@@ -6,13 +6,16 @@ import numbers
 import warnings
 from typing import ClassVar
 
-import attrs
 import numpy as np
 
+from structperc.callbacks import progress
 from structperc.engine import Engine, plugins
-from structperc.engine.options import ENGINE_OPTIONS, same
-from structperc.errors import DataError, OptionError, UnusedOption
-from structperc.estimators.parameters import Parameters, not_fitted
+from structperc.engine.engine import is_fitted_name
+from structperc.engine.model import NoAttribute
+from structperc.engine.options import ENGINE_OPTIONS, read_plugins, same
+from structperc.errors import DataError, ModelFormatError, OptionError, UnusedOption
+from structperc.estimators import keeping
+from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
 from structperc.reading import matrices
 from structperc.reading.readers import Reader
 
@@ -52,14 +55,15 @@ PARAMETERS = """
         Further plugins; a later one replaces single hot spots of an earlier one. Clones share the objects; of a class each
         fit makes its own.
     plugin_options : dict, optional
-        Options that the plugins declare. A grid or `set_params` reaches each as `plugin_options__NAME`."""
+        Options that the plugins declare. A grid or `set_params` reaches each as `plugin_options__NAME`.
+    verbose : int, default 0
+        1: show on standard error how training goes on, by a bar in terminals and notebooks, by a line for every tenth in logs."""
 
-KERNEL_PLUGIN = "dual-kernel"
 KERNEL_OPTIONS = ("gamma", "degree", "coef0")      # that are for a kernel alone
 
 ATTRIBUTES = """
     engine_ : Engine
-        What was trained; `engine_.save(path)` writes it without pickle, `Engine.load(path)` reads it.
+        What was trained.
     classes_ : ndarray
         The labels in order.
     n_features_in_ : int
@@ -81,25 +85,20 @@ ATTRIBUTES = """
 
 
 def declared(cls):
-    """An estimator: its fields are its parameters, stored as they are given.
-
-    The texts that it shares are written into its docstring, and it is known by its public address.
-    """
-    cls = attrs.define(slots=False, eq=False, repr=False, kw_only=True)(cls)
+    """An estimator: the texts that it shares are written into its docstring, and it is known by its public address."""
     cls.__module__ = "structperc.estimators"
-    for name, text in cls.texts.items():
+    for name, text in cls._texts.items():
         cls.__doc__ = cls.__doc__ and cls.__doc__.replace(f"{{{name}}}", text.strip())
     return cls
 
 
-@attrs.define(slots=False, eq=False, repr=False, kw_only=True)
 class EngineEstimator(Parameters):
     """An engine made from the parameters at each fit.
 
-    `texts` are the parts of docstrings that estimators share.
+    `_texts` are the parts of docstrings that estimators share.
     """
 
-    texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    _texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
 
     loss: object = None
     margin: float = 1.0
@@ -117,6 +116,7 @@ class EngineEstimator(Parameters):
     coef0: float = 0.0
     plugins: object = ()
     plugin_options: object = None
+    verbose: int = 0
 
     def citation(self) -> str:
         """BibTeX of exactly the methods in use."""
@@ -126,10 +126,47 @@ class EngineEstimator(Parameters):
     def n_iter_(self):
         return len(self._trained().mistakes_)
 
+    def save(self, path):
+        """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
+
+        `Engine.load` reads the file as well.
+        """
+        self._trained().save(path)
+
+    @classmethod
+    def load(cls, path, plugins=(), **options):
+        """Reads a model that `save` wrote; `structperc.estimators.load` does so whatever the class.
+
+        Parameters
+        ----------
+        path : path or file opened for bytes
+        plugins : sequence of plugin objects or components
+            The objects that were passed to the constructor and have no name.
+        **options
+            The functions that were passed to the constructor, such as a kernel; a model file knows only their names.
+
+        Raises
+        ------
+        ModelFormatError, PluginError, OptionError, OSError
+        """
+        engine = Engine.load(path, plugins, **options)
+        address = keeping.address_noted(engine)
+        if address != keeping.address_of(cls):
+            raise ModelFormatError(f"the model was written by {address}, not by {cls.__name__}; structperc.estimators.load reads any.")
+        return keeping.restored(cls, engine)
+
+    def __dir__(self):
+        trained = (*self.engine_.fitted_attributes(), "engine_", "n_iter_", "unused_parameters_") if "engine_" in vars(self) else ()
+        return sorted({name for name in super().__dir__() if not is_fitted_name(name)}.union(trained))
+
     def __getattr__(self, name):
         """What training made known: the engine's attributes."""
-        if name.endswith("_") and not name.startswith("_"):
-            return getattr(self._trained(), name)
+        if is_fitted_name(name):
+            engine = self._trained()
+            try:
+                return getattr(engine, name)
+            except NoAttribute as error:
+                raise error.of(type(self).__name__) from None
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self):
@@ -143,7 +180,7 @@ class EngineEstimator(Parameters):
     def _engine(self, **changed) -> Engine:
         """A new engine with these parameters."""
         options = {**self.get_params(deep=False), **changed}
-        plugin_options = options.pop("plugin_options") or {}
+        plugin_options, verbose = options.pop("plugin_options") or {}, options.pop("verbose")
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
@@ -152,6 +189,8 @@ class EngineEstimator(Parameters):
             unused = self._drop_kernel(options)
         elif hasattr(options["plugins"], "__iter__") and not isinstance(options["plugins"], str):       # else the engine refuses them
             options["plugins"] = (KERNEL_PLUGIN, *options["plugins"])
+        if verbose:
+            options["plugins"] = (*read_plugins("plugins", options["plugins"]), progress())
         engine = Engine(options.pop("problem"), **options, **plugin_options)
         self._unused = tuple(unused)
         return engine
@@ -161,7 +200,7 @@ class EngineEstimator(Parameters):
         del options["kernel"]
         unused = []
         for name in KERNEL_OPTIONS:
-            value, default = options.pop(name), attrs.fields_dict(type(self))[name].default
+            value, default = options.pop(name), self._declared[name]
             if not (same(value, default) or isinstance(value, numbers.Real) and value == default):
                 unused.append(name)
         return unused
@@ -189,6 +228,7 @@ class EngineEstimator(Parameters):
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
+            engine.notes[keeping.NOTE] = keeping.described(self, self._unused)
             kept = {"engine_": engine, "_trained_with": self.get_params(deep=False), "unused_parameters_": self._unused}
             vars(self).update(kept)         # all of them at once, whenever Ctrl-C comes
         return self
@@ -217,22 +257,17 @@ class EngineEstimator(Parameters):
         """Whether X holds kernel values, so that folds cut its columns as well."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _refuse_none(self, y) -> None:
-        if y is None:
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
 
-
-@attrs.define(slots=False, eq=False, repr=False, kw_only=True)
 class LabelledEstimator(EngineEstimator):
-    """One whose outputs are made of labels; `labelled` is what has one label each."""
+    """One whose outputs are made of labels; `_labelled` is what has one label each."""
 
-    labelled: ClassVar[str] = "row"
+    _labelled: ClassVar[str] = "row"
 
     classes: object = None
 
     def _check_trained(self, engine) -> None:
         if not hasattr(engine, "classes_"):
-            raise OptionError(f"{type(self).__name__} predicts one label per {self.labelled}, but the outputs of "
+            raise OptionError(f"{type(self).__name__} predicts one label per {self._labelled}, but the outputs of "
                               f"problem={engine.problem!r} have no labels; use structperc.Engine({engine.problem!r}).")
 
     def _continued(self, classes) -> Engine:

@@ -88,7 +88,7 @@ class OrdinalConformal(WrappedRanker):
         self.estimator, self.coverage, self.calibration_size, self.prefit = estimator, coverage, calibration_size, prefit
         self.decay, self.classes, self.random_state = decay, classes, random_state
 
-    def fit(self, X, y):
+    def fit(self, X, y=None):
         """Trains the estimator on some rows and measures the others; with `prefit` it measures all.
 
         Parameters
@@ -105,6 +105,7 @@ class OrdinalConformal(WrappedRanker):
         self._check()
         if self.prefit:
             return self.calibrate(X, y)
+        self._refuse_none(X, y)
         X, (labels, codes) = sliceable(X), self._read_labels(y)
         n = n_rows_of(X)
         if n != len(codes):

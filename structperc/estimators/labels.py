@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
 import numpy as np
 
 from structperc import metrics
@@ -32,7 +31,6 @@ COLUMNS = """
         Names of the columns, when X had names and all were strings."""
 
 
-@attrs.define(slots=False, eq=False, repr=False, kw_only=True)
 class LabelEstimator(LabelledEstimator):
     """One label per row.
 
@@ -40,15 +38,15 @@ class LabelEstimator(LabelledEstimator):
     standardised: averaging and shuffling matter most, "pa2" with loss_weight=1 beats the perceptron slightly.
     """
 
-    texts: ClassVar[dict] = {"parameters": LABELS + PARAMETERS, "attributes": ATTRIBUTES + COLUMNS}
-    routed: ClassVar[dict] = {"fit": ("sample_weight",), "partial_fit": ("classes", "sample_weight"), "score": ("sample_weight",)}
+    _texts: ClassVar[dict] = {"parameters": LABELS + PARAMETERS, "attributes": ATTRIBUTES + COLUMNS}
+    _routed: ClassVar[dict] = {"fit": ("sample_weight",), "partial_fit": ("classes", "sample_weight"), "score": ("sample_weight",)}
 
     update: str = "pa2"
     loss_weight: float = 1.0
     epochs: int = 20
     scale: object = "auto"
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Trains from nothing.
 
         Parameters
@@ -64,10 +62,10 @@ class LabelEstimator(LabelledEstimator):
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        y = self._labels(y, named=self.classes is not None)
+        y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         Parameters
@@ -83,7 +81,7 @@ class LabelEstimator(LabelledEstimator):
         self
         """
         engine = self._continued(classes)
-        y = self._labels(y, named=hasattr(engine, "classes_") or engine.classes is not None)
+        y = self._labels(X, y, named=hasattr(engine, "classes_") or engine.classes is not None)
         if "engine_" in vars(self):
             self._compare(X)
         return self._train(engine, "partial_fit", X, y, sample_weight=sample_weight)
@@ -142,9 +140,28 @@ class LabelEstimator(LabelledEstimator):
         """The scores of the atoms that labels are made of, shape (n_samples, n_atoms); see the problem's plugin."""
         return self._trained_for(X).atom_scores(X)
 
-    def explain(self, x):
-        """Why x got its prediction: the winner's score minus the runner-up's, split exactly by atom and feature."""
-        return self._trained().explain(x)
+    def predict_marginals(self, X):
+        """How probable each atom of labels is, shape (n_samples, n_atoms), as labels are by `predict_proba`.
+
+        Of ranks column k says how probable a rank above `classes_[k]` is; atoms of classes are the labels themselves.
+        """
+        found = self._trained_for(X).predict_marginals(X)
+        return np.stack(found) if len(found) else np.zeros((0, 0))
+
+    def margins(self, X):
+        """By how much the best label of each row leads the second best, shape (n_samples,); 0: a tie."""
+        return self._trained_for(X).margins(X)
+
+    def explain(self, x, against=None):
+        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`.
+
+        Parameters
+        ----------
+        x : one row
+        against : label, optional
+            The rival; without it the runner-up.
+        """
+        return self._trained().explain(x, against=against)
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know; folds are stratified as for any classifier."""
@@ -159,9 +176,9 @@ class LabelEstimator(LabelledEstimator):
         self._compare(X)
         return engine
 
-    def _labels(self, y, named):
+    def _labels(self, X, y, named):
         """y as the engine takes it; `named`: the labels are known already."""
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         y = as_column(y)
         if not named and ordered_categories(y) is None:
             refuse_continuous(y)
@@ -277,14 +294,14 @@ class PRank(ThresholdEstimator):
     [1, 3]
     """
 
-    routed: ClassVar[dict] = {**ThresholdEstimator.routed, "fit": ("sample_weight", "costs")}
+    _routed: ClassVar[dict] = {**ThresholdEstimator._routed, "fit": ("sample_weight", "costs")}
 
     update: str = "perceptron"
     loss_weight: float = 0.0
     variant: str = "structured"
     pocket: object = False
 
-    def fit(self, X, y, sample_weight=None, costs=None):
+    def fit(self, X, y=None, sample_weight=None, costs=None):
         """Trains from nothing.
 
         Parameters
@@ -306,11 +323,11 @@ class PRank(ThresholdEstimator):
             return super().fit(X, y, sample_weight)
         if not self.pocket and not self.loss_weight:
             raise OptionError("costs has no effect with pocket=False and loss_weight=0, where no step depends on it; set pocket=True.")
-        y = self._labels(y, named=self.classes is not None)
+        y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
         """One pass over a part of the data, continuing from what fit or partial_fit learned; not with `pocket`, which compares all rows.
 
         Parameters
@@ -387,14 +404,14 @@ class IntervalPA(ThresholdEstimator):
     [1, 3]
     """
 
-    texts: ClassVar[dict] = {"shared": PARAMETERS[PARAMETERS.index("    average :"):], "attributes": ATTRIBUTES + COLUMNS}
+    _texts: ClassVar[dict] = {"shared": PARAMETERS[PARAMETERS.index("    average :"):], "attributes": ATTRIBUTES + COLUMNS}
 
     update: str = "exact-pa1"
     C: object = None
     loss_weight: float = 0.0
     unrated: str = "refuse"
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Trains from nothing.
 
         Parameters
@@ -419,18 +436,18 @@ class IntervalPA(ThresholdEstimator):
         1 is every row inside its interval, 0 every row at the other end of the scale. y takes all forms that `fit` does; of exact
         labels it is the score of the other estimators of ranks.
         """
-        y = self._labels(y, named=True)
+        y = self._labels(X, y, named=True)
         low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.classes_, self.unrated)
         if sample_weight is not None and self.unrated == "skip":
             sample_weight = np.asarray(sample_weight)[~without_ends(y)]
         return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), sample_weight) / (n_labels - 1)
 
-    def _labels(self, y, named):
+    def _labels(self, X, y, named):
         """y as the engine takes it; arrays of one column are flattened."""
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         ends = find_ends(y)
         if ends is None:
-            return y if self.unrated == "skip" and is_listed(y) and without_ends(y).any() else super()._labels(y, named)
+            return y if self.unrated == "skip" and is_listed(y) and without_ends(y).any() else super()._labels(X, y, named)
         if not named and ends.real is None:
             for values in (ends.low, ends.high):
                 refuse_continuous(values)

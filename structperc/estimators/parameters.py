@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import functools
 import inspect
 import sys
-from typing import ClassVar
+import types
+from collections.abc import Iterator
 
 from structperc.engine.options import same
-from structperc.errors import NotFittedError, OptionError
+from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.extras import require
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
+KERNEL_PLUGIN = "dual-kernel"                 # comes with the parameter kernel
 ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
 
 
@@ -39,10 +42,22 @@ def offered_if(condition):
 class Parameters:
     """get_params, set_params, repr, clone and metadata requests, all from the constructor's signature.
 
-    `routed` names the metadata that each method takes.
+    A class whose body declares parameters, `NAME: TYPE = DEFAULT`, gets a constructor that takes these and those of its bases by name
+    and stores them as they are given. `_routed` names the metadata that each method takes.
     """
 
-    routed: ClassVar[dict] = {}
+    _declared = types.MappingProxyType({})      # parameters and their defaults
+    _routed = types.MappingProxyType({})
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        annotated = inspect.get_annotations(cls)
+        own = {name: vars(cls)[name] for name in annotated if not name.startswith("_")}
+        for name in (*own, *(("__annotations__",) if annotated else ())):
+            delattr(cls, name)          # a parameter is looked up in the estimator, and help() shows the constructor
+        if own:
+            cls._declared = {**cls._declared, **own}
+            cls.__init__ = constructor(cls)
 
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters by name; deep: also the entries of those that are dicts or estimators, as NAME__KEY."""
@@ -67,10 +82,13 @@ class Parameters:
                 setattr(self, name, {**(getattr(self, name) or {}), key: value} if key else value)
         return self
 
-    def __repr__(self):
+    def _changed(self) -> dict:
+        """The parameters that are not at their defaults."""
         defaults = inspect.signature(type(self)).parameters
-        shown = [f"{name}={value!r}" for name, value in self.get_params(deep=False).items() if not same(value, defaults[name].default)]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, defaults[name].default)}
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"
 
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
@@ -86,7 +104,7 @@ class Parameters:
 
         asked = vars(self).get("_requests", {})
         routing = MetadataRequest(owner=self)
-        for method, names in self.routed.items():
+        for method, names in self._routed.items():
             for name in names:
                 getattr(routing, method).add_request(param=name, alias=asked.get((method, name)))
         return routing
@@ -103,12 +121,41 @@ class Parameters:
         """Whether metadata routing passes these to score."""
         return self._request("score", requests)
 
+    def _refuse_none(self, X, y) -> None:
+        """y must be given, apart from X: pairs are no X."""
+        if y is None:
+            apart = f" X is a {type(X).__name__}; of pairs, pass both halves: X, y = zip(*pairs)." if isinstance(X, Iterator) else ""
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.{apart}")
+
     def _request(self, method, requests):
         for name in requests:
-            if name not in self.routed[method]:
-                raise TypeError(f"{method} takes no metadata {name!r}; expected {' or '.join(map(repr, self.routed[method]))}.")
+            if name not in self._routed[method]:
+                raise TypeError(f"{method} takes no metadata {name!r}; expected {' or '.join(map(repr, self._routed[method]))}.")
         self._requests = {**vars(self).get("_requests", {}), **{(method, name): value for name, value in requests.items()}}
         return self
+
+
+def constructor(cls):
+    """The `__init__` of a class that declares parameters."""
+    declared = cls._declared
+
+    def __init__(self, **parameters):
+        for name in parameters:
+            if name not in declared:
+                raise unknown_parameter(type(self).__name__, name, declared)
+        vars(self).update({**declared, **parameters})
+
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in declared.items()]
+    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+    __init__.__signature__ = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *named])
+    return __init__
+
+
+def unknown_parameter(owner, name, known) -> OptionError:
+    """The error of a parameter that an estimator does not have."""
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"Its parameters are {', '.join(sorted(known))}."
+    return OptionError(f"{owner} has no parameter {name!r}. {hint}")
 
 
 def is_estimator(value) -> bool:

@@ -85,8 +85,8 @@ class RankingSVM(Parameters):
     True
     """
 
-    texts: ClassVar[dict] = {}
-    routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "score": QUERIES}
+    _texts: ClassVar[dict] = {}
+    _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "score": QUERIES}
 
     C: float = 1.0
     loss: str = "hinge"
@@ -94,7 +94,7 @@ class RankingSVM(Parameters):
     max_iter: int = 1000
     warm_start: bool = False
 
-    def fit(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None):
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None):
         """Trains.
 
         Parameters
@@ -120,6 +120,7 @@ class RankingSVM(Parameters):
             Also where no query has rows of different relevance.
         """
         self._check()
+        self._refuse_none(X, y)
         queries = Queries(X, y, one_name(groups, qid), lengths, sample_weight, self.C)
         solver = SOLVERS[self.loss](queries.problem, self.tol, self.max_iter)
         if self.warm_start and "_solution" in vars(self):

@@ -79,8 +79,8 @@ class LatentRanker(EngineEstimator):
     [0, 1]
     """
 
-    texts: ClassVar[dict] = {"parameters": SHARED, "attributes": ABOUT_TRAINING + COLUMNS}
-    routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "partial_fit": (*QUERIES, "sample_weight"), "predict": QUERIES,
+    _texts: ClassVar[dict] = {"parameters": SHARED, "attributes": ABOUT_TRAINING + COLUMNS}
+    _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "partial_fit": (*QUERIES, "sample_weight"), "predict": QUERIES,
                               "score": (*QUERIES, "sample_weight")}
 
     k: int = 10
@@ -93,7 +93,7 @@ class LatentRanker(EngineEstimator):
     loss_weight: float = 5.0
     epochs: int = 30
 
-    def fit(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None):
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None):
         """Trains from nothing.
 
         Parameters
@@ -122,7 +122,7 @@ class LatentRanker(EngineEstimator):
         """
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
 
-    def partial_fit(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None):
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None):
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
@@ -180,7 +180,7 @@ class LatentRanker(EngineEstimator):
         float
             The share of the k places with a document of at least the relevance `relevant`, whatever `loss` is trained for.
         """
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         self._compare(X)
         engine = self._trained()
         data = self._queries(X, groups, qid, lengths)
@@ -207,7 +207,7 @@ class LatentRanker(EngineEstimator):
         return super()._engine(problem="latent-ranking", **changed)
 
     def _learn(self, engine, method, X, y, groups, qid, lengths, sample_weight):
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         groups = one_name(groups, qid)
         need_groups(X, groups, lengths)
         y = y if is_nested(y) else as_column(y)

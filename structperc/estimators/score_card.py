@@ -99,7 +99,7 @@ class ScoreCard(WrappedRanker):
         self.estimator, self.max_points, self.bins, self.digits = estimator, max_points, bins, digits
         self.classes, self.random_state = classes, random_state
 
-    def fit(self, X, y):
+    def fit(self, X, y=None):
         """Trains the estimator and writes the card.
 
         Parameters
@@ -114,6 +114,7 @@ class ScoreCard(WrappedRanker):
             A failed fit leaves it as it was.
         """
         self._check()
+        self._refuse_none(X, y)
         rows, (labels, codes) = self._read(X), self._read_labels(y)
         values = rows.X.astype(float)
         if len(values) != len(codes):

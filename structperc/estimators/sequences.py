@@ -91,9 +91,9 @@ class SequenceTagger(LabelledEstimator):
     [['D', 'N', 'V']]
     """
 
-    texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
-    labelled: ClassVar[str] = "token"
-    routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight"), "partial_fit": (*WHERE, "classes", "sample_weight"),
+    _texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    _labelled: ClassVar[str] = "token"
+    _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight"), "partial_fit": (*WHERE, "classes", "sample_weight"),
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
     update: str = "perceptron"
@@ -109,7 +109,7 @@ class SequenceTagger(LabelledEstimator):
     template: object = None
     columns: object = None
 
-    def fit(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None):
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None):
         """Trains from nothing.
 
         Parameters
@@ -139,11 +139,11 @@ class SequenceTagger(LabelledEstimator):
         DataError
             Naming the sentence and token at fault.
         """
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None):
+    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None):
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         The first call fixes the labels and, unless `n_hashed` is set, the features; later ones ignore features that it lacked.
@@ -160,7 +160,7 @@ class SequenceTagger(LabelledEstimator):
         -------
         self
         """
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._continued(classes), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,
                            sample_weight=sample_weight)
@@ -235,7 +235,7 @@ class SequenceTagger(LabelledEstimator):
         -------
         float
         """
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
         predicted = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))

@@ -59,8 +59,8 @@ class StructuredEstimator(EngineEstimator):
     -0.0
     """
 
-    texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
-    routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight", "costs"), "partial_fit": (*WHERE, "sample_weight", "costs"),
+    _texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight", "costs"), "partial_fit": (*WHERE, "sample_weight", "costs"),
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
     problem: object = None
@@ -73,7 +73,7 @@ class StructuredEstimator(EngineEstimator):
     fit_intercept: bool = True
     classes: object = None
 
-    def fit(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
         """Trains from nothing.
 
         Parameters
@@ -96,13 +96,13 @@ class StructuredEstimator(EngineEstimator):
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
                            costs=costs)
 
-    def partial_fit(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
+    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
         """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`."""
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         engine = vars(self).get("engine_")
         if engine is not None:
             self._refuse_changes()
@@ -139,7 +139,7 @@ class StructuredEstimator(EngineEstimator):
         sample_weight : array-like of shape (n_examples,), optional
             What each example counts.
         """
-        self._refuse_none(y)
+        self._refuse_none(X, y)
         engine = self._trained_for(X)
         predicted = engine.predict(X, lengths=lengths, groups=groups, allowed=allowed)
         losses = metrics.losses(engine, X, y, lengths=lengths, groups=groups, predicted=predicted)

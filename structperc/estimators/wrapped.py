@@ -41,8 +41,6 @@ class WrappedRanker(RankScore, Parameters):
 
     def _read_labels(self, y):
         """The labels in order, and y as codes 1..K."""
-        if y is None:
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = as_column(y)
         if np.ndim(y) != 1:
             raise DataError(f"y has {np.ndim(y)} dimensions; expected one label for each row.")

@@ -144,7 +144,7 @@ def made(make, **options):
 def options_of(make, **changed):
     """What the engine is told: the estimator's own parameters, without those of a kernel."""
     options = {**make().get_params(), **changed}
-    dropped = ("problem", "plugin_options", "kernel", "gamma", "degree", "coef0")
+    dropped = ("problem", "plugin_options", "verbose", "kernel", "gamma", "degree", "coef0")
     return {name: value for name, value in options.items() if name not in dropped}
 
 
@@ -186,8 +186,10 @@ def test_parameters_are_documented_with_their_defaults(make):
 def test_what_a_problem_lacks_is_no_parameter():
     assert "fit_intercept" not in inspect.signature(PRank).parameters
     assert "variant" not in inspect.signature(CuSumRank).parameters
-    with pytest.raises(TypeError):
+    with pytest.raises(OptionError, match="PRank has no parameter 'fit_intercept'. Its parameters are C, average, "):
         PRank(fit_intercept=False)
+    with pytest.raises(OptionError, match="CuSumRank has no parameter 'epoch'. Did you mean 'epochs'?"):
+        CuSumRank(epoch=5)
 
 
 def test_repr_shows_what_was_changed():
@@ -409,7 +411,11 @@ def test_real_numbers_are_a_regression_target_unless_they_are_named(make):
 
 def test_y_is_asked_for():
     with pytest.raises(DataError, match="PRank requires y to be passed, but the target y is None."):
-        PRank().fit([[0.0], [1.0]], None)
+        PRank().fit([[0.0], [1.0]])
+    pairs = zip([[0.0], [1.0]], [1, 2], strict=True)
+    for estimator in (PRank(), estimators.RankingSVM(), estimators.SequenceTagger(), estimators.OrdinalConformal(PRank())):
+        with pytest.raises(DataError, match=rf"{type(estimator).__name__} requires y.* X is a zip; of pairs, pass both halves"):
+            estimator.fit(pairs)
 
 
 # ---- columns ----

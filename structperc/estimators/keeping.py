@@ -1,0 +1,123 @@
+"""Estimators in model files: the engine's file, with the class and its parameters among the engine's notes."""
+
+from __future__ import annotations
+
+import importlib
+import math
+
+from structperc.engine import Engine
+from structperc.engine import plugins as registry
+from structperc.engine.options import ENGINE_OPTIONS
+from structperc.errors import ModelFormatError, OptionError
+from structperc.estimators.parameters import KERNEL_PLUGIN
+
+NOTE = "estimator"
+HOME = "structperc.estimators"
+
+
+def load(path, plugins=(), **options):
+    """Reads what `save` of any estimator, or of an engine, wrote.
+
+    Parameters
+    ----------
+    path : path or file opened for bytes
+    plugins : sequence of plugin objects or components
+        The objects that were passed to the constructor and have no name.
+    **options
+        The functions that were passed to the constructor, such as a kernel; a model file knows only their names.
+
+    Returns
+    -------
+    estimator or Engine
+        Of the class that wrote the file.
+
+    Raises
+    ------
+    ModelFormatError, PluginError, OptionError, OSError
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from structperc.estimators import PRank, load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     PRank(epochs=5).fit([[-1.0], [0.0], [1.0]], [1, 2, 3]).save(os.path.join(folder, "ranks.model"))
+    ...     model = load(os.path.join(folder, "ranks.model"))
+    >>> model, model.predict([[0.9]]).tolist()
+    (PRank(epochs=5), [3])
+    """
+    engine = Engine.load(path, plugins, **options)
+    return restored(class_noted(engine), engine) if NOTE in engine.notes else engine
+
+
+def described(estimator, unused) -> dict:
+    """What is noted of an estimator: its class, the parameters that JSON has, and the names of those that the engine holds."""
+    changed = estimator._changed()
+    entries = changed.pop("plugin_options", None) or {}
+    plain = {name: value for name, value in changed.items() if is_plain(value)}
+    return {"class": address_of(type(estimator)), "parameters": plain,
+            "plugin_options": {name: value for name, value in entries.items() if is_plain(value)},
+            "held": [name for name in changed if name not in plain],
+            "held_plugin_options": [name for name, value in entries.items() if not is_plain(value)],
+            "unused": list(unused)}
+
+
+def restored(cls, engine):
+    """The estimator that an engine's notes tell of, around the engine."""
+    note = engine.notes[NOTE]
+    try:
+        parameters = {**note["parameters"], **{name: held(engine, name) for name in note["held"]}}
+        entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
+        estimator = cls(**parameters, **({"plugin_options": entries} if entries else {}))
+        unused = tuple(map(str, note["unused"]))
+    except (KeyError, TypeError, AttributeError, OptionError) as error:
+        raise ModelFormatError(f"the model tells of a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
+                               f"engine.") from None
+    estimator._unused = unused
+    return estimator._keep(engine)
+
+
+def held(engine, name):
+    """A parameter that the engine was made from and holds."""
+    if name == "problem" or name in ENGINE_OPTIONS:
+        value = getattr(engine, name)
+        return tuple(plugin for plugin in value if plugin != KERNEL_PLUGIN) if name == "plugins" else value
+    return engine.plugin_options[name]
+
+
+def class_noted(engine) -> type:
+    """The class in an engine's notes: one of structperc.estimators, or of a package with plugins; nothing else is imported."""
+    address = address_noted(engine)
+    module, _, name = address.partition(":")
+    packages = {entry.module.partition(".")[0] for entries in registry.discover().values() for entry in entries}
+    if module != HOME and module.partition(".")[0] not in packages:
+        raise ModelFormatError(f"the model was written by {address}, which is of no installed plugin; read it with that class, "
+                               f"{name}.load(path), or its engine with Engine.load(path).")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ModelFormatError(f"the model was written by {address}, which cannot be imported ({error}); Engine.load reads its "
+                               f"engine.") from None
+    if not (isinstance(found, type) and hasattr(found, "_declared")):
+        raise ModelFormatError(f"the model was written by {address}, which is no estimator; the file was written by hand.")
+    return found
+
+
+def address_noted(engine) -> str:
+    note = engine.notes.get(NOTE)
+    address = note.get("class") if isinstance(note, dict) else None
+    if not isinstance(address, str):
+        raise ModelFormatError("the model tells of no estimator; Engine.load or structperc.estimators.load reads it.")
+    return address
+
+
+def address_of(cls) -> str:
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def is_plain(value) -> bool:
+    """Whether JSON has the value and gives it back."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_plain, value))
+    if isinstance(value, dict):
+        return all(type(key) is str and is_plain(entry) for key, entry in value.items())
+    return value is None or type(value) in (bool, int, str) or type(value) is float and math.isfinite(value)
