@@ -83,10 +83,10 @@ the same command with --resume goes on from there and ends with the same model, 
 STREAM = """\
 larger than memory:
   With --stream the file is read part after part, and each epoch reads it anew. The model is that of a fit without --stream, bit by bit.
-  The rows are learned from in the order of the file; shuffle a sorted file first. A pass before the training finds the labels, unless
-  --classes names them, the number of features of svmlight, and the features of a template, unless --set n_hashed=N hashes them. Without
-  such a pass, and in one epoch, standard input (-) and pipes can be learned from. predict always works part after part; evaluate and
-  plot read all data at once.
+  With --set shuffle=true the rows of each part are shuffled; sort no file by its labels. A pass before the training finds the labels,
+  unless --classes names them, the number of features of svmlight, and the features of a template, unless --set n_hashed=N hashes
+  them. Without such a pass, and in one epoch, standard input (-) and pipes can be learned from. predict always works part after part;
+  evaluate and plot read all data at once.
     structperc fit cusum large.csv.gz --stream --target level --model level.model --set average=true
     zcat large.txt.gz | structperc fit sequence - --stream --columns word,chunk --classes B,I,O --set n_hashed=1048576 --model m
 """

@@ -12,7 +12,7 @@ CSV_FLAGS = {"separator": "--separator", "decimal": "--decimal", "encoding": "--
 TABLE_FLAGS = {"group": "--group", "weight": "--weight", **CSV_FLAGS}
 NAMED_COLUMNS = ("target", "group")
 NOTED = (*NAMED_COLUMNS, *CSV_FLAGS)        # what a model keeps of the table that it was trained on
-FRAMES = {"csv", "parquet"}
+FRAMES = {"csv", "parquet", "arrow"}
 
 
 @attrs.frozen

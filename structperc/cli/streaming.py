@@ -1,12 +1,12 @@
 """`structperc fit --stream`: training on a file part after part, with memory for one part and the model.
 
 What must be known of all data beforehand, their labels, their features and their number, is found by a pass over the file that trains
-nothing. The steps are then those of `fit` in the order of the file, to the last bit.
+nothing. The steps are then those of `fit` in the order of the file, to the last bit; `shuffle` mixes the examples of each part.
 """
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import attrs
 import numpy as np
@@ -17,10 +17,10 @@ from structperc.components import Outputs
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, ask, options_alone
 from structperc.engine.options import generator
-from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
-from structperc.errors import DataError, OptionError
+from structperc.errors import OptionError
 from structperc.files import svmlight
 from structperc.files.opening import can_be_read_again, name_of
+from structperc.streams import fit_stream
 
 
 def learn(engine, source, plugins, passed=None) -> Facts:
@@ -43,47 +43,28 @@ def learn(engine, source, plugins, passed=None) -> Facts:
         Those of the whole file.
     """
     refuse(engine, source, plugins)
-    prepared = survey(engine, source, plugins)
-    for epoch in range(1, engine.epochs + 1):
-        if engine.model is not None:
-            engine.model.streaming = False          # mistakes_ gets an entry of its own
-        facts, converged = None, True
-        with interrupted_as_such(engine), closing(parts(source, plugins, **prepared)) as tables:
-            for table in tables:
-                if getattr(table.y, "ndim", 1) == 2:
-                    refuse_intervals(table, outputs_of(engine), engine.problem)
-                facts = Facts.of(table) if facts is None else facts + Facts.of(table)
-                if table.weights is not None and not table.weights.any():
-                    continue
-                with counted_in(table, source.path):
-                    engine.partial_fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
-                converged &= engine.status_ == CONVERGED
-                if passed is not None:
-                    passed(epoch, table.n_examples)
-            if engine.model is None:
-                raise DataError("all sample weights are zero, so there is nothing to learn from.")
-            engine.model.status = CONVERGED if converged else MAX_EPOCHS
-        if converged:
-            break
-    return facts
+    prepared, facts = survey(engine, source, plugins), []
 
+    def read():
+        facts.clear()
+        return parts(source, plugins, **prepared)
 
-@contextmanager
-def interrupted_as_such(engine):
-    """Ctrl-C between two parts ends training like Ctrl-C within one."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if engine.model is not None and engine.model.mistakes:
-            engine.model.status = INTERRUPTED
-        raise
+    def learn_part(table):
+        if getattr(table.y, "ndim", 1) == 2:
+            refuse_intervals(table, outputs_of(engine), engine.problem)
+        facts.append(Facts.of(table) if not facts else facts.pop() + Facts.of(table))
+        if table.weights is not None and not table.weights.any():
+            return 0
+        with counted_in(table, source.path):
+            engine.partial_fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
+        return table.n_examples
+
+    fit_stream(engine, read, learn=learn_part, passed=passed, ahead=can_be_read_again(source.path))
+    return facts[0]
 
 
 def refuse(engine, source, plugins) -> None:
     """What cannot be had with one part of the data at a time."""
-    if engine.shuffle:
-        raise OptionError("--stream learns from the examples in the order of the file; leave shuffle out, and shuffle a sorted file "
-                          "first.")
     observers = [name for name in plugins if "structperc_epoch_end" in registry.load(name).hooks]
     if observers:
         raise OptionError(f"--plugin {observers[0]} observes epochs over all data, of which --stream has none; leave one of them out.")

@@ -158,7 +158,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
         steps.append(f"it did not converge: add --set epochs={max(1000, 10 * engine.epochs)}")
     elif engine.status_ == "max_epochs":
         switches = [f"--set {name}=true" for name in ("shuffle", "average")
-                    if not getattr(engine, name) and not (name == "shuffle" and arguments.stream) and acts(engine.parts_, name)]
+                    if not getattr(engine, name) and acts(engine.parts_, name)]
         if not levelled_off(engine.mistakes_):
             steps.append(f"it did not converge: add {' '.join([f'--set epochs={max(20, 2 * engine.epochs)}', *switches])}")
         elif switches:

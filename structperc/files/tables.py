@@ -13,8 +13,9 @@ from structperc.reading.groups import runs
 
 __all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks", "write_predictions", "write_table"]
 
-SUFFIXES = {".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".parquet": "parquet", ".pq": "parquet"}
-FORMATS = ("csv", "svmlight", "parquet")
+SUFFIXES = {".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".parquet": "parquet", ".pq": "parquet",
+            ".arrow": "arrow", ".feather": "arrow"}
+FORMATS = ("csv", "svmlight", "parquet", "arrow")
 
 
 @attrs.frozen(eq=False)
@@ -23,7 +24,7 @@ class Table:
 
     Attributes
     ----------
-    X : DataFrame of float64 (CSV, Parquet) or CSR matrix (svmlight)
+    X : DataFrame of float64 (CSV, Parquet, Arrow) or CSR matrix (svmlight)
     y : ndarray or None
         The target column; of shape (n, 2) where two columns hold the ends of intervals.
     weights : ndarray or None
@@ -52,7 +53,7 @@ class Table:
 
 
 def guess_format(path) -> str:
-    """"svmlight" for .svm, .svmlight and .libsvm, "parquet" for .parquet and .pq, compressed or not, else "csv"."""
+    """The format that a file's ending names, compressed or not, else "csv"."""
     return SUFFIXES.get(uncompressed_suffix(path), "csv")
 
 

@@ -1,4 +1,4 @@
-"""Reading Parquet: what comes out, whole and part by part, and which row and column an error names."""
+"""Reading Parquet and Arrow: what comes out, whole and part by part, and which row and column an error names."""
 
 import sys
 
@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from structperc.errors import DataError, MissingExtra
+from structperc.files.arrow import read_arrow, stream_arrow
 from structperc.files.parquet import read_parquet, stream_parquet
 
 
@@ -15,6 +16,30 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtra, match=r"reading Parquet files needs pyarrow; install structperc\[parquet\]"):
         read_parquet(tmp_path / "data.parquet")
+
+
+def test_arrow_files_are_tables_like_those_of_parquet(tmp_path):
+    feather = pytest.importorskip("pyarrow.feather")
+    path = tmp_path / "data.arrow"
+    frame = pd.DataFrame({"a": [1.5, 2, 3, 4], "day": ["m", "m", "t", "w"], "w": [1, 2, 0, 1], "y": ["low", "high", "low", "high"]})
+    feather.write_feather(frame, path, compression="lz4", chunksize=3)
+    whole = read_arrow(path, target="y", weight="w", features=["a"])
+    assert whole.X.to_numpy().tolist() == [[1.5], [2], [3], [4]] and whole.y.tolist() == ["low", "high", "low", "high"]
+    for rows in (1, 2, 3, 100):
+        parts = list(stream_arrow(path, target="y", weight="w", features=["a"], rows=rows))
+        assert max(len(part.y) for part in parts) == min(rows, 3) and [one for part in parts for one in part.weights] == [1, 2, 0, 1]
+        groups = list(stream_arrow(path, target="y", features=["a"], group="day", rows=rows))
+        assert [size for part in groups for size in np.diff(part.offsets)] == [2, 1, 1]
+    feather.write_feather(frame.assign(a=[1, 2, None, 4]), path)
+    with pytest.raises(DataError, match=r"data.arrow, row 3: column 'a' is nan, which is not finite"):
+        read_arrow(path, target="y", features=["a"])
+    content = path.read_bytes()
+    for broken in (b"", b"ARROW1", content[:-9], b"a,y\n1,2\n"):
+        path.write_bytes(broken)
+        with pytest.raises(DataError, match="data.arrow is damaged or no Arrow file"):
+            read_arrow(path, target="y")
+    with pytest.raises(FileNotFoundError):
+        read_arrow(tmp_path / "none.arrow", target="y")
 
 
 class TestParquet:

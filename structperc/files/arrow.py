@@ -1,0 +1,130 @@
+"""Arrow files (IPC files, Feather) as tables, whole or part by part; what Parquet shares with them."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.extras import require
+from structperc.files.frames import FrameFile
+from structperc.files.opening import STANDARD_INPUT
+from structperc.files.tables import Table
+
+__all__ = ["opened_arrow", "read_arrow", "stream_arrow"]
+
+
+def read_arrow(path, **options) -> Table:
+    """Reads a whole file; parameters and errors as of `stream_arrow`, but for `rows`."""
+    (table,) = stream_arrow(path, **options)
+    return table
+
+
+def stream_arrow(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
+    """Reads an Arrow file part by part, for data that are larger than memory; the file is mapped, not copied.
+
+    Parameters
+    ----------
+    path : path
+        Of an Arrow IPC file or a Feather file of version 2; no folder, and no standard input, since its contents are listed at its end.
+    target, features, weight, group, text_labels, as_text, keep, rows
+        As in `structperc.files.csv_tables.stream_csv`.
+
+    Yields
+    ------
+    Table
+
+    Raises
+    ------
+    DataError
+        For a damaged or empty file, a missing column, and an entry of X that is no finite number.
+    MissingExtra
+        When pyarrow is not installed.
+    """
+    with opened_arrow(path) as file:
+        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
+                               keep=keep, rows=rows)
+
+
+@contextmanager
+def opened_arrow(path):
+    """An `ArrowFile`."""
+    arrow = require("pyarrow", "reading Arrow files", "parquet")
+    ipc = require("pyarrow.ipc", "reading Arrow files", "parquet")
+    with readable(path, "Arrow", arrow), arrow.memory_map(str(path)) as file:
+        reader = ipc.open_file(file)
+        yield ArrowFile(path, reader.schema, lambda rows, columns: record_batches(reader, rows, columns))
+
+
+def record_batches(reader, rows, columns):
+    """The batches of a file, of at most so many rows; None: one of all."""
+    if rows is None:
+        table = reader.read_all()
+        yield table if columns is None else table.select(columns)
+        return
+    for i in range(reader.num_record_batches):
+        batch = reader.get_batch(i)
+        batch = batch if columns is None else batch.select(columns)
+        for first in range(0, batch.num_rows, rows):
+            yield batch.slice(first, rows)
+
+
+@contextmanager
+def readable(path, kind, arrow):
+    """Refuses standard input, and says of a damaged file that it is one."""
+    if path == STANDARD_INPUT:
+        raise DataError(f"{kind} cannot be read from standard input, since its contents are listed at its end; name a file.")
+    try:
+        yield
+    except (arrow.ArrowException, OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        if getattr(error, "errno", None) is not None:       # not there, a folder, not readable
+            raise
+        raise DataError(f"{path} is damaged or no {kind} file ({' '.join(str(error).split()):.200}); write it again, or name another "
+                        f"--format.") from None
+
+
+class ArrowFile(FrameFile):
+    """A file under reading whose parts come as tables or record batches of pyarrow.
+
+    Parameters
+    ----------
+    path : path
+    schema : pyarrow.Schema
+    batches : function (rows, columns)
+        Its parts, of at most so many rows (None: one of all), with these columns (None: all).
+    """
+
+    def __init__(self, path, schema, batches):
+        super().__init__(str(path), list(schema.names))
+        self.batches = batches
+        if len(self.columns) < len(self.header):
+            again = next(name for name in self.header if self.header.count(name) > 1)
+            raise DataError(f"{self.name} has two columns {again!r}; give every column a name of its own.")
+
+    def frames(self, rows=None, text=(), columns=None):
+        for part in self.batches(rows, columns):
+            frame = part.to_pandas(ignore_metadata=True)
+            for name in set(text):
+                frame[name] = as_text(frame[name])
+            yield frame
+
+    def distinct(self, targets):
+        found = []
+        for frame in self.frames(1 << 16, (), list(dict.fromkeys(targets))):
+            for target in targets:
+                column = frame[target].dropna()
+                values = column.to_numpy() if column.dtype.kind in "iufb" else as_text(column).str.strip().to_numpy(dtype=str)
+                found.append(np.unique(values))
+        if any(values.dtype.kind == "U" for values in found if len(values)):
+            found = [values.astype(str) for values in found]
+        if not any(map(len, found)):
+            raise self.without_rows()
+        labels = np.unique(np.concatenate([values for values in found if len(values)]))
+        return labels[labels != ""] if labels.dtype.kind == "U" else labels
+
+
+def as_text(column):
+    """A column as text, what is not there as the empty text."""
+    return column.astype(object).where(column.notna(), "").astype(str)

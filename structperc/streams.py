@@ -1,0 +1,230 @@
+"""Training on data larger than memory: part after part, the next one read while one is learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+
+import numpy as np
+
+from structperc.core.errors import DataError, OptionError
+from structperc.core.shuffle import shuffled
+from structperc.engine.options import generator
+from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
+
+__all__ = ["Slices", "fit_stream"]
+
+ROWS = 1 << 16          # of a slice
+END = object()
+
+
+def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True):
+    """Trains an engine on data of any size, with memory for two of their parts.
+
+    Each part is one chunk of `Engine.partial_fit`. In the order of the parts the steps are those of `Engine.fit` on all data at once, to
+    the last bit, as long as nothing scales. With `shuffle=True` the examples of each part come in a random order, and so do the parts of a
+    sequence; larger parts mix better.
+
+    Parameters
+    ----------
+    engine : Engine
+        Goes on from what it has learned, if anything. Its `classes` must be given where the first part lacks one. It makes `epochs` passes,
+        fewer where one brings no update.
+    parts : sequence, iterable, or function without arguments that returns an iterator
+        The data, anew for each epoch; an iterator suffices for one epoch. Each part is a pair (X, y), a dict of arguments of
+        `Engine.partial_fit`, or a `structperc.files.tables.Table`; examples in parts without any weight are left out.
+    learn : function of a part, optional
+        Learns from a part in place of `Engine.partial_fit`, and answers how many examples it has.
+    passed : function of two ints, optional
+        Told the epoch, from 1, and the number of examples of each part that has been learned from.
+    ahead : bool, default True
+        A thread reads the next part meanwhile. False: parts are read when they are due, as from a pipe that Ctrl-C must leave.
+
+    Returns
+    -------
+    Engine
+        The engine itself.
+
+    Raises
+    ------
+    OptionError
+        `epochs` above 1 for an iterator, or an observer of epochs among the plugins, who would miss the ends of most.
+    DataError
+        There is no part, or none with a weight. An error within a part leaves what earlier parts have taught.
+
+    Notes
+    -----
+    Cost: that of `fit`, where reading takes no longer than learning; else that of reading. Ctrl-C leaves the model of whole steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc.streams import Slices, fit_stream
+    >>> X, y = np.arange(8.0).reshape(8, 1) - 4, np.repeat([1, 2], 4)
+    >>> engine = fit_stream(Engine("cusum", classes=[1, 2], epochs=5), Slices(X, y, rows=3))
+    >>> engine.predict(X).tolist(), engine.mistakes_
+    ([1, 1, 1, 1, 2, 2, 2, 2], [1, 2, 0])
+    """
+    if engine.epochs > 1 and isinstance(parts, Iterator):
+        raise OptionError(f"epochs={engine.epochs}: an iterator gives its parts only once; pass a function that returns one.")
+    watching = [plugin.name for plugin in engine.loaded_plugins if "structperc_epoch_end" in plugin.hooks]
+    if watching:
+        raise OptionError(f"plugin {watching[0]} observes epochs over all data at once, of which a stream has none; leave it out, or "
+                          f"follow the parts by passed=.")
+    with drawing(engine) as random:
+        for epoch in range(1, engine.epochs + 1):
+            if not run_epoch(engine, reader_of(engine, parts, random), learn or learner(engine), passed, epoch, ahead):
+                break
+    return engine
+
+
+def run_epoch(engine, read, learn, passed, epoch, ahead) -> bool:
+    """One pass over all parts; says whether it has changed anything."""
+    if engine.model is not None:
+        engine.model.streaming = False          # mistakes_ gets an entry of its own
+    converged, n_parts = True, 0
+    with interrupted_as_such(engine), closing(read_ahead(read) if ahead else in_turn(read)) as source:
+        for part in source:
+            n_examples = learn(part)
+            n_parts += 1
+            if n_examples:
+                converged &= engine.status_ == CONVERGED
+            if passed is not None:
+                passed(epoch, n_examples)
+    if not n_parts:
+        raise DataError("there is no part to learn from.")
+    if engine.model is None:
+        raise DataError("all sample weights are zero, so there is nothing to learn from.")
+    engine.model.status = CONVERGED if converged else MAX_EPOCHS
+    return not converged
+
+
+@contextmanager
+def interrupted_as_such(engine):
+    """Ctrl-C between two parts ends training like Ctrl-C within one."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if engine.model is not None and engine.model.mistakes:
+            engine.model.status = INTERRUPTED
+        raise
+
+
+@contextmanager
+def drawing(engine):
+    """The generator of the whole training: the parts' orders and those within them."""
+    if not engine.shuffle:
+        yield None
+        return
+    given = engine.random_state
+    engine.random_state = generator(given) if engine.model is None else engine.model.context.random
+    try:
+        yield engine.random_state
+    finally:
+        engine.random_state = given
+
+
+# ---- parts ----
+
+
+def reader_of(engine, parts, random):
+    """A function that begins one pass over the parts."""
+    if callable(parts):
+        return parts
+    if random is not None and isinstance(parts, Sequence):
+        order = shuffled(len(parts), random)
+        return lambda: (parts[i] for i in order.tolist())
+    return lambda: iter(parts)
+
+
+def in_turn(read):
+    """Parts, each read when it is due."""
+    yield from read()
+
+
+def read_ahead(read):
+    """Parts, each read by a thread while the one before is in use."""
+    with ThreadPoolExecutor(1, "structperc-parts") as pool:
+        source = read()
+        coming = pool.submit(next, source, END)
+        try:
+            while (part := coming.result()) is not END:
+                coming = pool.submit(next, source, END)
+                yield part
+        finally:
+            coming.cancel()
+            if hasattr(source, "close"):
+                pool.submit(source.close).result()
+
+
+def learner(engine):
+    """Learns from a part by `partial_fit`; answers how many examples it has."""
+    def learn(part):
+        given = arguments_of(part)
+        weights = given.get("sample_weight")
+        if weights is None or np.any(weights):
+            before = 0 if engine.model is None else engine.parts_.weights.n_visited
+            engine.partial_fit(**given)
+            return engine.parts_.weights.n_visited - before
+        return 0
+
+    return learn
+
+
+def arguments_of(part) -> dict:
+    """A part as arguments of `Engine.partial_fit`."""
+    if isinstance(part, Mapping):
+        return dict(part)
+    if hasattr(part, "X") and hasattr(part, "y"):
+        return {"X": part.X, "y": part.y, "offsets": part.offsets, "sample_weight": part.weights}
+    if isinstance(part, (tuple, list)) and len(part) == 2:
+        return dict(zip(("X", "y"), part, strict=True))
+    raise DataError(f"a part is {type(part).__name__} {part!r:.60}; expected a pair (X, y), a dict of partial_fit's arguments, or a Table.")
+
+
+class Slices(Sequence):
+    """Consecutive rows of data that are sliced as they are used, such as memory-mapped files; nothing is copied.
+
+    Parameters
+    ----------
+    X : array, memory-mapped array, CSR matrix, data frame or list
+        A row for each example.
+    y : array or list
+        An answer for each example.
+    rows : int, default 65536
+        Examples of a slice.
+    **further : arrays or lists
+        Further arguments of `Engine.partial_fit` with an entry for each example, such as `sample_weight`.
+
+    Raises
+    ------
+    DataError
+        For different numbers of entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.streams import Slices
+    >>> slices = Slices(np.eye(5), [1, 2, 1, 2, 1], rows=2)     # np.load("X.npy", mmap_mode="r") in place of np.eye(5)
+    >>> len(slices), slices[2]["y"]
+    (3, [1])
+    """
+
+    def __init__(self, X, y, *, rows=ROWS, **further):
+        self.data, self.rows = {"X": X, "y": y, **{name: value for name, value in further.items() if value is not None}}, rows
+        if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
+            raise DataError(f"rows is {rows!r}; expected a whole number from 1 on.")
+        sizes = {name: value.shape[0] if hasattr(value, "shape") else len(value) for name, value in self.data.items()}
+        self.n_rows = sizes["X"]
+        for name, size in sizes.items():
+            if size != self.n_rows:
+                raise DataError(f"{name} has {size} entries, but X has {self.n_rows} rows; give one for each row.")
+
+    def __len__(self):
+        return -(-self.n_rows // self.rows)
+
+    def __getitem__(self, i):
+        i = range(len(self))[i]
+        return {name: value[i * self.rows:(i + 1) * self.rows] for name, value in self.data.items()}
