@@ -183,10 +183,10 @@ def report(raw):
         f"{seeds} random halves of the entities to learn from, the records of the other half to cluster; percent, means over the halves, "
         f"half the range of pairwise F1, CPU seconds of training and prediction. All learners see the same pairs and features "
         f"(similarity of names by Jaro and Winkler, other fields equal or not), not scaled. structperc: one example, `pa1`, C = {C:g}, "
-        f"{EPOCHS} epochs, mean weights, the loss in the search; C and the epochs were chosen on other halves of Febrl 1 and 3. `exact` is greedy in parts of "
-        f"more than {MOST_PAIRS} pairs, which early weights have, and not run on names alone in Febrl 2 and 3: nearly random scores make "
-        f"its programs too hard. The best threshold has the largest pairwise F1 on the training half, "
-        f"and so has what a link too few costs `trees`, among {MISSING}.",
+        f"{EPOCHS} epochs, mean weights, the loss in the search; C and the epochs were chosen on other halves of Febrl 1 and 3. `exact` is "
+        f"greedy in parts of more than {MOST_PAIRS} pairs, which early weights have, and not run on names alone in Febrl 2 and 3: nearly "
+        f"random scores make its programs too hard. The best threshold has the largest pairwise F1 on the training half, and so has what "
+        f"a link too few costs `trees`, among {MISSING}.",
         table(["data", "fields", "learner", *measures, "± F1", "CPU seconds"], rows),
         f"The solvers on all pairs of n items: scores normal with a standard deviation of 1, {raw['solver'][0]['signal']:g} more inside "
         f"and less between clusters of five, or without clusters. Median CPU milliseconds and their range; scipy's branch and bound has "
