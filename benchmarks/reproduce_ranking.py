@@ -112,7 +112,7 @@ def best(train, settings, fold):
 
 def precisions(documents, score):
     query, scores = np.repeat(np.arange(len(documents.lengths)), documents.lengths), score(documents.X)
-    return [precision_at_k(documents.y, scores, query, k) for k in PLACES]
+    return [precision_at_k(documents.y, scores, k, groups=query) for k in PLACES]
 
 
 class Recorded(LatentUpdate):
@@ -128,7 +128,7 @@ def bound_ratio(documents, setting):
 
     For every u: sum l <= sum xi + |u| sqrt(sum (|v|^2 + 2 c l)), xi = max(0, l - u . v), of a run with steps of size 1 from zero.
     """
-    c, rule = setting["augment"], Recorded()
+    c, rule = setting["loss_weight"], Recorded()
     rule.steps = []
     Engine("latent-ranking", k=setting["k"], loss_weight=c, epochs=setting["epochs"], shuffle=True, random_state=0,
            plugins=[rule]).fit(documents.X, documents.y, lengths=documents.lengths)

@@ -117,8 +117,8 @@ cdef class RankingOutputs(Outputs):
         """NDCG of the first k places, and mean average precision over all."""
         grades, ranked = np.concatenate([np.asarray(one, dtype=float) for one in y_true]), np.concatenate(scores)
         queries = np.repeat(np.arange(len(scores)), [len(one) for one in scores])
-        return {f"NDCG at {self.k}": ndcg_at_k(grades, ranked, queries, self.k),
-                "mean average precision": mean_average_precision(grades, ranked, queries, relevant=self.relevant)}
+        return {f"NDCG at {self.k}": ndcg_at_k(grades, ranked, self.k, groups=queries),
+                "mean average precision": mean_average_precision(grades, ranked, groups=queries, relevant=self.relevant)}
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t i

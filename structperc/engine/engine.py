@@ -364,7 +364,8 @@ class Engine:
     def classes_(self):
         labels = self.model_.context.labels
         if labels is None:
-            raise AttributeError("the outputs of this problem have no labels, hence no classes_.")
+            raise AttributeError("the outputs of this problem have no labels, hence no classes_; scikit-learn's cross_val_predict takes "
+                                 "method=\"predict\".")
         return labels
 
     @property

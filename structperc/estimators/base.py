@@ -95,10 +95,11 @@ def declared(cls):
 class EngineEstimator(Parameters):
     """An engine made from the parameters at each fit.
 
-    `_texts` are the parts of docstrings that estimators share.
+    `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
     """
 
     _texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    _untrained: ClassVar[tuple] = ("verbose",)
 
     loss: object = None
     margin: float = 1.0
@@ -179,8 +180,8 @@ class EngineEstimator(Parameters):
 
     def _engine(self, **changed) -> Engine:
         """A new engine with these parameters."""
-        options = {**self.get_params(deep=False), **changed}
-        plugin_options, verbose = options.pop("plugin_options") or {}, options.pop("verbose")
+        options = {**self._trained_by(), **changed}
+        plugin_options = options.pop("plugin_options") or {}
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
@@ -189,11 +190,15 @@ class EngineEstimator(Parameters):
             unused = self._drop_kernel(options)
         elif hasattr(options["plugins"], "__iter__") and not isinstance(options["plugins"], str):       # else the engine refuses them
             options["plugins"] = (KERNEL_PLUGIN, *options["plugins"])
-        if verbose:
+        if self.verbose:
             options["plugins"] = (*read_plugins("plugins", options["plugins"]), progress())
         engine = Engine(options.pop("problem"), **options, **plugin_options)
         self._unused = tuple(unused)
         return engine
+
+    def _trained_by(self) -> dict:
+        """The parameters that training sees."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in self._untrained}
 
     def _drop_kernel(self, options) -> list:
         """Leaves out what is for kernels alone, and names what was set of it."""
@@ -229,7 +234,7 @@ class EngineEstimator(Parameters):
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
             engine.notes[keeping.NOTE] = keeping.described(self, self._unused)
-            kept = {"engine_": engine, "_trained_with": self.get_params(deep=False), "unused_parameters_": self._unused}
+            kept = {"engine_": engine, "_trained_with": self._trained_by(), "unused_parameters_": self._unused}
             vars(self).update(kept)         # all of them at once, whenever Ctrl-C comes
         return self
 

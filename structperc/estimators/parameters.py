@@ -43,11 +43,13 @@ class Parameters:
     """get_params, set_params, repr, clone and metadata requests, all from the constructor's signature.
 
     A class whose body declares parameters, `NAME: TYPE = DEFAULT`, gets a constructor that takes these and those of its bases by name
-    and stores them as they are given. `_routed` names the metadata that each method takes.
+    and stores them as they are given. `_routed` names the metadata that each method takes; those in `_requested` are asked for
+    unless a request says otherwise.
     """
 
     _declared = types.MappingProxyType({})      # parameters and their defaults
     _routed = types.MappingProxyType({})
+    _requested = ()
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -106,7 +108,7 @@ class Parameters:
         routing = MetadataRequest(owner=self)
         for method, names in self._routed.items():
             for name in names:
-                getattr(routing, method).add_request(param=name, alias=asked.get((method, name)))
+                getattr(routing, method).add_request(param=name, alias=asked.get((method, name), name in self._requested or None))
         return routing
 
     def set_fit_request(self, **requests):

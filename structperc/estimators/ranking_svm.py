@@ -11,8 +11,8 @@ from structperc.core.labels import is_nested
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
-from structperc.estimators.parameters import Parameters, not_fitted
-from structperc.estimators.rankings import QUERIES, need_groups, one_name
+from structperc.estimators.parameters import not_fitted
+from structperc.estimators.queries import QUERIES, SCORE_K, QueryRanker, need_groups, one_name
 from structperc.estimators.targets import as_column
 from structperc.metrics.ranking import read_grades
 from structperc.reading import matrices
@@ -30,7 +30,7 @@ SOLVERS = {"hinge": PairwiseHinge, "squared_hinge": PairwiseSquaredHinge}
 
 
 @declared
-class RankingSVM(Parameters):
+class RankingSVM(QueryRanker):
     """Scores rows so that in each query those of higher relevance come first: a linear SVM on the differences of all such pairs.
 
         P(w) = 1/2 ||w||^2 + C sum over queries of weight * sum over pairs (i, j), y_i > y_j, of max(0, 1 - w . (x_i - x_j))
@@ -49,6 +49,7 @@ class RankingSVM(Parameters):
         Training ends at a duality gap of this part of P(w).
     max_iter : int, default 1000
         Passes over the queries, or steps of L-BFGS.
+    {score_k}
     warm_start : bool, default False
         fit goes on from the last solution, also from that of an interrupted fit. "hinge" takes the same queries and relevances then; C,
         weights and features may have changed.
@@ -85,13 +86,14 @@ class RankingSVM(Parameters):
     True
     """
 
-    _texts: ClassVar[dict] = {}
-    _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "score": QUERIES}
+    _texts: ClassVar[dict] = {"score_k": SCORE_K}
+    _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "score": (*QUERIES, "sample_weight")}
 
     C: float = 1.0
     loss: str = "hinge"
     tol: float = 1e-3
     max_iter: int = 1000
+    score_k: object = 10
     warm_start: bool = False
 
     def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None):
@@ -149,39 +151,9 @@ class RankingSVM(Parameters):
         refuse_not_finite(rows, scores)
         return scores
 
-    def predict(self, X):
-        """The same as `decision_function`: scores, since a ranking is what orders them."""
-        return self.decision_function(X)
-
-    def score(self, X, y, groups=None, qid=None, lengths=None) -> float:
-        """The share of a query's pairs of different relevance that stand in the right order, over all queries; ties count half.
-
-        Parameters
-        ----------
-        X, y, groups, qid, lengths
-            As in `fit`.
-
-        Returns
-        -------
-        float
-            From 0 to 1; 0.5 is chance.
-        """
-        if "coef_" not in vars(self):
-            raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
-        queries = Queries(X, y, one_name(groups, qid), lengths, None, 1.0)
-        scores = queries.in_order(self.decision_function(X))
-        wrong, right = (queries.problem.short_pairs(sign * scores, 0.0)[0].sum() for sign in (1, -1))
-        return float((queries.n_pairs + right - wrong) / (2 * queries.n_pairs))
-
     def citation(self) -> str:
         """BibTeX of the method."""
         return JOACHIMS
-
-    def __sklearn_tags__(self):
-        """What scikit-learn's tools should know; for rankings it has no type of estimator."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(sparse=True))
 
     def _check(self):
         for name in ("C", "tol"):
@@ -243,10 +215,6 @@ class Queries:
         with np.errstate(all="ignore"):
             refuse_not_finite(rows, rows.X @ np.zeros(rows.n_features), self.data.order)     # NaN and inf times 0 are NaN
         self.problem = PairwiseProblem(rows.X, levels, offsets, costs)
-
-    def in_order(self, values):
-        """One value for each row of X as the user has it, in the order of the queries."""
-        return self.data.by_rows(values)
 
 
 def refuse_not_finite(rows, values, order=None) -> None:

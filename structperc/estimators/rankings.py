@@ -6,16 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from structperc import metrics
 from structperc.core.labels import is_nested
-from structperc.errors import DataError
 from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
+from structperc.estimators.queries import QUERIES, SCORE_K, QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
 from structperc.estimators.targets import as_column
-from structperc.reading import matrices
-from structperc.reading.groups import Groups
 
-QUERIES = ("groups", "qid", "lengths")
 SHARED = PARAMETERS[PARAMETERS.index("    average :"):]
 ABOUT_TRAINING = ATTRIBUTES.replace("""
     classes_ : ndarray
@@ -23,7 +19,7 @@ ABOUT_TRAINING = ATTRIBUTES.replace("""
 
 
 @declared
-class LatentRanker(EngineEstimator):
+class LatentRanker(QueryRanker, EngineEstimator):
     """Learns which k documents of a query to show, to have as many relevant ones among them as can be: a latent perceptron.
 
     A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
@@ -34,6 +30,7 @@ class LatentRanker(EngineEstimator):
     ----------
     k : int, default 10
         Documents that are shown of each query, and that training looks at.
+    {score_k}
     relevant : float, default 1
         A document of this or a higher relevance is relevant.
     gains : sequence of float, default ()
@@ -73,17 +70,19 @@ class LatentRanker(EngineEstimator):
     >>> from structperc.estimators import LatentRanker
     >>> X = [[0.1, 1.0], [0.9, 0.2], [0.3, 0.4], [0.8, 0.9], [0.2, 0.7]]
     >>> model = LatentRanker(k=1, random_state=0).fit(X, [0, 1, 0, 1, 0], groups=["a", "a", "a", "b", "b"])
-    >>> model.predict(X, groups=["a", "a", "a", "b", "b"]).tolist()
-    [0, 1, 0, 1, 0]
-    >>> model.predict([[0.5, 0.5], [0.6, 0.5]], groups=[1, 1]).tolist()
-    [0, 1]
+    >>> model.rank(X, groups=["a", "a", "a", "b", "b"]).tolist()
+    [3, 1, 2, 1, 2]
+    >>> model.score(X, [0, 1, 0, 1, 0], groups=["a", "a", "a", "b", "b"])
+    1.0
     """
 
-    _texts: ClassVar[dict] = {"parameters": SHARED, "attributes": ABOUT_TRAINING + COLUMNS}
-    _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "partial_fit": (*QUERIES, "sample_weight"), "predict": QUERIES,
-                              "score": (*QUERIES, "sample_weight")}
+    _texts: ClassVar[dict] = {"parameters": SHARED, "attributes": ABOUT_TRAINING + COLUMNS, "score_k": SCORE_K}
+    _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "partial_fit": (*QUERIES, "sample_weight"),
+                               "score": (*QUERIES, "sample_weight")}
+    _untrained: ClassVar[tuple] = ("verbose", "score_k")
 
     k: int = 10
+    score_k: object = 10
     relevant: float = 1
     gains: object = ()
     update: str = "latent"
@@ -141,67 +140,9 @@ class LatentRanker(EngineEstimator):
             return np.concatenate(engine.atom_scores(X))
         return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
 
-    def predict(self, X, groups=None, qid=None, lengths=None):
-        """Which documents are shown, and where.
-
-        Parameters
-        ----------
-        X, groups, qid, lengths
-            As in `fit`.
-
-        Returns
-        -------
-        int array of shape (n_documents,)
-            In the order of X: the place 1..k at which a document is shown, 0 for those that are not. `predict(...) > 0` is the choice of
-            min(k, n) documents of each query.
-        """
-        engine = self._trained()
-        self._compare(X)
-        data = self._queries(X, groups, qid, lengths)
-        shown = engine.predict(data.X, offsets=data.offsets)
-        offsets = np.cumsum([0, *(block.shape[0] for block in X)]) if data.offsets is None else data.offsets
-        places = np.zeros(offsets[-1], dtype=np.int64)
-        for start, documents in zip(offsets[:-1], shown, strict=True):
-            places[start + np.array(documents, dtype=np.int64)] = np.arange(1, len(documents) + 1)
-        return data.as_given(places)
-
-    def score(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
-        """Precision at k, averaged over queries; higher is better.
-
-        Parameters
-        ----------
-        X, y, groups, qid, lengths
-            As in `fit`.
-        sample_weight : array-like of shape (n_queries,), optional
-            What each query counts.
-
-        Returns
-        -------
-        float
-            The share of the k places with a document of at least the relevance `relevant`, whatever `loss` is trained for.
-        """
-        self._refuse_none(X, y)
-        self._compare(X)
-        engine = self._trained()
-        data = self._queries(X, groups, qid, lengths)
-        scores, y = engine.atom_scores(data.X, offsets=data.offsets), data.by_rows(y)
-        y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else as_column(y)
-        query = np.repeat(np.arange(len(scores)), [len(s) for s in scores])
-        return metrics.precision_at_k(y, np.concatenate(scores), query, self.k, self.relevant, sample_weight)
-
     def explain(self, X):
         """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature."""
         return self._trained().explain(X)
-
-    def set_predict_request(self, **requests):
-        """Whether metadata routing passes these to predict."""
-        return self._request("predict", requests)
-
-    def __sklearn_tags__(self):
-        """What scikit-learn's tools should know; for rankings it has no type of estimator."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(sparse=True))
 
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)
@@ -213,26 +154,5 @@ class LatentRanker(EngineEstimator):
         y = y if is_nested(y) else as_column(y)
         return self._train(engine, method, X, y, groups=groups, lengths=lengths, sample_weight=sample_weight)
 
-    def _queries(self, X, groups, qid, lengths):
-        groups = one_name(groups, qid)
-        need_groups(X, groups, lengths)
-        return Groups(X, None, lengths, groups)
-
-
-def one_name(groups, qid):
-    """`groups` and `qid` are two names for the same."""
-    if groups is not None and qid is not None:
-        raise DataError("groups and qid were given; they say the same thing, so pass one of them.")
-    return qid if groups is None else groups
-
-
-def is_list_of_blocks(X) -> bool:
-    """Whether X has a matrix for each query."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_block(X[0])
-
-
-def need_groups(X, groups, lengths) -> None:
-    """Only a list of matrices says by itself which rows are a query's."""
-    if groups is None and lengths is None and not is_list_of_blocks(X):
-        raise DataError("nothing says which rows of X are one query's: pass groups=[...] with an entry for each row, or lengths=[...]; "
-                        "lengths=[len(X)] makes all of them one query's.")
+    def _scorer(self):
+        return RankingScorer("ndcg", self.score_k, gains=self.gains)

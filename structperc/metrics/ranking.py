@@ -1,4 +1,4 @@
-"""How good rankings of documents are: precision at k, mean average precision and NDCG, averaged over queries.
+"""How good rankings of documents are: precision at k, mean average precision, NDCG and pairs in order, averaged over queries.
 
 Documents are ranked by score, the earlier document first where scores are equal. Cost: O(n log n) for n documents of all queries.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, shortened
-from structperc.reading.groups import gather
+from structperc.reading.groups import about_sizes, gather
 
 
-def precision_at_k(y_true, scores, groups=None, k=10, relevant=1, sample_weight=None) -> float:
+def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weight=None) -> float:
     """The share of the first k places that a relevant document takes, averaged over queries.
 
     Parameters
@@ -20,10 +20,10 @@ def precision_at_k(y_true, scores, groups=None, k=10, relevant=1, sample_weight=
         Relevances.
     scores : array-like of shape (n_documents,)
         Larger is ranked before; of equal scores the earlier document.
-    groups : array-like of shape (n_documents,), optional
-        Which query each document belongs to, in any order; without it there is one query.
     k : int, default 10
         Places that a query with fewer documents leaves empty count as misses, as in LETOR.
+    groups : array-like of shape (n_documents,), optional
+        Which query each document belongs to, in any order; without it there is one query.
     relevant : float, default 1
         A document of this or a higher relevance is relevant.
     sample_weight : array-like of shape (n_queries,), optional
@@ -42,15 +42,15 @@ def precision_at_k(y_true, scores, groups=None, k=10, relevant=1, sample_weight=
     Examples
     --------
     >>> from structperc.metrics import precision_at_k
-    >>> precision_at_k([1, 0, 0, 2, 0, 1], [3, 2, 1, 5, 6, 4], groups=[7, 7, 7, 9, 9, 9], k=2)
+    >>> precision_at_k([1, 0, 0, 2, 0, 1], [3, 2, 1, 5, 6, 4], 2, groups=[7, 7, 7, 9, 9, 9])
     0.5
     """
     ranked = Ranked(y_true, scores, groups)
-    counted = (ranked.grades >= relevant) & (ranked.places < places(k))
+    counted = (ranked.grades >= relevant) & (ranked.places < n_places(k))
     return ranked.mean(ranked.sums(counted) / k, sample_weight)
 
 
-def mean_average_precision(y_true, scores, groups=None, k=None, relevant=1, sample_weight=None) -> float:
+def mean_average_precision(y_true, scores, k=None, *, groups=None, relevant=1, sample_weight=None) -> float:
     """Average precision, averaged over queries: the mean, over relevant documents, of the precision down to their places.
 
     Parameters
@@ -75,13 +75,13 @@ def mean_average_precision(y_true, scores, groups=None, k=None, relevant=1, samp
     hits = (ranked.grades >= relevant).astype(float)
     total = ranked.sums(hits)
     if k is not None:
-        hits[ranked.places >= places(k)] = 0
+        hits[ranked.places >= n_places(k)] = 0
         total = np.minimum(total, k)
     precision = ranked.running(hits) / (ranked.places + 1)
     return ranked.mean(divided(ranked.sums(precision * hits), total), sample_weight)
 
 
-def ndcg_at_k(y_true, scores, groups=None, k=10, gains=None, sample_weight=None) -> float:
+def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=None) -> float:
     """Normalised discounted cumulative gain of the first k places, averaged over queries.
 
     Parameters
@@ -91,7 +91,8 @@ def ndcg_at_k(y_true, scores, groups=None, k=10, gains=None, sample_weight=None)
     k : int or None, default 10
         None: all places.
     gains : sequence of float, optional
-        What documents of relevance 0, 1, 2, ... are worth; without it 2^relevance - 1. The discount of place p is 1 / log2(1 + p).
+        What documents of relevance 0, 1, 2, ... are worth; None or empty: 2^relevance - 1, and nothing where relevance is negative. The
+        discount of place p is 1 / log2(1 + p).
 
     Returns
     -------
@@ -105,11 +106,11 @@ def ndcg_at_k(y_true, scores, groups=None, k=10, gains=None, sample_weight=None)
     0.2754
     """
     ranked = Ranked(y_true, scores, groups)
-    if gains is None:
+    if gains is None or len(gains) == 0:
         if ranked.grades.max() > 1000:
             raise DataError(f"y_true holds the relevance {ranked.grades.max():g}, for which the gain 2^relevance - 1 is too large; "
                             f"pass gains.")
-        worth = 2.0**ranked.grades - 1
+        worth = 2.0 ** np.maximum(ranked.grades, 0) - 1
     else:
         gains = np.asarray(gains, dtype=float)
         odd = (ranked.grades != np.floor(ranked.grades)) | (ranked.grades < 0) | (ranked.grades >= len(gains))
@@ -118,9 +119,69 @@ def ndcg_at_k(y_true, scores, groups=None, k=10, gains=None, sample_weight=None)
         worth = gains[ranked.grades.astype(np.intp)]
     discount = 1 / np.log2(ranked.places + 2)
     if k is not None:
-        discount[ranked.places >= places(k)] = 0
+        discount[ranked.places >= n_places(k)] = 0
     best = worth[np.lexsort((-worth, ranked.query))]
     return ranked.mean(divided(ranked.sums(worth * discount), ranked.sums(best * discount)), sample_weight)
+
+
+def pair_accuracy(y_true, scores, *, groups=None, sample_weight=None) -> float:
+    """The share of the pairs of documents of different relevance that stand in the right order, averaged over queries that have such.
+
+    Parameters
+    ----------
+    y_true, scores, groups, sample_weight
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0.5 is chance, since pairs of equal scores count half.
+
+    Raises
+    ------
+    DataError
+        Also where no query has documents of different relevance.
+
+    Examples
+    --------
+    >>> from structperc.metrics import pair_accuracy
+    >>> pair_accuracy([2, 1, 0], [1, 3, 2])
+    0.3333333333333333
+    """
+    ranked = Ranked(y_true, scores, groups)
+    ties, unequal = ranked.equal_pairs(ranked.scores), ranked.equal_pairs() - ranked.equal_pairs(ranked.grades)
+    if not unequal.any():
+        raise DataError("no query has documents of different relevance in y_true, so there are no pairs to count.")
+    ties -= ranked.equal_pairs(ranked.scores, ranked.grades)
+    order = np.lexsort((ranked.grades, -ranked.scores, ranked.query))           # where scores are equal no larger grade comes first
+    right = ranked.sums(larger_before(ranked.grades[order], ranked.query))
+    weights = np.ones(len(right)) if sample_weight is None else read_grades(sample_weight, len(right), "sample_weight")
+    return ranked.mean(divided(right + ties / 2, unequal), np.where(unequal > 0, weights, 0))
+
+
+def document_places(scores, *, groups=None) -> np.ndarray:
+    """The place of each document in its query: 1 for the largest score, the earlier document first where scores are equal.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_documents,)
+    groups : array-like of shape (n_documents,), optional
+        Which query each document belongs to, in any order; without it there is one query.
+
+    Returns
+    -------
+    int array of shape (n_documents,)
+
+    Examples
+    --------
+    >>> from structperc.metrics import document_places
+    >>> document_places([0.2, 0.9, 0.5, 0.7], groups=["a", "a", "b", "b"]).tolist()
+    [2, 1, 2, 1]
+    """
+    ranked = Ranked(np.zeros(len(scores)), scores, groups)
+    places = np.empty(len(ranked.places), dtype=np.int64)
+    places[ranked.order] = ranked.places + 1
+    return places
 
 
 class Ranked:
@@ -130,7 +191,9 @@ class Ranked:
     ----------
     query : int array
         Of each document, numbered in the order in which queries appear.
-    grades : float array
+    grades, scores : float array
+    order : int array
+        Which document as it came stands there.
     places : int array
         From 0 within the query.
     """
@@ -143,13 +206,14 @@ class Ranked:
         if groups is None:
             groups = np.zeros(len(scores), dtype=np.intp)
         if len(groups) != len(scores):
-            raise DataError(f"groups has {len(groups)} entries but there are {len(scores)} documents; give one for each.")
+            raise DataError(f"groups has {len(groups)} entries but there are {len(scores)} documents; give one for each."
+                            + about_sizes(groups, len(scores), "numpy.repeat(numpy.arange(len(sizes)), sizes)"))
         rows, offsets = gather(groups)
-        if rows is not None:
-            scores, grades = scores[rows], grades[rows]
+        rows = np.arange(len(scores)) if rows is None else rows
         self.starts, self.sizes = offsets[:-1], np.diff(offsets)
         self.query = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        self.grades = grades[np.lexsort((-scores, self.query))]         # stable: of equal scores the earlier one
+        self.order = rows[np.lexsort((-scores[rows], self.query))]      # stable: of equal scores the earlier one
+        self.grades, self.scores = grades[self.order], scores[self.order]
         self.places = np.arange(len(scores)) - np.repeat(self.starts, self.sizes)
 
     def sums(self, values):
@@ -161,6 +225,12 @@ class Ranked:
         total = np.cumsum(values)
         return total - np.repeat(total[self.starts] - values[self.starts], self.sizes)
 
+    def equal_pairs(self, *values):
+        """By query, how many pairs of documents are equal in all values."""
+        cells = dense_ranks(self.query, *values)
+        counts = np.bincount(cells)[cells]
+        return self.sums((counts - 1) / 2)
+
     def mean(self, values, weights):
         if weights is None:
             return float(values.mean())
@@ -170,14 +240,37 @@ class Ranked:
         return float(np.average(values, weights=weights))
 
 
+def larger_before(values, query) -> np.ndarray:
+    """For each entry how many larger ones of its query stand before it; O(n log n), one binary digit of their ranks after the other."""
+    ranks = dense_ranks(query, values)
+    found, order = np.zeros(len(ranks), dtype=np.int64), np.arange(len(ranks))
+    for digit in reversed(range(int(ranks.max()).bit_length())):
+        upper, ones = ranks[order] >> digit + 1, ranks[order] >> digit & 1      # entries of equal upper digits stand together
+        before = np.cumsum(ones) - ones
+        starts = np.searchsorted(upper, upper)
+        found[order] += np.where(ones == 0, before - before[starts], 0)
+        order = order[np.argsort(ranks[order] >> digit, kind="stable")]
+    return found
+
+
+def dense_ranks(*columns) -> np.ndarray:
+    """Numbers from 0 in the order of rows, the first column first; equal rows have the same."""
+    order = np.lexsort(columns[::-1])
+    further = np.any([column[order[1:]] != column[order[:-1]] for column in columns], axis=0)
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.append(0, np.cumsum(further))
+    return ranks
+
+
 def divided(a, b):
     """a / b, and 0 where b is 0."""
     return np.divide(a, b, out=np.zeros(len(a)), where=b > 0)
 
 
-def places(k):
+def n_places(k):
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise OptionError(f"k={k!r}; expected a whole number, at least 1.")
+        named = "" if np.ndim(k) == 0 else " Queries go by name: groups=..."
+        raise OptionError(f"k={shortened(k)}; expected a whole number, at least 1.{named}")
     return k
 
 

@@ -92,7 +92,8 @@ def gathered(X, offsets, lengths, groups):
         return X, offsets_of(lengths, n_rows), None
     values = as_label_array(groups, "groups", "an entry for each row of X")
     if len(values) != n_rows:
-        raise DataError(f"groups has {len(values)} entries, but X has {n_rows} rows; give one for each row.")
+        raise DataError(f"groups has {len(values)} entries, but X has {n_rows} rows; give one for each row."
+                        + about_sizes(values, n_rows, "lengths=[...]"))
     order, offsets = gather(values)
     if order is None:
         return X, offsets, None
@@ -100,6 +101,14 @@ def gathered(X, offsets, lengths, groups):
     if error is not None:
         raise error
     return in_order(X, order), offsets, order
+
+
+def about_sizes(values, n_rows, remedy) -> str:
+    """A further sentence where entries of groups look like how many rows each has, as LightGBM and XGBoost take them."""
+    sizes = np.asarray(values)
+    if sizes.dtype.kind not in "iu" or sizes.ndim != 1 or sum(sizes.tolist()) != n_rows:
+        return ""
+    return f" They add up to {n_rows}: sizes of groups go into {remedy}."
 
 
 def offsets_of(lengths, n_rows) -> np.ndarray:

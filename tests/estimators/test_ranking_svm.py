@@ -14,6 +14,7 @@ from structperc.solvers.pairs import short_pairs
 
 from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import RankingSVM
+from structperc.metrics import document_places, ndcg_at_k
 from structperc.solvers import pairwise_hinge
 
 pytestmark = pytest.mark.blas
@@ -152,13 +153,12 @@ def test_queries_may_be_told_in_any_way_and_order(loss):
     assert np.array_equal(blocks.coef_, together.coef_)
 
 
-def test_score_is_the_share_of_pairs_in_order_and_ties_count_half():
-    model = RankingSVM().fit([[0.0], [1.0]], [0, 1], groups=[5, 5])
-    X, y, query = [[0.0], [1.0], [1.0], [3.0], [2.0]], [0, 2, 1, 1, 5], ["a", "a", "a", "b", "b"]
+def test_score_is_ndcg():
+    X, y, query = queries()
+    model = RankingSVM(C=0.1, score_k=3).fit(X, y, groups=query)
 
-    assert model.coef_[0] > 0
-    assert model.score(X, y, groups=query) == (1 + 1 + 0.5 + 0) / 4
-    assert model.score([[1.0], [0.0], [2.0], [1.0], [3.0]], [2, 0, 5, 1, 1], groups=["a", "a", "b", "a", "b"]) == (1 + 1 + 0.5 + 0) / 4
+    assert model.score(X, y, groups=query) == ndcg_at_k(y, model.predict(X), 3, groups=query)
+    assert model.rank(X, groups=query).tolist() == document_places(model.predict(X), groups=query).tolist()
 
 
 def test_predict_gives_scores():
@@ -174,7 +174,7 @@ def test_it_keeps_scikit_learns_manners():
     model = RankingSVM(C=0.1, loss="squared_hinge").fit(X, y, groups=query)
 
     assert clone(model).get_params() == model.get_params() == {"C": 0.1, "loss": "squared_hinge", "tol": 1e-3, "max_iter": 1000,
-                                                               "warm_start": False}
+                                                               "score_k": 10, "warm_start": False}
     assert repr(model) == "RankingSVM(C=0.1, loss='squared_hinge')"
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
     assert "joachims" in model.citation()

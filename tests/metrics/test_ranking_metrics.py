@@ -8,7 +8,7 @@ from reference import rankings
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from structperc.errors import DataError, OptionError
-from structperc.metrics import mean_average_precision, ndcg_at_k, precision_at_k
+from structperc.metrics import document_places, mean_average_precision, ndcg_at_k, pair_accuracy, precision_at_k
 
 Y, SCORES = [1, 0, 2, 0, 1], [5.0, 4.0, 3.0, 2.0, 1.0]
 
@@ -36,10 +36,10 @@ def test_of_equal_scores_the_earlier_document_is_first():
 def test_queries_are_averaged():
     """Also where their documents stand apart; a query without relevant documents counts 0."""
     y, scores, groups = [1, 0, 0, 0, 1, 1], [1, 2, 3, 4, 5, 6], ["a", "b", "c", "b", "a", "a"]
-    assert precision_at_k(y, scores, groups, k=1) == pytest.approx(1 / 3)
-    assert precision_at_k(y, scores, groups, k=2, sample_weight=[2, 1, 1]) == pytest.approx(1 / 2)
-    assert mean_average_precision(y, scores, groups) == pytest.approx(1 / 3)
-    assert ndcg_at_k(y, scores, groups) == pytest.approx(1 / 3)
+    assert precision_at_k(y, scores, groups=groups, k=1) == pytest.approx(1 / 3)
+    assert precision_at_k(y, scores, groups=groups, k=2, sample_weight=[2, 1, 1]) == pytest.approx(1 / 2)
+    assert mean_average_precision(y, scores, groups=groups) == pytest.approx(1 / 3)
+    assert ndcg_at_k(y, scores, groups=groups) == pytest.approx(1 / 3)
 
 
 @st.composite
@@ -63,12 +63,21 @@ def test_they_are_those_of_the_twin(drawn):
     ranked = [rankings.by_score(s, range(len(s))) for _, s in found]
     binary = [(one >= 1).astype(int).tolist() for one, _ in found]
     expected = np.mean([rankings.precision(b, r, k) for b, r in zip(binary, ranked, strict=True)])
-    assert precision_at_k(y[rows], scores[rows], groups[rows], k) == pytest.approx(expected)
+    assert precision_at_k(y[rows], scores[rows], k, groups=groups[rows]) == pytest.approx(expected)
     for cut in (k, None):
         expected = np.mean([rankings.average_precision(b, r, cut) for b, r in zip(binary, ranked, strict=True)])
-        assert mean_average_precision(y[rows], scores[rows], groups[rows], cut) == pytest.approx(expected)
+        assert mean_average_precision(y[rows], scores[rows], cut, groups=groups[rows]) == pytest.approx(expected)
         expected = np.mean([rankings.ndcg((2**one - 1).tolist(), r, cut) for (one, _), r in zip(found, ranked, strict=True)])
-        assert ndcg_at_k(y[rows], scores[rows], groups[rows], cut) == pytest.approx(expected)
+        assert ndcg_at_k(y[rows], scores[rows], cut, groups=groups[rows]) == pytest.approx(expected)
+    places = document_places(scores[rows], groups=groups[rows])
+    shares = []
+    for g, query in enumerate(ranked):
+        assert places[groups[rows] == g][query].tolist() == list(range(1, len(query) + 1))
+        grades, s = found[g]
+        right = [np.sign(s[i] - s[j]) for i in range(len(s)) for j in range(len(s)) if grades[i] > grades[j]]
+        shares += [np.mean(right) / 2 + 0.5] if right else []
+    if shares:
+        assert pair_accuracy(y[rows], scores[rows], groups=groups[rows]) == pytest.approx(np.mean(shares))
 
 
 def test_without_ties_they_are_those_of_scikit_learn():
@@ -96,6 +105,26 @@ def test_refusals(arguments, error, sentence):
     for measure in (precision_at_k, mean_average_precision, ndcg_at_k):
         with pytest.raises(error, match=sentence):
             measure(**{"y_true": Y, "scores": SCORES, **arguments})
+
+
+def test_pairs_weigh_what_their_queries_weigh():
+    y, scores, groups = [0, 2, 1, 1, 5, 3], [0.0, 1.0, 1.0, 3.0, 2.0, 9.0], ["a", "a", "a", "b", "b", "c"]
+    assert pair_accuracy(y, scores, groups=groups) == pytest.approx((2.5 / 3 + 0) / 2)
+    assert pair_accuracy(y, scores, groups=groups, sample_weight=[3, 1, 7]) == pytest.approx(3 * 2.5 / 3 / 4)
+    with pytest.raises(DataError, match="no query has documents of different relevance"):
+        pair_accuracy([1, 1, 2], [1, 2, 3], groups=[0, 0, 1])
+
+
+def test_k_comes_before_groups():
+    assert precision_at_k([1, 0, 0, 1], [2, 1, 1, 2], 1, groups=[7, 7, 8, 8]) == 1
+    with pytest.raises(OptionError, match=r"expected a whole number, at least 1. Queries go by name: groups=..."):
+        ndcg_at_k([1, 0, 0, 1], [2, 1, 1, 2], np.array([7, 7, 8, 8]))
+    with pytest.raises(DataError, match=r"They add up to 5: sizes of groups go into numpy.repeat\(numpy.arange\(len\(sizes\)\), sizes\)"):
+        ndcg_at_k(Y, SCORES, groups=[2, 3])
+
+
+def test_negative_relevances_are_worth_nothing():
+    assert ndcg_at_k([-2, 1, 0], [3, 2, 1]) == ndcg_at_k([0, 1, 0], [3, 2, 1])
 
 
 def test_gains_must_reach():

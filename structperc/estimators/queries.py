@@ -1,0 +1,173 @@
+"""What estimators that rank the documents of queries share: how queries are told, predictions, places, and a score."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from structperc import metrics
+from structperc.core.labels import is_nested
+from structperc.errors import DataError, OptionError
+from structperc.estimators.parameters import Parameters
+from structperc.estimators.targets import as_column
+from structperc.reading import matrices
+from structperc.reading.groups import Groups
+
+QUERIES = ("groups", "qid", "lengths")
+ROUTING = ("scikit-learn's searches and cross_validate hand groups on after sklearn.set_config(enable_metadata_routing=True), with "
+           "cross_validate(..., params={'groups': groups}) and GridSearchCV(...).fit(X, y, groups=groups).")
+SCORE_K = """
+    score_k : int or None, default 10
+        Places that `score` looks at, whatever training looked at; None: all."""
+
+
+class QueryRanker(Parameters):
+    """An estimator of scores that order the documents of each query; wants `decision_function` and the parameter `score_k`."""
+
+    _requested: ClassVar[tuple] = ("groups",)
+
+    @property
+    def classes_(self):
+        """Not there: rankings have no labels."""
+        raise AttributeError(f"{type(self).__name__} has no classes_, since rankings have no labels; scikit-learn's cross_val_predict "
+                             f"takes method=\"predict\", whose answers are the scores.")
+
+    def predict(self, X):
+        """The score of each row of X, as `decision_function`: a ranking is what orders them. `rank` gives places."""
+        return self.decision_function(X)
+
+    def rank(self, X, groups=None, qid=None, lengths=None):
+        """The place of each document in its query.
+
+        Parameters
+        ----------
+        X, groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        int array of shape (n_documents,)
+            In the order of X, from 1 for the document of largest score, the earlier one where scores are equal. `rank(...) <= 10` are the
+            documents on a page of ten.
+        """
+        scores = self.decision_function(X)
+        return metrics.document_places(scores, groups=queries_of(X, scores, groups, qid, lengths))
+
+    def score(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
+        """NDCG of the first `score_k` places, averaged over queries: from 0 to 1, higher is better.
+
+        The measure does not depend on what was trained for, so models with different `k`, `loss` and `C` compare, also those of
+        different estimators. `RankingScorer` makes scorers of other measures.
+
+        Parameters
+        ----------
+        X, y, groups, qid, lengths
+            As in `fit`.
+        sample_weight : array-like of shape (n_queries,), optional
+            What each query counts.
+
+        Returns
+        -------
+        float
+            A document of relevance r is worth 2^r - 1, or what `gains` says where the estimator has such; see `metrics.ndcg_at_k`.
+        """
+        return self._scorer()(self, X, y, groups, qid, lengths, sample_weight)
+
+    def __sklearn_tags__(self):
+        """What scikit-learn's tools should know; for rankings it has no type of estimator."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(sparse=True))
+
+    def _scorer(self):
+        return RankingScorer("ndcg", self.score_k)
+
+
+MEASURES = {        # and what of the scorer they take
+    "ndcg": (metrics.ndcg_at_k, ("k", "gains")), "precision": (metrics.precision_at_k, ("k", "relevant")),
+    "average-precision": (metrics.mean_average_precision, ("k", "relevant")), "pairs": (metrics.pair_accuracy, ()),
+}  # fmt: skip
+
+
+class RankingScorer(Parameters):
+    """A measure of rankings as `scoring` of scikit-learn's searches, with any estimator whose `predict` gives scores.
+
+    So it measures rankers, pipelines that end in one, regressors and rankers of other libraries alike. It asks metadata routing for
+    `groups`; `set_score_request(qid=True)` asks for another name.
+
+    Parameters
+    ----------
+    measure : {"ndcg", "precision", "average-precision", "pairs"}, default "ndcg"
+        `ndcg_at_k`, `precision_at_k`, `mean_average_precision` or `pair_accuracy` of `structperc.metrics`.
+    k : int or None, default 10
+        Places that are looked at; None: all. "pairs" looks at all.
+    relevant : float, default 1
+        A document of this or a higher relevance is relevant, for "precision" and "average-precision".
+    gains : sequence of float, optional
+        What documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn import config_context
+    >>> from sklearn.model_selection import GroupKFold, cross_validate
+    >>> from structperc.estimators import RankingScorer, RankingSVM
+    >>> X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) // 6
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> scoring = {"NDCG": RankingScorer("ndcg", k=3), "P@2": RankingScorer("precision", k=2)}
+    >>> with config_context(enable_metadata_routing=True):
+    ...     found = cross_validate(RankingSVM(), X, y, scoring=scoring, params={"groups": groups}, cv=GroupKFold(5))
+    >>> sorted(found), bool(found["test_NDCG"].mean() > 0.9)
+    (['fit_time', 'score_time', 'test_NDCG', 'test_P@2'], True)
+    """
+
+    _routed: ClassVar[dict] = {"score": (*QUERIES, "sample_weight")}
+    _requested: ClassVar[tuple] = ("groups",)
+
+    def __init__(self, measure="ndcg", k=10, relevant=1, gains=None):
+        self.measure, self.k, self.relevant, self.gains = measure, k, relevant, gains
+
+    def __call__(self, estimator, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
+        """The measure of a trained estimator; parameters as in the `score` of rankers."""
+        if self.measure not in MEASURES:
+            raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}.")
+        if y is None:
+            raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+        need_groups(X, one_name(groups, qid), lengths)
+        scores = estimator.predict(X)
+        y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else as_column(y)
+        measure, options = MEASURES[self.measure]
+        return measure(y, scores, groups=queries_of(X, scores, groups, qid, lengths), sample_weight=sample_weight,
+                       **{name: getattr(self, name) for name in options})
+
+
+def one_name(groups, qid):
+    """`groups` and `qid` are two names for the same."""
+    if groups is not None and qid is not None:
+        raise DataError("groups and qid were given; they say the same thing, so pass one of them.")
+    return qid if groups is None else groups
+
+
+def is_list_of_blocks(X) -> bool:
+    """Whether X has a matrix for each query."""
+    return isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_block(X[0])
+
+
+def need_groups(X, groups, lengths) -> None:
+    """Only a list of matrices says by itself which rows are a query's."""
+    if groups is None and lengths is None and not is_list_of_blocks(X):
+        raise DataError("nothing says which rows of X are one query's: pass groups=[...] with an entry for each row, or lengths=[...]; "
+                        f"lengths=[len(X)] makes all of them one query's. {ROUTING}")
+
+
+def queries_of(X, scores, groups, qid, lengths):
+    """An entry for each row of X: which query it is of."""
+    groups = one_name(groups, qid)
+    need_groups(X, groups, lengths)
+    blocks = is_list_of_blocks(X)
+    data = Groups(X if blocks else np.asarray(scores)[:, None], None, lengths, groups)      # checks, without a copy of X
+    if groups is not None:
+        return groups
+    sizes = [block.shape[0] for block in X] if blocks else np.diff(data.offsets)
+    return np.repeat(np.arange(len(sizes)), sizes)
