@@ -14,11 +14,12 @@ from structperc.core.errors import (
     ScaleWarning,
     StructPercError,
     UnusedOption,
+    WeightWarning,
     did_you_mean,
     shortened,
 )
 
 __all__ = [
     "BusyError", "DataError", "DataTypeError", "DataWarning", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
-    "OptionError", "PluginError", "ScaleWarning", "StructPercError", "UnusedOption", "did_you_mean", "shortened",
+    "OptionError", "PluginError", "ScaleWarning", "StructPercError", "UnusedOption", "WeightWarning", "did_you_mean", "shortened",
 ]  # fmt: skip

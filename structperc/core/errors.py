@@ -58,6 +58,10 @@ class DataWarning(UserWarning):
     """Data that can be used, though something about them is seldom meant."""
 
 
+class WeightWarning(DataWarning):
+    """Sample weights that hardly change what is learned."""
+
+
 class ScaleWarning(DataWarning):
     """Columns differ much in size, and nothing scales them."""
 

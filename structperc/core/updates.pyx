@@ -31,6 +31,9 @@ CRAMMER = """@article{crammer2006online,
 }"""
 
 
+FAR, HARDLY = 10, 1.2           # see `PassiveAggressiveUpdate.hardly_weighs`
+
+
 cdef class Trial:
     """One visited example as an update rule sees it, and the place of its coefficients.
 
@@ -176,6 +179,10 @@ cdef class Update(Component):
             self.error = self.missing("step")
         return -1
 
+    def hardly_weighs(self, low, high, square):
+        """Whether steps hardly change with sample weights from `low` to `high`, where the squared norm of rows is `square` on average."""
+        return False
+
     def step(self, Trial trial):
         """The coefficients over atoms to add, an array of shape (n_atoms,), or None for no step."""
         cdef int made
@@ -232,6 +239,12 @@ cdef class PassiveAggressiveUpdate(Update):
     @property
     def options_used(self):
         return ("margin", "C") if self.variant > 0 else ("margin",)
+
+    def hardly_weighs(self, low, high, square):
+        """pa2: tau changes by less than a fifth. pa1: the cap is beyond ten times the tau that makes up for the margin."""
+        if self.variant == 1:
+            return self.C * low * square > FAR * self.margin
+        return (square + 1 / (2 * self.C * low)) < HARDLY * (square + 1 / (2 * self.C * high))
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef double h, norm, tau, aggressiveness, gained = 0        # w . delta

@@ -14,6 +14,7 @@ from structperc.engine.context import FitContext
 from structperc.engine.model import Model, Parts
 from structperc.engine.options import LEARNED_WITH, check_options, generator, told_options
 from structperc.engine.scaling import scaling_of, warn_of_scales
+from structperc.engine.weighing import by_class, warn_of_weights
 from structperc.reading import matrices
 
 ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # when labels are known, in this order
@@ -29,25 +30,27 @@ def begin(engine, X, offsets, y, allowed=None, sample_weight=None):
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes))
-    context = weighed(model.context, sample_weight, rows)
+    given = matrices.sample_weights(sample_weight, rows.n_examples)
+    context = weighed(model.context, by_class(engine.class_weight, model, rows, y, given))
     check_parts(context, model.parts)
     model.make_room(rows)
     model.restrict(rows, allowed)
-    model.scaling = scaling_of(engine.scale, model.parts, rows, context.sample_weight)
+    model.scaling = scaling_of(engine.scale, model.parts, rows, given)
     if model.scaling is None:
         warn_of_scales(model, rows)
     else:
         model.scales, rows = True, model.scaling.applied(rows)
+    warn_of_weights(model, rows, context.sample_weight)
     return model, rows, context
 
 
-def again(engine, model, rows, sample_weight, epochs, random):
-    """A model of new parts for the data of another one of this engine, without training, and its context with these sample weights."""
+def again(engine, model, rows, weights, epochs, random):
+    """A model of new parts for the data of another one of this engine, without training, and its context with these weights."""
     options = {**model.context.engine_options, "epochs": epochs}
     context = attrs.evolve(model.context, engine_options=options, random=random, labels=None)
     outputs = ask(engine, "outputs", context)
     found = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
-    context = weighed(found.context, sample_weight, rows)
+    context = weighed(found.context, weights)
     check_parts(context, found.parts)
     found.make_room(rows)
     return found, context
@@ -112,8 +115,8 @@ def options_alone(engine, random=None) -> FitContext:
     return FitContext(told_options(engine), engine.plugin_options, random)
 
 
-def weighed(context, sample_weight, rows) -> FitContext:
-    """The context with the sample weights of these examples."""
-    if sample_weight is None:
+def weighed(context, weights) -> FitContext:
+    """The context with the weights of these examples."""
+    if weights is None:
         return context
-    return attrs.evolve(context, sample_weight=matrices.sample_weights(sample_weight, rows.n_examples))
+    return attrs.evolve(context, visit_weight=weights) if context.weighting == "visits" else attrs.evolve(context, sample_weight=weights)

@@ -326,7 +326,7 @@ def facts(engine, run, costs) -> dict:
         "examples": [rows.n_examples, contents(rows.offsets)],
         "y": [contents(run.gold.values), contents(run.gold.offsets)],
         "classes": contents(context.labels),
-        "sample_weight": contents(context.sample_weight),
+        "sample_weight": contents(context.sample_weight if context.visit_weight is None else context.visit_weight),
         "costs": contents(costs),
         "allowed": contents(rows.allowed),
         "keep_online": run.online is not None,

@@ -25,14 +25,16 @@ class FitContext:
         The labels in order; None while the output space is being made, and for outputs without labels.
     feature_names : tuple of str or None
     update, loss, margin, loss_weight, C, step_size, step_schedule, epsilon, epsilon_schedule, epochs, average, decay,
-    decay_schedule, shuffle, fit_intercept, trainer
+    decay_schedule, shuffle, weighting, fit_intercept, trainer
         The engine's options; `loss` is the outputs' default when the user named none.
     options : mapping
         The plugins' own options, defaults filled in.
     random : numpy.random.Generator
         The one generator of this fit.
     sample_weight : ndarray of shape (n_examples,) or None
-        Known to `check` alone.
+        What steps are scaled by. Known to `check` alone.
+    visit_weight : ndarray of shape (n_examples,) or None
+        In its place with weighting="visits": how often examples are visited, but for a factor.
     """
 
     engine_options: Mapping[str, Any]
@@ -44,6 +46,7 @@ class FitContext:
     feature_names: tuple[str, ...] | None = None
     labels: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
+    visit_weight: np.ndarray | None = None
 
     def __attrs_post_init__(self):
         vars(self).update(self.engine_options)      # plain attributes: looked up for every call of partial_fit

@@ -58,6 +58,13 @@ class Engine:
         What `decay` is multiplied by, as `step_schedule`; at most 1.
     shuffle : bool, default False
         Visit the examples in a new random order each epoch.
+    weighting : {"steps", "visits"}, default "steps"
+        What sample weights do. "steps": they scale the steps of the perceptron, and the C of the passive-aggressive rules, where it is
+        small enough to matter. "visits": an example that weighs as much as two is visited twice as often, anew for each epoch, which has
+        as many visits as examples with a weight; a stream's weights are compared with the mean of those so far. It acts with every rule.
+    class_weight : None, "balanced" or dict, default None
+        Multiplies the sample weights of examples by a weight of their labels, {label: weight}; labels that are left out weigh 1.
+        "balanced": all labels that occur have the same weight in all. Columns are scaled without it.
     random_state : None, int, numpy Generator or RandomState
         Seed of the one generator of a fit. The same int gives the same bits.
     fit_intercept : bool, default True
@@ -117,8 +124,8 @@ class Engine:
 
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0,
                  step_schedule="constant", epsilon=10.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
-                 decay_schedule="constant", shuffle=False, random_state=None, fit_intercept=True, scale=False, calibrate=False,
-                 trainer="online", classes=None, plugins=(), **plugin_options):
+                 decay_schedule="constant", shuffle=False, weighting="steps", class_weight=None, random_state=None, fit_intercept=True,
+                 scale=False, calibrate=False, trainer="online", classes=None, plugins=(), **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
         self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
@@ -126,6 +133,7 @@ class Engine:
         self.epochs, self.average, self.decay, self.shuffle = epochs, average, decay, shuffle
         self.random_state, self.fit_intercept, self.classes, self.scale, self.calibrate = (random_state, fit_intercept, classes, scale,
                                                                                            calibrate)
+        self.weighting, self.class_weight = weighting, class_weight
         self.trainer, self.plugins = trainer, read_plugins("plugins", plugins)
         check_options(self)
         self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]

@@ -13,8 +13,10 @@ from structperc.engine.compatibility import check_parts, check_same, overflow
 from structperc.engine.options import setting_back
 from structperc.engine.run cimport TrainingRun
 from structperc.engine.scaling import scaling_of
+from structperc.engine.weighing import by_class
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.reading.groups import Groups
+from structperc.reading.matrices import sample_weights
 
 
 def fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, bint keep_online, bint resume):
@@ -65,6 +67,7 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
             interrupts.append(interrupt)
         finally:
             completed(interrupts, model.parts.weights.end_fit)
+        model.weighed = run.weighed
         if model.scales:
             leave(model, model.scaling, interrupts)
         if engine.calibrate and not interrupts:
@@ -112,6 +115,9 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
     model, set_back = engine._model, None
     if engine.calibrate:
         raise OptionError("calibrate=True trains on parts of all examples, which partial_fit does not see; call fit, or set it to False.")
+    if engine.class_weight == "balanced":
+        raise OptionError("class_weight='balanced' counts the labels of all examples, which partial_fit does not see; name weights, "
+                          "class_weight={label: weight}, or call fit.")
     if model is None:
         set_back = setting_back(engine.random_state)
     try:
@@ -126,14 +132,16 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
             model.make_room(rows)
             if allowed is not None:
                 model.restrict(rows, allowed)
-            if sample_weight is not None or model.weighted:         # the parts compare them with earlier weights
-                context = weighed(context, 1.0 if sample_weight is None else sample_weight, rows)
+            given = sample_weights(1.0 if sample_weight is None and model.weighted else sample_weight, rows.n_examples)
+            weights = by_class(engine.class_weight, model, rows, y, given)
+            if weights is not None:                                 # the parts compare them with earlier weights
+                context = weighed(context, weights)
                 check_parts(context, model.parts)
             scaling = model.scaling
             if scaling is None and not model.parts.weights.n_visited:      # made without data, to learn from a stream
-                scaling = scaling_of(engine.scale, model.parts, rows, context.sample_weight)
+                scaling = scaling_of(engine.scale, model.parts, rows, given)
             elif scaling is not None and not model.scales:
-                scaling = scaling.with_rows(rows, context.sample_weight)
+                scaling = scaling.with_rows(rows, given)
             if scaling is not None:
                 rows = scaling.applied(rows)
         run = TrainingRun(model, context, rows, y, costs)
@@ -160,6 +168,7 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
     set_back = setting_back(model.context.random) if model.context.shuffle else None
     token, n_visited, mistakes = weights.snapshot(rows), weights.n_visited, model.mistakes
     n_entries, last, loss, weighted = len(mistakes), mistakes[-1] if mistakes else 0, model.loss, model.weighted
+    before, model.weighed = model.weighed, run.weighed
     if not model.streaming:
         mistakes.append(0)
     try:
@@ -171,7 +180,7 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
             engine._model, model.streaming, model.online, model.status = model, True, None, INTERRUPTED
             raise
         completed(interrupts, weights.revert, token)
-        model.loss, model.weighted = loss, weighted
+        model.loss, model.weighted, model.weighed = loss, weighted, before
         del mistakes[n_entries:]
         if n_entries:
             mistakes[n_entries - 1] = last

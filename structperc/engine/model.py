@@ -86,6 +86,7 @@ class Model:
     scaling: Scaling | None = None  # of the columns that training saw
     scales: bool = False            # whether the weights are those of scaled rows, so that rows are scaled as they are read
     weighted: bool = False          # whether sample weights were ever given
+    weighed: tuple = (0, 0.0)       # how many examples were learned from by visits, and the sum of their weights
     streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
     access: Access = attrs.field(factory=Access)
 

@@ -134,11 +134,14 @@ def described(engine, model) -> tuple[dict, dict]:
             "status": model.status,
             "streaming": model.streaming,
             "weighted": model.weighted,
+            "weighed": list(model.weighed),
             "temperature": float(model.temperature),
         },
     }
     loss, seed = options["loss"], options["random_state"]
     header["options"]["loss"] = _sequence(loss, "loss", "the cost", arrays) if isinstance(loss, np.ndarray) else loss
+    if isinstance(options["class_weight"], dict):
+        header["options"]["class_weight"] = list(map(list, options["class_weight"].items()))    # JSON would make texts of its keys
     header["options"]["classes"] = _sequence(None if options["classes"] is None else context.labels, "classes", "the label", arrays)
     header["options"]["random_state"] = int(seed) if isinstance(seed, (int, np.integer)) else None
     arrays["weights.n_visited"] = np.array(model.parts.weights.n_visited, dtype=np.int64)
@@ -245,6 +248,8 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
             raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
     options = {name: value for name, value in options.items() if name not in functions}
     options["loss"], options["classes"] = (_restored(options[name], arrays) for name in ("loss", "classes"))
+    if type(options["class_weight"]) is list:
+        options["class_weight"] = dict(options["class_weight"])
     saved = field(header, "plugin_options", dict)
     try:
         engine = cls(resolved[0], plugins=resolved[1:], **options, **saved, **functions)
@@ -337,7 +342,19 @@ def training_of(record) -> dict:
         raise DataError(f"'mistakes' of the header is {mistakes!r:.60}; expected whole numbers, at least 0.")
     return {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
             "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
-            "weighted": field(record, "weighted", bool), "temperature": temperature_of(record)}
+            "weighted": field(record, "weighted", bool), "weighed": weighed_of(record),
+            "temperature": temperature_of(record)}
+
+
+def weighed_of(record) -> tuple:
+    """How many examples were learned from by visits, and the sum of their weights; files of older versions have none."""
+    if "weighed" not in record:
+        return 0, 0.0
+    values = field(record, "weighed", list)
+    if len(values) != 2:
+        raise DataError(f"'weighed' of the header is {values!r:.60}; expected two numbers.")
+    values = dict(zip(("n", "total"), values, strict=True))
+    return field(values, "n", int, low=0), float(field(values, "total", float, int, low=0))
 
 
 def temperature_of(record) -> float:

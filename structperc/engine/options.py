@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 import numpy as np
 
 from structperc.core.errors import OptionError, did_you_mean, shortened
+from structperc.core.labels import plain
 from structperc.core.schedules import Schedule
 
 ACCEPTED = {bool: (bool, np.bool_), int: (numbers.Integral,), float: (numbers.Real,), tuple: (tuple, list), list: (tuple, list)}
@@ -164,6 +165,17 @@ def read_random_state(name, value):
     raise OptionError(f"random_state={shortened(value)}; expected None, a whole number from 0, a numpy Generator or a RandomState.")
 
 
+def read_class_weight(name, value):
+    if value is None or isinstance(value, str) and value == "balanced":
+        return value
+    if not isinstance(value, Mapping) or not value:
+        raise OptionError(f"{name}={shortened(value)}; expected None, 'balanced', or a dict from labels to weights, {{label: weight}}.")
+    for label, weight in value.items():
+        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not 0 <= weight < math.inf:
+            raise OptionError(f"{name} gives {label!r} the weight {shortened(weight)}; expected a finite number, at least 0.")
+    return {plain(label): float(weight) for label, weight in value.items()}
+
+
 def read_plugins(name, value):
     if isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         raise OptionError(f"plugins={shortened(value)}; expected a list of names or plugin objects, such as "
@@ -191,6 +203,10 @@ ENGINE_OPTIONS: dict[str, EngineOption] = {
     "decay_schedule": EngineOption("constant", help="how decay falls: constant, inverse or inverse-sqrt", steers="weights", later=True,
                                    reads=read_schedule),
     "shuffle": EngineOption(False, help="a new random order each epoch", steers="trainer"),
+    "weighting": EngineOption("steps", choices=("steps", "visits"), steers="trainer", later=True,
+                              help="sample weights scale the steps or their C, or say how often examples are visited"),
+    "class_weight": EngineOption(None, told=False, later=True, reads=read_class_weight,
+                                 help="weights of labels, {\"LABEL\": WEIGHT}; balanced: all labels have the same in all"),
     "random_state": EngineOption(None, help="seed of the shuffling; none: a new one each time", told=False, reads=read_random_state),
     "fit_intercept": EngineOption(True, help="add a constant feature"),
     "scale": EngineOption(False, choices=(False, True, "auto"), told=False, later=True,
@@ -213,7 +229,7 @@ def check_options(engine) -> None:
     """Types and ranges of the engine's own options; a matrix of costs becomes an array."""
     for name, option in ENGINE_OPTIONS.items():
         value = option.read(name, getattr(engine, name))
-        if name in ("loss", "plugins"):
+        if name in ("loss", "plugins", "class_weight"):
             setattr(engine, name, value)
 
 

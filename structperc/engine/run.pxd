@@ -2,7 +2,7 @@ from structperc.core.loop cimport PassResult
 
 
 cdef class TrainingRun:
-    cdef readonly object model, context, online, before, observers, gold, weights, active, rows
+    cdef readonly object model, context, online, before, observers, gold, weights, active, expected, weighed, rows
     cdef public Py_ssize_t epoch
     cdef public bint stop_requested, resumed
     cdef public object checkpoints      # those of this run, see `structperc.engine.checkpoints`; None: none are written

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from structperc.core.access cimport Access
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import PluginError
 from structperc.core.interrupts import completed
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
@@ -16,6 +16,7 @@ from structperc.core.shuffle import shuffled
 from structperc.core.structures import Structures
 from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.engine.trainers import EpochRecord
+from structperc.engine.weighing import drawn, expected_visits, visited
 
 
 cdef class TrainingRun:
@@ -45,6 +46,11 @@ cdef class TrainingRun:
         Sample weights; None: all are 1.
     active : int64 array or None
         The examples with a weight, in file order; None: all.
+    expected : float64 array or None
+        With weighting="visits": how often examples are visited in an epoch, on average. None: each one with a weight is visited once, and
+        steps have the weights.
+    weighed : (int, float)
+        With weighting="visits": how many examples the model will have been learned from, and the sum of their weights.
     epoch : int
         The number of the epoch under way, from 1; 0 before the first.
     stop_requested : bool
@@ -63,6 +69,11 @@ cdef class TrainingRun:
         parts.outputs.check_gold(self.gold, rows, parts.features)
         if context.sample_weight is not None:
             self.weights, self.active = visited(context.sample_weight)
+        self.weighed = model.weighed
+        if context.visit_weight is not None:
+            self.weights, self.active = visited(context.visit_weight)
+            n_before = parts.weights.n_visited
+            self.expected, self.weighed = expected_visits(context.visit_weight, model.weighed if model.weighed[0] else (n_before, n_before))
         if costs is not None or parts.loss.example_costs:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
         self.rows = parts.weights.prepare(rows)
@@ -75,6 +86,8 @@ cdef class TrainingRun:
         """The examples in the order of the next epoch, an int64 array; None: all in file order. Shuffles anew each time."""
         if self.checkpoints is not None and self.checkpoints.cut is not None:
             return self.checkpoints.cut.order
+        if self.expected is not None:
+            return drawn(self.expected, self.context.random, self.context.shuffle)
         if not self.context.shuffle:
             return self.active
         return shuffled(self.n_examples if self.active is None else self.active, self.context.random)
@@ -183,12 +196,12 @@ cdef class TrainingRun:
 
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1:
         """Visits the examples; `passed` counts."""
-        loop = self.model.loop
+        loop, of_steps = self.model.loop, self.weights if self.context.visit_weight is None else None
         try:
             if rule is None:
-                loop.run(passed, self.rows, self.gold, order, self.weights, online)
+                loop.run(passed, self.rows, self.gold, order, of_steps, online)
             else:
-                loop.run_with(rule, loss_weight, passed, self.rows, self.gold, order, self.weights, online)
+                loop.run_with(rule, loss_weight, passed, self.rows, self.gold, order, of_steps, online)
         except NotFinite as error:
             raise not_finite(self.rows, error.index) from None
         return 0
@@ -201,8 +214,7 @@ cdef class TrainingRun:
         else:
             model.mistakes.append(passed.mistakes)
         model.loss += passed.loss
-        if self.context.sample_weight is not None:
-            model.weighted = True
+        model.weighted = model.weighted or self.context.sample_weight is not None or self.context.visit_weight is not None
         structures = examples = None
         if predictions:
             structures = coded(predictions, model.parts.outputs)
@@ -230,11 +242,3 @@ def coded(predictions, outputs):
     if outputs.code_width == 1:
         return Structures(predictions[0] if len(predictions) == 1 else np.concatenate([np.zeros(0, dtype=np.intc), *predictions]))
     return Structures.ragged(predictions)
-
-
-def visited(sample_weight):
-    """The weights as the loop takes them, None where all are 1, and the examples that have one, None where all do."""
-    active = None if sample_weight.all() else np.flatnonzero(sample_weight)
-    if active is not None and len(active) == 0:
-        raise DataError("all sample weights are zero, so there is nothing to learn from.")
-    return None if (sample_weight == 1).all() else sample_weight, active

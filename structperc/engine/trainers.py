@@ -89,7 +89,7 @@ class OnlineTrainer(Trainer):
         Epochs made.
     """
 
-    options_used = ("trainer", "update", "loss_weight", "epochs", "shuffle", "random_state")
+    options_used = ("trainer", "update", "loss_weight", "epochs", "shuffle", "weighting", "random_state")
 
     def start(self, parts, context):
         self.epoch = 0
@@ -105,7 +105,7 @@ class OnlineTrainer(Trainer):
             passed = run.run(run.order())
             self.epoch = run.epoch
             run.end_epoch(passed)
-            if passed.updates == 0:
+            if passed.updates == 0 and run.expected is None:        # else it may have left examples out
                 return STALLED if passed.mistakes else CONVERGED
             if run.stop_requested:
                 return EARLY_STOPPED

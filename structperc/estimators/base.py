@@ -30,6 +30,9 @@ PARAMETERS = """
         Each update first multiplies the weights by 1 - decay.
     shuffle : bool, default True
         Visit the examples in a new random order each epoch.
+    weighting : {"steps", "visits"}, default "steps"
+        "visits": an example with twice the sample weight is visited twice as often, in epochs of as many visits; it acts with every update.
+        "steps": weights scale the steps of the perceptron, and the C of "pa1" and "pa2", where it is small enough to matter.
     random_state : None, int, numpy Generator or RandomState, default None
         Seed of the shuffling.
     scale : {False, True, "auto"}, default False
@@ -107,6 +110,7 @@ class EngineEstimator(Parameters):
     average: bool = True
     decay: float = 0.0
     shuffle: bool = True
+    weighting: str = "steps"
     random_state: object = None
     scale: object = False
     calibrate: bool = False

@@ -17,14 +17,18 @@ from structperc.estimators.rankers import RankScore
 from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.reading.intervals import find_ends, without_ends
 
-PARAMETERS = base.PARAMETERS.replace('"auto"}, default False', '"auto"}, default "auto"')
+PARAMETERS = base.PARAMETERS.replace('"auto"}, default False', '"auto"}, default "auto"').replace(
+    '"visits"}, default "steps"', '"visits"}, default "visits"')
 LABELS = """
     loss : str, (r, r) array or None, default None
         What a wrong prediction costs; None: the problem's own (absolute for ranks, zero-one for classes).
     epochs : int, default 20
         Passes over the data; an epoch without update ends training before.
     classes : list, optional
-        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y."""
+        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
+    class_weight : None, "balanced" or dict, default None
+        Multiplies the sample weights by a weight of each row's label, {label: weight}; labels that are left out weigh 1. "balanced": all
+        labels that occur weigh the same in all; not with partial_fit."""
 
 COLUMNS = """
     feature_names_in_ : ndarray of str
@@ -45,6 +49,8 @@ class LabelEstimator(LabelledEstimator):
     loss_weight: float = 1.0
     epochs: int = 20
     scale: object = "auto"
+    weighting: str = "visits"
+    class_weight: object = None
 
     def fit(self, X, y=None, sample_weight=None):
         """Trains from nothing.
@@ -55,7 +61,7 @@ class LabelEstimator(LabelledEstimator):
             C-ordered float32/float64 and CSR are read in place. With a kernel on objects: a list of n_samples objects.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            Scales the steps of the perceptron and the C of "pa1" and "pa2"; 0 is as if the row were absent.
+            How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
 
         Returns
         -------
@@ -310,7 +316,7 @@ class PRank(ThresholdEstimator):
             C-ordered float32/float64 and CSR are read in place. With a kernel on objects: a list of n_samples objects.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            With `pocket` it multiplies the costs, and it scales the C of exact updates; else all weights must be one whole number, or 0.
+            How often each row is visited, compared with the others; 0 is as if it were absent. With `pocket` it multiplies the costs.
         costs : array-like of shape (n_samples, r), optional
             Of answering each label to each example, in place of `loss`: for `pocket` or `loss_weight`.
 
@@ -378,6 +384,9 @@ class IntervalPA(ThresholdEstimator):
         Passes over the data; an epoch without step ends training before.
     classes : list, optional
         The labels in order; otherwise an ordered categorical's own order, or the sorted ends of y.
+    class_weight : None, "balanced" or dict, default None
+        Multiplies the sample weights by a weight of each row's label, {label: weight}, of an interval by the mean of its labels' weights;
+        labels that are left out weigh 1. "balanced": all labels that occur weigh the same in all; not with partial_fit.
     {shared}
 
     Attributes
@@ -421,7 +430,7 @@ class IntervalPA(ThresholdEstimator):
         y : array-like of shape (n_samples, 2) or (n_samples,)
             Lowest and highest admissible label of each row, or the label.
         sample_weight : array-like of shape (n_samples,), optional
-            Scales the C of "exact-pa1" and "exact-pa2"; 0 is as if the row were absent.
+            How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
 
         Returns
         -------

@@ -369,6 +369,9 @@ def sample_weights(weights, n_examples: int):
     if bad.any():
         i = int(np.argmax(bad))
         raise DataError(f"sample_weight[{i}] is {weights[i]}; weights must be finite and not negative.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise DataError("the sum of sample_weight overflows; divide all weights by one number.")
     return weights
 
 

@@ -50,6 +50,8 @@ PRIMAL = {
     "searched with the loss": ("multiclass", X, Y, {"loss_weight": 0.7, "average": True}, {}),
     "exact steps": ("prank", X, Y, {"update": "exact-pa1", **SHUFFLED}, {}),
     "weighted": ("cusum", X, Y, {"average": True, **SHUFFLED}, {"sample_weight": WEIGHTS}),
+    "weighed by visits": ("prank", X, Y, {"weighting": "visits", "class_weight": {3: 4.5}, **SHUFFLED}, {"sample_weight": WEIGHTS}),
+    "weighed by visits in order": ("cusum", X, Y, {"weighting": "visits", "random_state": 2}, {"sample_weight": WEIGHTS}),
     "costs of each example": ("multiclass", X, Y, {"loss": "costs", "loss_weight": 1.0}, {"costs": COSTS}),
     "intervals": ("interval-pa", X, np.stack([Y, np.minimum(Y + (Y == 2), 3)], axis=1), SHUFFLED, {}),
     "sparse": ("multiclass", sp.random(40, 9, 0.3, format="csr", random_state=0), Y, SHUFFLED, {}),

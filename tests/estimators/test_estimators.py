@@ -35,12 +35,11 @@ LEVELS = ["none", "mild", "severe"]
 
 # ---- scikit-learn's own checks ----
 
-SCALED_NOT_REPEATED = "an online step of weight 2 is one longer step; a repeated row is judged again before its second step"
+DRAWN = "visits are drawn anew for each epoch, twice for a row of weight 2; repeated rows are visited in other orders"
 NO_ORDER = "the ranks of bare strings are unknown, and alphabetical order is seldom meant: classes= or an ordered categorical says it"
 EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": (ALL, SCALED_NOT_REPEATED),
-    "check_sample_weight_equivalence_on_sparse_data": (ALL, SCALED_NOT_REPEATED),
-    "check_sample_weights_not_overwritten": ((PRank,), "steps of different sizes would disorder the thresholds"),
+    "check_sample_weight_equivalence_on_dense_data": (ALL, DRAWN),
+    "check_sample_weight_equivalence_on_sparse_data": (ALL, DRAWN),
     "check_classifiers_classes": (RANKS, NO_ORDER),
 }
 CHECKED = (*(make() for make in ALL), PRank(pocket=True), CuSumRank(kernel="rbf"), StructuredClassifier(kernel="polynomial"))
@@ -64,8 +63,6 @@ def parameters():
     """The checks that run here; those that are declared to fail must fail."""
     for make, name, estimator, check in every_check():
         owners, reason = EXPECTED_FAILURES.get(name, ((), ""))
-        if name == "check_sample_weights_not_overwritten" and estimator.get_params().get("pocket"):     # where weights are costs
-            owners = ()
         strict = estimator.kernel is None       # kernels fit the few rows of a check so well that repeated ones may not matter
         marks = [pytest.mark.xfail(reason=reason, strict=strict)] if make in owners else []
         if name != APART:
@@ -503,8 +500,8 @@ def test_weight_one_is_no_weight(make, small):
 @pytest.mark.parametrize("make", ALL)
 def test_equal_weights_lengthen_all_perceptron_steps_alike(make, small):
     X, y = small
-    plain = made(make, update="perceptron", loss_weight=0.0).fit(X, y)
-    twice = made(make, update="perceptron", loss_weight=0.0).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    steps = {"update": "perceptron", "loss_weight": 0.0, "weighting": "steps"}
+    plain, twice = made(make, **steps).fit(X, y), made(make, **steps).fit(X, y, sample_weight=np.full(len(y), 2.0))
     np.testing.assert_allclose(twice.coef_, 2 * plain.coef_, rtol=1e-12)
     assert twice.mistakes_ == plain.mistakes_ and np.array_equal(twice.predict(X), plain.predict(X))
 
@@ -513,7 +510,7 @@ def test_equal_weights_lengthen_all_perceptron_steps_alike(make, small):
 @pytest.mark.parametrize("update", ["pa1", "pa2"])
 def test_equal_weights_are_a_larger_C(make, update, small):
     X, y = small
-    weighted = made(make, update=update, C=0.01).fit(X, y, sample_weight=np.full(len(y), 3.0))
+    weighted = made(make, update=update, C=0.01, weighting="steps").fit(X, y, sample_weight=np.full(len(y), 3.0))
     np.testing.assert_allclose(weighted.coef_, made(make, update=update, C=0.03).fit(X, y).coef_, rtol=1e-9)
 
 

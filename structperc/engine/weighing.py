@@ -1,0 +1,151 @@
+"""What examples weigh: sample weights times the weights of their classes, as lengths of steps or as numbers of visits.
+
+A passive-aggressive step ends where the example has its margin, so that a weight can lengthen nothing: it scales the C of the step, which
+acts only where C is small. A weight of visits acts with every rule: an example that weighs as much as two is visited twice as often, at
+places of its own within the epoch, as if it stood twice in the data.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from structperc.core.errors import DataError, OptionError, WeightWarning, did_you_mean, shortened
+from structperc.core.outputs import LabelOutputs
+from structperc.core.shuffle import shuffled
+from structperc.reading.matrices import sample_weights
+
+LOOKED_AT = 1000            # rows that say how long rows are
+
+
+def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndarray:
+    """What examples weigh by their labels.
+
+    Parameters
+    ----------
+    wanted : "balanced" or dict
+        "balanced": each label that occurs has the same weight in all, and all examples together weigh what they weighed before. A dict
+        from labels to weights; labels that it leaves out weigh 1. A text names a number as well, as it does in files.
+    labels : ndarray of shape (r,)
+    low : int array of shape (n,)
+        Codes of the labels, from 1.
+    high : int array of shape (n,), optional
+        Then an example has the labels from `low` to `high`, and weighs their mean.
+    sample_weight : float64 array of shape (n,), optional
+        What the examples weigh without this; the result is the product of both.
+
+    Returns
+    -------
+    float64 array of shape (n,)
+
+    Raises
+    ------
+    OptionError
+        A key is no label.
+    """
+    high = low if high is None else high
+    weights = np.ones(len(low)) if sample_weight is None else sample_weight
+    of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else named(wanted, labels)
+    sums = np.concatenate([[0.0], np.cumsum(of_labels)])
+    means = np.where(low == high, of_labels[low - 1], (sums[high] - sums[low - 1]) / (high - low + 1))
+    with np.errstate(over="ignore"):
+        return weights * means
+
+
+def balanced(n_labels, low, high, weights):
+    """Weights of labels that make all labels that occur weigh the same."""
+    share = weights / (high - low + 1)
+    begins, ends = (np.bincount(at, share, n_labels + 2) for at in (low, high + 1))
+    totals = np.cumsum(begins - ends)[1:-1]
+    totals[totals < np.finfo(float).eps * weights.sum()] = 0            # what is left of sums that cancel
+    occur = totals > 0
+    return np.divide(totals.sum() / max(occur.sum(), 1), totals, where=occur, out=np.zeros(n_labels))
+
+
+def named(wanted, labels):
+    """Weights of labels from a dict."""
+    known = labels.tolist()
+    texts = {str(label): label for label in known}
+    found = dict.fromkeys(known, 1.0)
+    for key, weight in wanted.items():
+        label = key if key in found else texts.get(key)
+        if label is None:
+            raise OptionError(f"class_weight names {key!r}, which is none of the labels {shortened(known)}.{did_you_mean(key, texts)}")
+        found[label] = weight
+    return np.array(list(found.values()), dtype=float)
+
+
+def by_class(wanted, model, rows, y, weights):
+    """The sample weights times those of the classes."""
+    if wanted is None:
+        return weights
+    outputs = model.parts.outputs
+    if not isinstance(outputs, LabelOutputs):
+        raise OptionError(f"class_weight weighs examples by the one label that each has, and {type(outputs).__name__} are no labels; weigh "
+                          f"examples by sample_weight, or what mistakes cost by a matrix, loss=[[0, 1], [5, 0]].")
+    gold = outputs.encode(y, rows)
+    codes = np.asarray(gold.values).reshape(len(gold), -1)
+    return sample_weights(class_weights(wanted, outputs.labels, codes[:, 0], codes[:, -1], weights), len(gold))
+
+
+def visited(weights):
+    """The weights, None where all are 1, and the examples that have one, None where all do."""
+    active = None if weights.all() else np.flatnonzero(weights)
+    if active is not None and len(active) == 0:
+        raise DataError("all sample weights are zero, so there is nothing to learn from.")
+    return None if (weights == 1).all() else weights, active
+
+
+def expected_visits(weights, before):
+    """How often each example is visited in an epoch, on average; and `before` with these examples.
+
+    Parameters
+    ----------
+    weights : float64 array of shape (n,)
+    before : (n, total)
+        How many examples with a weight were learned from, and the sum of their weights: one that weighs the mean of all is visited once.
+
+    Returns
+    -------
+    expected : float64 array of shape (n,), or None where each example with a weight is visited once
+    after : (n, total)
+    """
+    kept = weights[weights > 0]
+    n, total = before[0] + len(kept), before[1] + float(kept.sum())
+    expected = weights * (n / total) if total else weights
+    once = (kept == kept[0]).all() and (not before[0] or kept[0] * n == total)
+    return None if once else expected, (n, total)
+
+
+def drawn(expected, random, shuffle):
+    """The examples of an epoch, an int64 array in which i stands `expected[i]` times on average.
+
+    Systematic sampling: as often as the sum up to i passes a whole number, counted from a random one; so i stands there as often as
+    expected, rounded up or down. In file order the visits of an example are spread evenly over the epoch.
+    """
+    ends = np.floor(np.cumsum(expected) + random.random())
+    copies = np.diff(ends, prepend=0.0).astype(np.int64)
+    order = np.repeat(np.arange(len(expected)), copies)
+    if shuffle:
+        return shuffled(order, random)
+    number = np.arange(len(order)) - np.repeat(np.cumsum(copies) - copies, copies)
+    place = (order / len(expected) + number / copies[order]) % 1.0
+    return order[np.argsort(place, kind="stable")]
+
+
+def warn_of_weights(model, rows, weights) -> None:
+    """Warns where weights scale the C of steps, and C is so large that steps hardly change."""
+    if weights is None or rows.objects or not rows.n_rows:
+        return
+    kept = weights[weights > 0]
+    if len(kept) and kept.min() < kept.max() and model.parts.update.hardly_weighs(kept.min(), kept.max(), mean_square(rows)):
+        warnings.warn(f"sample weights from {kept.min():g} to {kept.max():g} hardly change the steps, since they scale C alone, which is "
+                      f"large; train with weighting='visits', or with a smaller C.", WeightWarning, stacklevel=3)
+
+
+def mean_square(rows):
+    """The mean of ||x||^2 over some of the rows."""
+    X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]
+    with np.errstate(all="ignore"):
+        return float(np.square(X.data if rows.sparse else X, dtype=float).sum() / X.shape[0])
