@@ -1,7 +1,9 @@
 """The base classes of all parts and the ready-made ones, in one place to import from."""
 
+from structperc.core.adagrad import AdaGradWeights
 from structperc.core.argmax import Argmax, LargestArgmax, PrefixArgmax, ThresholdArgmax
 from structperc.core.component import Component
+from structperc.core.descent import HingeUpdate
 from structperc.core.exact import ExactUpdate
 from structperc.core.features import Features, SumFeatures, TablePart
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, Loss, SquaredLoss, TokenLoss, ZeroOneLoss
@@ -23,12 +25,10 @@ from structperc.reading.readers import Reader
 from structperc.reading.table_reader import TableReader
 
 __all__ = [
-    "AbsoluteLoss", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate", "Example",
-    "ExampleCosts", "Features", "HammingLoss", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax", "LatentUpdate", "Loss",
-    "NamedReader",
-    "OnlineTrainer", "Outputs", "PairReader",
-    "PassiveAggressiveUpdate", "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader",
-    "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader",
-    "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer", "Trial", "Update", "VectorFeatures", "VectorOutputs", "Weights",
-    "ZeroOneLoss", "amounts",
+    "AbsoluteLoss", "AdaGradWeights", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate",
+    "Example", "ExampleCosts", "Features", "HammingLoss", "HingeUpdate", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax",
+    "LatentUpdate", "Loss", "NamedReader", "OnlineTrainer", "Outputs", "PairReader", "PassiveAggressiveUpdate", "PerceptronUpdate",
+    "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures",
+    "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer", "Trial", "Update",
+    "VectorFeatures", "VectorOutputs", "Weights", "ZeroOneLoss", "amounts",
 ]  # fmt: skip

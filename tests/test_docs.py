@@ -162,6 +162,7 @@ def test_each_problem_works_with_the_update_rules_that_the_readme_says(problem, 
     y = np.digitize(X[:, 0], [-1, 0, 1])
     costs = np.subtract.outer(np.arange(4), np.arange(4)) ** 2
     plain = {"update": update, "epochs": 10, "average": True} | ({"epsilon": 3.0} if update.startswith("direct") else {})
+    plain |= {"step_size": 0.1} if update.startswith("adagrad") else {}
     augmented = {"loss_weight": 0.1} if update in ("perceptron", "latent", "pa", "pa1", "pa2") else {}
     groups = np.arange(200) // 20 if problem == "latent-ranking" else None
 
@@ -171,8 +172,8 @@ def test_each_problem_works_with_the_update_rules_that_the_readme_says(problem, 
                 shown = Engine(problem, k=5, relevant=2, **options).fit(given, y, groups=groups).predict(given, groups=groups)
                 assert np.mean(y.reshape(10, 20)[np.arange(10)[:, None], np.stack(shown)] >= 2) > 0.6
     elif works and problem in OF_STRUCTURES:
-        other = {"loss": "zero-one"} if "direct" not in update else {}          # not every solver searches with it
-        for options in (plain, plain | {"average": False}, plain | augmented, plain | other):
+        other = {} if update in ("direct", "direct-better", "adagrad") else {"loss": "zero-one"}    # not every solver searches with it
+        for options in (plain, plain | {"average": False}, *(plain | more for more in (augmented, other) if more)):
             case = make_case(problem, (), options, 0)
             data = case.teach(case.data, case.answers(case.teacher(), case.examples))
             for form in (np.asarray, np.float32, sparse.csr_matrix, lambda X: sparse.csr_matrix(X, dtype=np.float32)):

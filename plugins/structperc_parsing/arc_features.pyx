@@ -17,7 +17,7 @@ import numpy as np
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
-from structperc.core.features cimport Features, Parameter
+from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, claimed
 from structperc.core.inner_products cimport SP_PREFETCH
 from structperc.core.rows cimport Example
 from structperc.core.stopping cimport interrupted
@@ -81,16 +81,6 @@ cdef inline void turn(Ring *ring, const Parameter *p, Py_ssize_t base, Py_ssize_
         ring.to[slot][0] += of_direction + of_distance
         ring.counts[slot] = 0
     ring.t += 1
-
-
-cdef inline Py_ssize_t touched(const Parameter *p, Py_ssize_t row) noexcept nogil:
-    """Where a row stands that a step changes; it gets memory if it has none yet."""
-    if p.place == NULL:
-        return row
-    if p.place[row] == 0:
-        p.place[row] = p.n_placed[0]
-        p.n_placed[0] += 1
-    return p.place[row]
 
 
 cdef inline const double *weights_of(const Parameter *p, Py_ssize_t row) noexcept nogil:
@@ -558,6 +548,18 @@ cdef class ArcFeatures(Features):
         free(parts.head)
         return self.short_of_memory() if status < 0 else 0
 
+    cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
+        cdef int status = self.add_all(NULL, x, c, 0, 0, &self.sums)
+        cdef Py_ssize_t q, place
+        for q in range(self.sums.used):
+            place = self.sums.places[q]
+            if status == 0:
+                adapt_row(self, p.w + claimed(p, self.sums.keys[place] // WIDTH) * p.pitch + self.sums.keys[place] % WIDTH, 1, p,
+                          self.sums.values + place, sizes)
+            self.sums.keys[place] = -1
+        self.sums.used = 0
+        return status
+
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         """The vectors are summed up in a hash table of the few weights that they touch."""
         cdef int status = self.add_all(NULL, x, c, 0, 0, &self.sums)
@@ -618,7 +620,7 @@ cdef inline int move(const Parameter *p, Sums *sums, Py_ssize_t row, Py_ssize_t 
     cdef double *w
     if sums != NULL:
         return add_to(sums, row * WIDTH + slot, c)
-    w = p.w + touched(p, row) * p.pitch + slot
+    w = p.w + claimed(p, row) * p.pitch + slot
     w[0] += c * to_w
     if p.average:
         w[p.average] += c * to_u

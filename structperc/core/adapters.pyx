@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 from structperc.core.component cimport Component
 from structperc.core.component import ADAPTERS, noted
 from structperc.core.argmax cimport Argmax
-from structperc.core.features cimport Features, Parameter
+from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.structures cimport structure
@@ -142,6 +142,15 @@ cdef class PythonFeatures(Features):
                 return 0
             except BaseException as error:
                 return failed(self, error, "add", x)
+
+    cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
+        cdef int status
+        if self.has_add:
+            return Features.adapt_c(self, p, x, c, sizes)
+        status = self.target.adapt_c(p, x, c, sizes)
+        if status < 0:
+            self.passed()
+        return status
 
     cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
         cdef int status

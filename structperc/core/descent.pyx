@@ -7,7 +7,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from structperc.core.errors import DataError, OptionError, UnusedOption, shortened
 from structperc.core.schedules cimport Schedule
-from structperc.core.updates cimport Encoded, ScheduledUpdate, Trial
+from structperc.core.updates cimport Encoded, ScheduledUpdate, Trial, Update
 from structperc.core.updates import positive
 
 LAFFERTY = """@inproceedings{lafferty2001conditional,
@@ -16,6 +16,14 @@ LAFFERTY = """@inproceedings{lafferty2001conditional,
   booktitle = {Proceedings of the Eighteenth International Conference on Machine Learning},
   pages = {282--289},
   year = {2001}
+}"""
+
+RATLIFF = """@inproceedings{ratliff2007online,
+  author = {Nathan D. Ratliff and J. Andrew Bagnell and Martin A. Zinkevich},
+  title = {(Online) Subgradient Methods for Structured Prediction},
+  booktitle = {Proceedings of the Eleventh International Conference on Artificial Intelligence and Statistics},
+  pages = {380--387},
+  year = {2007}
 }"""
 
 MCALLESTER = """@inproceedings{mcallester2010direct,
@@ -33,6 +41,51 @@ def refuse_loss_weight(context, rule):
         raise UnusedOption(f"loss_weight={context.loss_weight} has no effect with update={rule!r}; leave it at 0.0.", "loss_weight")
 
 
+cdef class HingeUpdate(Update):
+    """weight * (Phi(x, gold) - Phi(x, y)), y = argmax score + margin * loss: minus a subgradient of the structured hinge loss.
+
+    The hinge loss is max over y of margin * loss(gold, y) - w . (Phi(x, gold) - Phi(x, y)). No step where it is 0. Its steps have no size,
+    so it needs weights that give them one, such as `AdaGradWeights`. Mistakes are counted by the prediction, without the loss.
+
+    Parameters
+    ----------
+    margin : float, default 1.0
+        Positive.
+    """
+
+    search = "both"
+    needs = frozenset({"search", "step sizes"})
+    options_used = ("margin", "step_size", "step_schedule")
+    citation = RATLIFF
+
+    cdef readonly double margin
+
+    def __init__(self, margin=1.0):
+        self.margin = positive("margin", margin)
+
+    @property
+    def loss_weight(self):
+        return self.margin
+
+    def check(self, context, parts):
+        refuse_loss_weight(context, context.update)
+
+    cdef int step_c(self, Trial trial) noexcept nogil:
+        cdef Py_ssize_t a, n = trial.x.n_atoms
+        cdef double gained = 0                          # w . (Phi(x, gold) - Phi(x, y))
+        cdef bint moves = False
+        if trial.difference_c() < 0:
+            return -1
+        for a in range(n):
+            gained += trial.c[a] * trial.s[a]
+        if not self.margin * trial.loss - gained > 0:
+            return 0
+        for a in range(n):
+            moves = moves or trial.c[a] != 0
+            trial.c[a] *= trial.weight
+        return moves
+
+
 cdef class LogLossUpdate(ScheduledUpdate):
     """w <- w + eta sum_a (n_gold[a] - E n_y[a]) phi(x, a): a step down -log p(gold), where p(y) = exp(score of y) / Z.
 
@@ -44,19 +97,30 @@ cdef class LogLossUpdate(ScheduledUpdate):
     ----------
     step_size, schedule, decays
         As of `ScheduledUpdate`.
+    sized : bool, default True
+        False: the weights give the steps their sizes, such as `AdaGradWeights`.
     """
 
     when = "always"
-    needs = frozenset({"marginals"})
     sets_loss = True
     citation = LAFFERTY
 
+    cdef readonly bint sized
+
+    def __init__(self, step_size=1.0, schedule="constant", decays=False, sized=True):
+        ScheduledUpdate.__init__(self, step_size, schedule, decays)
+        self.sized = sized
+
+    @property
+    def needs(self):
+        return frozenset({"marginals"} if self.sized else {"marginals", "step sizes"})
+
     def check(self, context, parts):
-        refuse_loss_weight(context, "log-loss")
+        refuse_loss_weight(context, context.update)
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
-        cdef double eta = self.eta_c(trial), score = 0
+        cdef double eta = self.eta_c(trial) if self.sized else trial.weight, score = 0
         cdef double *c = trial.c
         if eta < 0 or trial.marginals_c() < 0:
             return -1

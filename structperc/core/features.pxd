@@ -26,6 +26,12 @@ ctypedef struct Parameter:
     int *n_placed
 
 
+ctypedef struct StepSizes:
+    # What a step with a size for each weight needs: G stands `squares` doubles behind the weight.
+    double rate, to_w, to_u
+    Py_ssize_t squares
+
+
 cdef class Features(Component):
     cdef readonly Py_ssize_t n_weight_rows, row_width
     cdef public bint constrained                # whether `project` may move weights
@@ -44,12 +50,30 @@ cdef class Features(Component):
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil
+    cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil
     cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil
+    cdef void scratch_for(self, Py_ssize_t n, Py_ssize_t n_places) noexcept nogil
+    cdef int write_c(self, Example x, const double *c, Parameter *written) noexcept nogil
     cdef double norm_c(self, Example x, const double *c) noexcept nogil
     cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil
     cdef void follow(self) noexcept
+
+
+cdef inline void adapt_row(Features f, double *w, Py_ssize_t n, const Parameter *p, double *change, const StepSizes *sizes) noexcept nogil:
+    """Takes the steps of n weights in a row, for which it gets the change, to be 0 afterwards."""
+    f.kernels.adapt(w, n, p.average, sizes.squares, change, sizes.rate, sizes.to_w, sizes.to_u)
+
+
+cdef inline Py_ssize_t claimed(const Parameter *p, Py_ssize_t row) noexcept nogil:
+    """Where a row stands that a step changes; it gets memory if it has none yet."""
+    if p.place == NULL:
+        return row
+    if p.place[row] == 0:
+        p.place[row] = p.n_placed[0]
+        p.n_placed[0] += 1
+    return p.place[row]
 
 
 cdef inline Parameter written_out(Features f, double *w) noexcept nogil:

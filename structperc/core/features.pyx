@@ -140,22 +140,55 @@ cdef class Features(Component):
         """
         return 0
 
+    cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
+        """A step with a size for each weight (see sp_inner.adapt in inner.h), whose change is sum_a c[a] phi(x, a); -1 on an error.
+
+        Writes the change down and looks at all weights, of those on demand at the touched ones.
+        """
+        cdef Parameter change
+        cdef Py_ssize_t row, q
+        cdef bint dense = sp_is_dense(&x.block)
+        if self.write_c(x, c, &change) < 0:
+            return -1
+        for row in range(self.n_weight_rows - self.on_demand_rows):
+            adapt_row(self, p.fixed + row * p.pitch, self.row_width, p, change.fixed + row * change.pitch, sizes)
+        if self.on_demand_rows > 0:
+            for q in range(0 if dense else sp_start(&x.block, 0), self.on_demand_rows if dense else sp_start(&x.block, x.block.n_rows)):
+                row = q if dense else sp_index(&x.block, q)
+                if change.place[row] > 0:
+                    adapt_row(self, p.w + claimed(p, row) * p.pitch, self.row_width, p, change.w + change.place[row] * change.pitch, sizes)
+                    change.place[row] = 0
+        return 0
+
+    cdef int write_c(self, Example x, const double *c, Parameter *written) noexcept nogil:
+        """Writes sum_a c[a] phi(x, a) down where `written` then says, weights on demand in the rows that it places; -1 on an error.
+
+        Whoever reads it leaves zeros there.
+        """
+        self.scratch_for(self.n_weight_rows * self.row_width + self.row_width, self.on_demand_rows)
+        written[0] = written_out(self, &self.scratch[0])
+        if self.on_demand_rows > 0:
+            self.scratch_rows = <int> (self.n_weight_rows - self.on_demand_rows) + 1
+            written.fixed, written.place, written.n_placed = written.w + written.pitch, &self.scratch_place[0], &self.scratch_rows
+        if self.add_c(written, x, c, 1.0, 0.0) < 0:
+            with gil:
+                self.scratch = None
+            return -1
+        return 0
+
+    cdef void scratch_for(self, Py_ssize_t n, Py_ssize_t n_places) noexcept nogil:
+        """Makes room for so many numbers and places, all 0."""
+        if self.scratch is None or self.scratch.shape[0] < n or self.scratch_place.shape[0] < n_places:
+            with gil:
+                self.scratch = np.zeros(n)                  # the system gives memory where it is used
+                self.scratch_place = np.zeros(max(n_places, 1), dtype=np.intc)
+
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         """||sum_a c[a] phi(x, a)||^2, by writing the sum down, of weights on demand only the touched ones; negative on an error."""
         cdef Parameter p
-        cdef Py_ssize_t fixed = self.n_weight_rows - self.on_demand_rows, q
+        cdef Py_ssize_t q
         cdef double total
-        if self.scratch is None:
-            with gil:
-                self.scratch = np.zeros(self.n_weights + self.row_width)        # the system gives memory where it is used
-                self.scratch_place = np.zeros(max(self.on_demand_rows, 1), dtype=np.intc)
-        p = written_out(self, &self.scratch[0])
-        if self.on_demand_rows > 0:
-            self.scratch_rows = <int> fixed + 1
-            p.fixed, p.place, p.n_placed = p.w + p.pitch, &self.scratch_place[0], &self.scratch_rows
-        if self.add_c(&p, x, c, 1.0, 0.0) < 0:
-            with gil:
-                self.scratch = None
+        if self.write_c(x, c, &p) < 0:
             return -1
         if self.on_demand_rows == 0:
             return taken(p.w, self.n_weight_rows * self.row_width)
@@ -657,6 +690,21 @@ cdef class SumFeatures(Features):
         if status >= 0:
             x.n_atoms = n - n_first
             status = self.second.add_c(&other, x, c + n_first, to_w, to_u)
+        x.n_atoms = n
+        return 0 if status >= 0 else self.failed()
+
+    cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
+        cdef Parameter one, other
+        cdef Py_ssize_t n = x.n_atoms, n_first = self.first_atoms(x)
+        cdef int status
+        if n_first < 0:
+            return -1
+        self.divide(p, &one, &other)
+        x.n_atoms = n_first
+        status = self.first.adapt_c(&one, x, c, sizes)
+        if status >= 0:
+            x.n_atoms = n - n_first
+            status = self.second.adapt_c(&other, x, c + n_first, sizes)
         x.n_atoms = n
         return 0 if status >= 0 else self.failed()
 

@@ -12,6 +12,7 @@
 #ifndef STRUCTPERC_INNER_H
 #define STRUCTPERC_INNER_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -61,6 +62,10 @@ typedef struct {                             /* one function per layout of x */
     void (*add[6])(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *c, double to_w, double to_u);
     double (*norm[6])(const sp_rows *x, ptrdiff_t row);
     double (*row_dot)(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other);
+    /* Of n weights in a row: G += change^2, w += to_w s and u += to_u s with s = rate * change / sqrt(G), where u stands `average`
+     * doubles behind w (0: there is none) and G `squares`; change becomes 0. */
+    void (*adapt)(double *w, ptrdiff_t n, ptrdiff_t average, ptrdiff_t squares, double *change, double rate, double to_w,
+                  double to_u);
     /* out[j] = max over i < n of (a[i] + e[i]) + t[i * pitch + j], for j < m: one step of a dynamic programme */
     void (*max_plus)(const double *a, const double *e, ptrdiff_t n, const double *t, ptrdiff_t pitch, ptrdiff_t m, double *out);
     /* out[j] = sum over i < n of (a[i] * e[i]) * t[i * pitch + j], for j < m: the same of sums of products */

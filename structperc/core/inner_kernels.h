@@ -69,6 +69,7 @@ SP_INLINE double SP(fold)(SP(eight) s) {
 #endif
 #define SP_BLOCKS_AT_ONCE 2                  /* sixteen registers hold two blocks' sums */
 #endif
+#define SP_ONE 0x3ff0000000000000LL          /* the bits of 1.0 */
 #define SP_REGISTERS 6                       /* running results of one pass over a sparse row, or over a table */
 
 /* ---- dense rows: one, two or four dot products with one pass over x ---- */
@@ -120,6 +121,34 @@ SP_INLINE double SP(fold)(SP(eight) s) {
 #undef SP_INDEX
 #undef SP_T
 
+/* ---- steps with a size for each weight ---- */
+static void SP(adapt)(double *w, ptrdiff_t n, ptrdiff_t average, ptrdiff_t squares, double *SP_RESTRICT change, double rate,
+                      double to_w, double to_u) {
+    ptrdiff_t j = 0;
+#if SP_WIDTH > 1
+    for (; j + SP_WIDTH <= n; j += SP_WIDTH) {
+        SP(vec) d = SP_LOAD_F64(change + j), g, step;
+        if (!SP_ANY(d != 0)) continue;
+        g = SP_AT(w + j + squares) + d * d;
+        SP_AT(w + j + squares) = g;
+        step = rate * d / SP_SQRT(g + (SP(vec))((g == 0) & SP_ONE));
+        SP_AT(w + j) += step * to_w;
+        if (average) SP_AT(w + j + average) += step * to_u;
+        SP_AT(change + j) = (SP(vec)){0};
+    }
+#endif
+    for (; j < n; j++) {
+        double d = change[j], g, step;
+        if (d == 0) continue;
+        g = w[j + squares] + d * d;
+        w[j + squares] = g;
+        step = rate * d / sqrt(g == 0 ? 1 : g);          /* 0: the square is too small for floating point */
+        w[j] += step * to_w;
+        if (average) w[j + average] += step * to_u;
+        change[j] = 0;
+    }
+}
+
 /* ---- products of a vector and a table over the semirings (max, +) and (+, *) ---- */
 #define SP_T(name) SP(max_plus##name)
 #define SP_TIMES +
@@ -146,6 +175,7 @@ static const sp_inner SP(set) = {
     {SP(add_f64), SP(add_f32), SP(add_f64_i32), SP(add_f64_i64), SP(add_f32_i32), SP(add_f32_i64)},
     {SP(norm_f64), SP(norm_f32), SP(norm_f64_i32), SP(norm_f64_i64), SP(norm_f32_i32), SP(norm_f32_i64)},
     sp_row_dot,
+    SP(adapt),
     SP(max_plus),
     SP(plus_times),
 };
@@ -157,6 +187,7 @@ static const sp_inner SP(set) = {
 #undef SP_EACH_PART
 #undef SP_BLOCKS_AT_ONCE
 #undef SP_REGISTERS
+#undef SP_ONE
 #undef SP_MULTIPLY1
 #undef SP_MULTIPLY2
 #undef SP_MULTIPLY4

@@ -29,6 +29,8 @@ cdef extern from "inner.h" nogil:
         void (*add[6])(const sp_rows *x, Py_ssize_t row, const sp_blocks *b, const double *c, double to_w, double to_u) noexcept nogil
         double (*norm[6])(const sp_rows *x, Py_ssize_t row) noexcept nogil
         double (*row_dot)(const sp_rows *x, Py_ssize_t row, const sp_rows *z, Py_ssize_t other) noexcept nogil
+        void (*adapt)(double *w, Py_ssize_t n, Py_ssize_t average, Py_ssize_t squares, double *change, double rate, double to_w,
+                      double to_u) noexcept nogil
         void (*max_plus)(const double *a, const double *e, Py_ssize_t n, const double *t, Py_ssize_t pitch, Py_ssize_t m,
                          double *out) noexcept nogil
         void (*plus_times)(const double *a, const double *e, Py_ssize_t n, const double *t, Py_ssize_t pitch, Py_ssize_t m,
@@ -40,6 +42,8 @@ cdef extern from "inner.h" nogil:
     bint sp_is_dense(const sp_rows *x) noexcept
     void sp_prefetch_rows(const sp_rows *x) noexcept
     void sp_prefetch_blocks(const sp_rows *x, const sp_blocks *b) noexcept
+    Py_ssize_t SP_PLACE(const sp_blocks *b, Py_ssize_t feature) noexcept
+    Py_ssize_t SP_CLAIM(const sp_blocks *b, Py_ssize_t feature) noexcept
     void SP_PREFETCH(const void *p) noexcept
 
 

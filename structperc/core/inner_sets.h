@@ -46,7 +46,9 @@ static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrd
 /* ---- one copy per instruction set ---- */
 #if SP_VECTORS && defined(__x86_64__)
 #include <immintrin.h>
-#define SP_MAX _mm_max_pd                    /* x > y ? x : y in every lane, which C has no operator for */
+#define SP_MAX _mm_max_pd                    /* x > y ? x : y in every lane, which C has no operator for, */
+#define SP_SQRT _mm_sqrt_pd                  /* nor for roots, */
+#define SP_ANY(mask) _mm_movemask_pd((__m128d)(mask))   /* nor for whether some lane of a comparison is true */
 #elif SP_VECTORS
 typedef double sp_pair __attribute__((vector_size(16)));
 typedef long long sp_mask __attribute__((vector_size(16)));
@@ -54,7 +56,10 @@ SP_INLINE sp_pair sp_max(sp_pair x, sp_pair y) {
     sp_mask larger = x > y;
     return (sp_pair)(((sp_mask)x & larger) | ((sp_mask)y & ~larger));
 }
+SP_INLINE sp_pair sp_roots(sp_pair x) { return (sp_pair){__builtin_sqrt(x[0]), __builtin_sqrt(x[1])}; }
 #define SP_MAX sp_max
+#define SP_SQRT sp_roots
+#define SP_ANY(mask) ((mask)[0] | (mask)[1])
 #endif
 #define SP_PASTE_(a, b) a##_##b
 #define SP_PASTE(a, b) SP_PASTE_(a, b)
@@ -82,7 +87,11 @@ SP_INLINE sp_pair sp_max(sp_pair x, sp_pair y) {
 #pragma GCC target("avx2")
 #endif
 #undef SP_MAX
+#undef SP_SQRT
+#undef SP_ANY
 #define SP_MAX _mm256_max_pd
+#define SP_SQRT _mm256_sqrt_pd
+#define SP_ANY(mask) _mm256_movemask_pd((__m256d)(mask))
 #define SP_WIDTH 4
 #define SP_SET avx2
 #define SP_SET_NAME "avx2"
@@ -105,7 +114,11 @@ SP_INLINE sp_pair sp_max(sp_pair x, sp_pair y) {
 #pragma GCC target("avx512f,avx512dq,avx512vl")
 #endif
 #undef SP_MAX
+#undef SP_SQRT
+#undef SP_ANY
 #define SP_MAX _mm512_max_pd
+#define SP_SQRT _mm512_sqrt_pd
+#define SP_ANY(mask) _mm512_movepi64_mask((__m512i)(mask))
 #define SP_WIDTH 8
 #define SP_SET avx512
 #define SP_SET_NAME "avx512"

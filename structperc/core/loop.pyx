@@ -143,6 +143,8 @@ cdef class Loop:
         self.loss = bound(parts.loss)
         self.weights, self.store = bound(parts.weights), parts.weights
         self.room = -1
+        if parts.update.loss_weight is not None:
+            loss_weight = parts.update.loss_weight
         self.use(parts.update, "both" if loss_weight and parts.update.search == "plain" else parts.update.search, loss_weight)
         self.trial = Trial()
         self.x, self.next_x, self.far_x = Example(), Example(), Example()

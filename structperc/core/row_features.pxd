@@ -14,6 +14,7 @@ cdef class RowPart(Features):
     cdef Bounds bounds                  # (n_blocks, n_features + intercept)
 
     cdef void hold_column(self, const sp_blocks *b, Py_ssize_t feature, double to_w, double to_u) noexcept nogil
+    cdef sp_blocks summed(self, Example x, const double *c, int *n_placed) noexcept nogil
     cdef void add_rows(self, Example x, const double *c, const sp_blocks *b, double to_w, double to_u) noexcept nogil
 
 

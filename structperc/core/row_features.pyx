@@ -7,8 +7,8 @@ import numpy as np
 
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.features import TablePart
-from structperc.core.features cimport Features, Parameter, taken
-from structperc.core.inner_products cimport (best_inner, sp_blocks, sp_index, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
+from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, taken
+from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_index, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
                                              sp_start)
 from structperc.core.rows cimport Example
 from structperc.core.stopping cimport interrupted
@@ -117,21 +117,53 @@ cdef class RowPart(Features):
             if moves(c + t * self.n_blocks, self.n_blocks):
                 self.kernels.add[x.block.layout](&x.block, t, b, c + t * self.n_blocks, to_w, to_u)
 
-    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
-        """Rows share blocks, so the sum is written down; of sparse rows only the features that it touches."""
+    cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
+        cdef sp_blocks change, b
+        cdef int n_placed
+        cdef Py_ssize_t t, q, k, feature, width = self.n_blocks
+        cdef double *w
+        cdef double *d
+        if sp_is_dense(&x.block):
+            return Features.adapt_c(self, p, x, c, sizes)
+        b = blocks_of(self, p)
+        change = self.summed(x, c, &n_placed)
+        for t in range(x.block.n_rows):
+            if not moves(c + t * width, width):
+                continue
+            for q in range(sp_start(&x.block, t), sp_start(&x.block, t + 1)):
+                feature = sp_index(&x.block, q)
+                if change.place[feature] == 0:
+                    continue                                # an earlier row has it too
+                w, d = b.w + SP_CLAIM(&b, feature) * b.feature_step, change.w + change.place[feature] * width
+                change.place[feature] = 0
+                if b.block_step == 1:
+                    adapt_row(self, w, width, p, d, sizes)
+                else:
+                    for k in range(width):
+                        adapt_row(self, w + k * b.block_step, 1, p, d + k, sizes)
+        if self.intercept:
+            adapt_row(self, b.bias, width, p, change.w, sizes)
+        return 0
+
+    cdef sp_blocks summed(self, Example x, const double *c, int *n_placed) noexcept nogil:
+        """The sum of sparse rows with coefficients, of the features that it touches, behind the constant feature's; to be left as zeros."""
         cdef sp_blocks b
-        cdef int n_placed = 1                               # a row of the constant feature's weights comes first
-        cdef Py_ssize_t t, q
-        if self.on_demand_rows > 0 or sp_is_dense(&x.block):
-            return Features.norm_c(self, x, c)
-        if self.scratch_place is None or self.scratch_place.shape[0] < self.n_features:
-            with gil:
-                self.scratch = np.zeros((self.n_features + 1) * self.n_blocks)  # the system gives memory where it is used
-                self.scratch_place = np.zeros(max(self.n_features, 1), dtype=np.intc)
-        b.w, b.average, b.place, b.n_placed = &self.scratch[0], 0, &self.scratch_place[0], &n_placed
+        n_placed[0] = 1
+        self.scratch_for((self.n_features + 1) * self.n_blocks, self.n_features)
+        b.w, b.average, b.place, b.n_placed = &self.scratch[0], 0, &self.scratch_place[0], n_placed
         b.block_step, b.feature_step, b.n_blocks = 1, self.n_blocks, self.n_blocks
         b.bias = b.w if self.intercept else NULL
         self.add_rows(x, c, &b, 1, 0)
+        return b
+
+    cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        """Rows share blocks, so the sum is written down; of sparse rows only the features that it touches."""
+        cdef sp_blocks b
+        cdef int n_placed
+        cdef Py_ssize_t t, q
+        if self.on_demand_rows > 0 or sp_is_dense(&x.block):
+            return Features.norm_c(self, x, c)
+        b = self.summed(x, c, &n_placed)
         for t in range(x.block.n_rows):
             if moves(c + t * self.n_blocks, self.n_blocks):
                 for q in range(sp_start(&x.block, t), sp_start(&x.block, t + 1)):

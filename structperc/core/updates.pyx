@@ -153,8 +153,11 @@ cdef class Update(Component):
         The search whose answer is y. "plain": the maximiser of the score. "augmented": the maximiser of score + loss_weight * loss. "both":
         the second; the first is made too and is counted as the prediction. "none": no search; for rules that act always. The engine turns
         "plain" into "both" where its option `loss_weight` is positive. Other values are for the passes of trainers.
-    needs : set of {"marginals", "search"}
+    loss_weight : float or None
+        What the loss counts in its augmented search; None: the engine's option of this name.
+    needs : set of {"marginals", "search", "step sizes"}
         What it asks its trial for: `Trial.marginals`, or `Trial.search`. The engine refuses problems that have none, and makes room.
+        "step sizes": it answers a gradient, to weights that give each coordinate a step size of its own (`Weights.sizes_steps`).
     sets_loss : bool
         Whether the record counts what the rule leaves in `trial.loss`, as the objective that it descends, and not the losses of answers.
     takes_weights : bool
@@ -168,6 +171,7 @@ cdef class Update(Component):
 
     when = "wrong"
     search = "plain"
+    loss_weight = None
     needs = frozenset()
     sets_loss = False
     takes_weights = True

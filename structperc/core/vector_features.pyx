@@ -3,7 +3,7 @@ import numpy as np
 
 from structperc.core.component import noted
 from structperc.core.errors import PluginError
-from structperc.core.features cimport Features, Parameter
+from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.row_features cimport RowFeatures
 from structperc.core.rows cimport Example, Rows
 
@@ -78,6 +78,14 @@ cdef class VectorFeatures(Features):
         with gil:
             try:
                 return self.map.add_c(p, self.written(x), c, to_w, to_u)
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
+        with gil:
+            try:
+                return self.map.adapt_c(p, self.written(x), c, sizes)
             except BaseException as error:
                 self.error = error
                 return -1

@@ -26,6 +26,7 @@ cdef class PrimalWeights(Weights):
     cdef double[::1] buffer, saved
     cdef int[::1] place                     # where each lazy row stands (0: nowhere yet); None: rows stand in order
     cdef int n_placed                       # rows in use, that of zeros among them
+    cdef Py_ssize_t n_kept                  # further numbers that a subclass keeps of each weight, behind its running sum
     cdef object _final, _mean               # kept from one prediction to the next
     cdef Py_ssize_t _final_visited, _mean_visited
 

@@ -36,6 +36,8 @@ cdef class Weights(Component):
     sum_of_steps : bool, default True
         Whether w is the sum of its steps, sum_a c[a] phi(x, a), however they are averaged or decay. A store that transforms steps, such as
         AROW by its covariance, sets False: then no kernel form of it exists, and `structperc check` compares it with none.
+    sizes_steps : bool, default False
+        Whether it gives each weight a step size of its own, so that rules hand it gradients; see `Update.needs`.
     projects : bool, default False
         Whether it calls `Features.project` after each step of a map with constraints. Others are refused with such a map.
     takes_scaled_rows : bool, default True
@@ -44,6 +46,7 @@ cdef class Weights(Component):
 
     options_used = ("average", "decay")
     sum_of_steps = True
+    sizes_steps = False
     projects = False
     takes_scaled_rows = True
 
@@ -251,7 +254,7 @@ cdef class PrimalWeights(Weights):
 
     def allocate(self, Features features):
         """Room for the weights of this map, all 0."""
-        cdef Py_ssize_t width = features.row_width * (2 if self.averaging.average else 1), rows = features.n_weight_rows
+        cdef Py_ssize_t width = features.row_width * (1 + self.averaging.average + self.n_kept), rows = features.n_weight_rows
         cdef bint lazy = features.on_demand_rows > 0 and 2 * features.row_width > LINE and rows < MOST_PLACES    # with averages or not
         self.features = features
         start_averaging(&self.averaging)
@@ -334,7 +337,7 @@ cdef class PrimalWeights(Weights):
     def _values(self):
         """The weights to predict with, by rows as they are stored: the mean over the visited examples when averaging."""
         table, width = self._table(), self.features.row_width
-        return predicting(&self.averaging, table[:, :width], table[:, width:])
+        return predicting(&self.averaging, table[:, :width], table[:, width:2 * width])
 
     def vector(self):
         """The weights to predict with, flat, length n_weights: the mean over the visited examples when averaging."""
@@ -370,6 +373,7 @@ cdef class PrimalWeights(Weights):
         if mean is None or self._final_visited != n_visited:
             mean = self.fresh()             # of its own class, which may score in a way of its own
             (<PrimalWeights> mean).averaging.average, (<PrimalWeights> mean).averaging.decay = False, 0
+            (<PrimalWeights> mean).n_kept = 0
             (<PrimalWeights> mean).allocate(self.features)
             (<PrimalWeights> mean).take(self, self._values())
             (<PrimalWeights> mean).project_all()
@@ -414,7 +418,7 @@ cdef class PrimalWeights(Weights):
         """The rows in use, weights and running sums, of other units: both are sums of steps, so one linear map serves both."""
         table, width = self._table(), self.features.row_width
         parts = [self.features.rescaled(self._in_order(table[:, first:first + width]), shift, spread)
-                 for first in range(0, self.p.pitch, width)]
+                 for first in range(0, self.p.pitch - self.n_kept * width, width)]
         if parts[0] is None:
             return None
         found = np.array(table)

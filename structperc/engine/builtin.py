@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.descent import DirectUpdate, LogLossUpdate
+from structperc.core.adagrad import AdaGradWeights
+from structperc.core.descent import DirectUpdate, HingeUpdate, LogLossUpdate
 from structperc.core.errors import PluginError
 from structperc.core.exact import ExactUpdate
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss
@@ -18,7 +19,8 @@ LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneL
 ON_LABELS = ("absolute", "squared", "costs")
 EXACT = ("exact-pa", "exact-pa1", "exact-pa2")
 DIRECT = ("direct", "direct-better")
-UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT, "log-loss", *DIRECT)
+ADAGRAD = ("adagrad", "adagrad-log-loss")
+UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT, "log-loss", *DIRECT, *ADAGRAD)
 
 
 class BuiltinParts:
@@ -35,7 +37,10 @@ class BuiltinParts:
 
     @hookimpl
     def structperc_weights(self, context):
-        return PrimalWeights(context.average, context.decay, context.decay_schedule)
+        kept = context.average, context.decay, context.decay_schedule
+        if context.update in ADAGRAD:
+            return AdaGradWeights(*kept, context.step_size, context.step_schedule)
+        return PrimalWeights(*kept)
 
     @hookimpl
     def structperc_loss(self, context):
@@ -55,6 +60,10 @@ class BuiltinParts:
             return LatentUpdate(*steps)
         if context.update == "log-loss":
             return LogLossUpdate(*steps)
+        if context.update == "adagrad":
+            return HingeUpdate(context.margin)
+        if context.update == "adagrad-log-loss":
+            return LogLossUpdate(sized=False)
         if context.update in DIRECT:
             return DirectUpdate(context.update, *steps, context.epsilon, context.epsilon_schedule)
         if context.update in EXACT:

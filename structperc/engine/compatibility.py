@@ -19,6 +19,9 @@ def check_parts(context, parts) -> None:
     if "marginals" in parts.update.needs and not parts.argmax.has_marginals:
         raise PluginError(f"update={context.update!r} learns from marginals, but {type(parts.argmax).__name__} finds none; take a problem "
                           f"whose solver does, such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path', or another update.")
+    if "step sizes" in parts.update.needs and not parts.weights.sizes_steps:
+        raise PluginError(f"update={context.update!r} gives each weight a step size of its own, but {type(parts.weights).__name__} has no "
+                          f"such weights; leave out the plugin that brings it, such as 'dual-kernel', or take another update.")
     if context.sample_weight is not None:
         check_weights(context, parts)
     check_sizes(context, parts)

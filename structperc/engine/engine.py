@@ -29,19 +29,21 @@ class Engine:
     update : str, default "perceptron"
         The update rule: "perceptron", "latent" (a perceptron with step sizes, for outputs of which part is hidden or not), "pa", "pa1",
         "pa2", "exact-pa", "exact-pa1", "exact-pa2" (labels), "log-loss" (where the solver has marginals), "direct", "direct-better"
-        (direct loss minimisation), or a plugin's.
+        (direct loss minimisation), "adagrad", "adagrad-log-loss" (the margin's and the log loss's gradient, a step size for each weight),
+        or a plugin's.
     loss : str, (r, r) array or None, default None
         What a wrong prediction costs: "absolute", "squared", "zero-one", "hamming", a matrix of costs (row: right label,
         column: predicted label), or "costs" for each example's own (`fit(..., costs=)`). None: the problem's own (absolute
         for ranks, zero-one for classes, hamming for sequences and sets of atoms).
     margin : float, default 1.0
-        Passive-aggressive updates require the margin `margin * loss`.
+        Passive-aggressive updates and "adagrad" require the margin `margin * loss`.
     loss_weight : float, default 0.0
         Learn from the structure that maximises score + loss_weight * loss instead of from the prediction.
     C : float, default 1.0
         Aggressiveness of "pa1" and "pa2": the largest step, and the weight of the squared slack.
     step_size : float, default 1.0
-        Size of the steps of "latent", "log-loss" and the direct updates.
+        Size of the steps of "latent", "log-loss" and the direct updates; with "adagrad" and "adagrad-log-loss" of a weight's first step,
+        where 0.1 suits a margin of 1.
     step_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
         What the step size is multiplied by: 1, 1 / t, 1 / sqrt(t), or a function of t, the number of the example visited, from 1 on.
     epsilon : float, default 10.0
@@ -91,7 +93,7 @@ class Engine:
     mistakes_ : list of int
         Examples mispredicted during each epoch; partial_fit counts into one entry from call to call.
     cumulative_loss_ : float
-        Sum of the losses of all online predictions; with "log-loss" of -log p(gold output).
+        Sum of the losses of all online predictions; with "log-loss" and "adagrad-log-loss" of -log p(gold output).
     online_predictions_ : ndarray
         After fit(..., keep_online=True): the predictions made before each step, epoch after epoch, in the order of visiting.
     status_ : str

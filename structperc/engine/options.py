@@ -184,14 +184,14 @@ def read_plugins(name, value):
 
 
 ENGINE_OPTIONS: dict[str, EngineOption] = {
-    "update": EngineOption("perceptron", help="update rule: perceptron, latent, pa, pa1, pa2, log-loss, direct, or a plugin's",
+    "update": EngineOption("perceptron", help="update rule: perceptron, latent, pa, pa1, pa2, adagrad, log-loss, direct, or a plugin's",
                            steers="trainer", reads=read_rule),
     "loss": EngineOption(None, help="absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the "
                                     "problem's own", reads=read_loss),
-    "margin": EngineOption(1.0, help="passive-aggressive steps require the margin margin * loss", above=0, steers="update"),
+    "margin": EngineOption(1.0, help="passive-aggressive steps and adagrad require the margin margin * loss", above=0, steers="update"),
     "loss_weight": EngineOption(0.0, help="learn from the answer that maximises score + loss_weight * loss", low=0, steers="trainer"),
     "C": EngineOption(1.0, help="largest step of pa1, weight of the squared slack of pa2", above=0, steers="update"),
-    "step_size": EngineOption(1.0, help="size of the steps of latent, log-loss and direct", above=0, steers="update", later=True),
+    "step_size": EngineOption(1.0, help="size of the steps of latent, log-loss, direct and adagrad", above=0, steers="update", later=True),
     "step_schedule": EngineOption("constant", help="how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
                                   steers="update", later=True, reads=read_schedule),
     "epsilon": EngineOption(10.0, help="weight of the loss in the searches of direct", above=0, steers="update", later=True),

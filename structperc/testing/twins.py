@@ -215,6 +215,7 @@ class CalledUpdate(Called, Update):
         super().__init__(target)
         self.when, self.search, self.needs, self.sets_loss = target.when, target.search, target.needs, target.sets_loss
         self.threshold_order, self.takes_weights = target.threshold_order, target.takes_weights
+        self.loss_weight = target.loss_weight
 
     def step(self, trial):
         return self.target.step(trial)

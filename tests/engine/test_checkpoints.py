@@ -47,6 +47,7 @@ PRIMAL = {
     "decayed": ("multiclass", X, Y, {"average": True, "decay": 0.1, "decay_schedule": "inverse-sqrt", **SHUFFLED}, {}),
     "scheduled steps": ("multiclass", X, Y, {"update": "latent", "step_schedule": "inverse-sqrt"}, {}),
     "passive-aggressive": ("multiclass", X, Y, {"update": "pa2", "C": 0.3, "loss": np.array([[0, 1, 3], [2, 0, 1], [1, 4, 0]])}, {}),
+    "step sizes of each weight": ("sequence", TOKENS, TAGS, {"update": "adagrad", "step_size": 0.1, "average": True, **SHUFFLED}, {}),
     "searched with the loss": ("multiclass", X, Y, {"loss_weight": 0.7, "average": True}, {}),
     "exact steps": ("prank", X, Y, {"update": "exact-pa1", **SHUFFLED}, {}),
     "weighted": ("cusum", X, Y, {"average": True, **SHUFFLED}, {"sample_weight": WEIGHTS}),

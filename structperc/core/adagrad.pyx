@@ -1,0 +1,96 @@
+"""AdaGrad: a weight store that gives each weight a step size of its own, from the squares of its gradients so far.
+
+Typical sizes: as of `PrimalWeights`, with one number more per weight. A step costs twice that of a perceptron, and a root and a division
+for each weight that it moves.
+"""
+import numpy as np
+
+from structperc.core.averaging cimport Averaging
+from structperc.core.errors import DataError
+from structperc.core.features cimport Features, Parameter
+from structperc.core.rows cimport Example
+from structperc.core.schedules cimport Schedule
+from structperc.core.updates import positive
+from structperc.core.weights cimport PrimalWeights
+
+DUCHI = """@article{duchi2011adaptive,
+  author = {John Duchi and Elad Hazan and Yoram Singer},
+  title = {Adaptive Subgradient Methods for Online Learning and Stochastic Optimization},
+  journal = {Journal of Machine Learning Research},
+  volume = {12},
+  pages = {2121--2159},
+  year = {2011}
+}"""
+
+
+cdef class AdaGradWeights(PrimalWeights):
+    """G_i <- G_i + x_i^2, then w_i <- w_i + eta x_i / sqrt(G_i), for the direction x = sum_a c[a] phi(x, a) of a step.
+
+    The atoms are summed up before they are squared. A weight whose x_i is 0 stays as it is, and so does its G_i; no small number is added to
+    the root. eta = step_size * step_schedule(t) for the t-th example visited. Averages and decay are those of `PrimalWeights`: both are
+    of the weights, whatever their steps. Where the map constrains its weights, each step ends with the nearest allowed ones in the Euclidean
+    norm; for bounds this is the projection of AdaGrad's bound too.
+
+    Parameters
+    ----------
+    average, decay, decay_schedule
+        As of `PrimalWeights`.
+    step_size : float, default 0.1
+        Positive: the length of a weight's first step, whatever the scale of its column.
+    step_schedule : str or function, default "constant"
+        As `structperc.core.schedules.Schedule` takes it.
+    """
+
+    options_used = ("average", "decay", "decay_schedule", "step_size", "step_schedule")
+    sum_of_steps = False
+    sizes_steps = True
+    citation = DUCHI
+
+    def __init__(self, average=False, double decay=0.0, decay_schedule="constant", step_size=0.1, step_schedule="constant"):
+        PrimalWeights.__init__(self, average, decay, decay_schedule)
+        self.step_size, self.step_schedule_ = positive("step_size", step_size), Schedule(step_schedule, "step_schedule")
+        self.n_kept = 1
+
+    @property
+    def step_schedule(self):
+        return self.step_schedule_.rule
+
+    def allocate(self, Features features):
+        PrimalWeights.allocate(self, features)
+        self.sizes.squares = features.row_width * (1 + self.averaging.average)
+
+    def probe(self):
+        found = [answers for answers in (self.schedule.probe(), self.step_schedule_.probe()) if answers is not None]
+        return np.concatenate(found) if found else None
+
+    cdef int update_c(self, Example x, const double *c) noexcept nogil:
+        cdef Averaging *a = &self.averaging
+        cdef double share = self.step_schedule_.at_c(a.n_visited + 1)
+        if share < 0:
+            with gil:
+                self.error = self.step_schedule_.taken_error()
+            return -1
+        if a.decay != 0 and self.shrink_c() < 0:
+            return -1
+        self.sizes.rate, self.sizes.to_w, self.sizes.to_u = self.step_size * share, 1 / a.scale, a.scale_sum / a.scale
+        if self.features.adapt_c(&self.p, x, c, &self.sizes) < 0:
+            return -1
+        if self.features.constrained:
+            return self.features.project_c(&self.p, x, self.sizes.to_w, self.sizes.to_u) < 0
+        return 0
+
+    cdef void prefetch_c(self, Example x) noexcept nogil:
+        cdef Parameter ahead = self.p
+        ahead.average = self.sizes.squares              # the farthest number of a weight
+        self.features.prefetch_c(&ahead, x)
+
+    @property
+    def squares(self):
+        """G, flat, of length n_weights."""
+        first = self.sizes.squares
+        return self._in_order(self._table()[:, first:first + self.features.row_width])
+
+    def restore(self, state):
+        PrimalWeights.restore(self, state)
+        if (self._table()[:, self.sizes.squares:] < 0).any():
+            raise DataError("a saved sum of squares is below 0.")

@@ -1,0 +1,66 @@
+"""AdaGrad written down: the step of the structured hinge loss, and weights with a step size each, as plain arrays."""
+
+import numpy as np
+
+from structperc.components import Schedule, Update, Weights
+
+
+class Hinge(Update):
+    """weight * (Phi(x, gold) - Phi(x, y)) where y = argmax score + margin * loss has a positive hinge loss."""
+
+    search, needs, options_used = "both", frozenset({"search", "step sizes"}), ("margin", "step_size", "step_schedule")
+
+    def __init__(self, margin=1.0):
+        self.loss_weight = margin
+
+    def step(self, trial):
+        c = trial.difference()
+        gained = 0.0
+        for each, score in zip(c, trial.scores, strict=True):
+            gained += each * score
+        return trial.weight * c if self.loss_weight * trial.loss - gained > 0 and c.any() else None
+
+
+class AdaGrad(Weights):
+    """G += x^2, then w += eta x / sqrt(G), with x = sum_a c[a] phi(x, a) as a vector; and the sum of w over the visits."""
+
+    sum_of_steps, sizes_steps, projects = False, True, True
+    options_used = ("average", "decay", "decay_schedule", "step_size", "step_schedule")
+
+    def __init__(self, step_size=1.0, step_schedule="constant", decay=0.0, decay_schedule="constant"):
+        self.step_size, self.decay = step_size, decay
+        self.step_schedule, self.decay_schedule = Schedule(step_schedule), Schedule(decay_schedule)
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.w, self.G, self.past = (np.zeros(self.features.n_weights) for _ in range(3))
+        self.summed_up_to = 0
+
+    def scores(self, x):
+        return self.features.scores(self.w, x)
+
+    def update(self, x, c):
+        self.total()
+        t, change = self.n_visited + 1, self.features.vector(x, c)
+        moved = change != 0
+        self.w *= 1 - self.decay * self.decay_schedule.at(t)
+        self.G[moved] += change[moved] ** 2
+        eta = self.step_size * self.step_schedule.at(t)
+        self.w[moved] += eta * change[moved] / np.sqrt(self.G[moved])
+        self.features.project(self.w, x)
+
+    def total(self):
+        """The sum of w after each visit so far."""
+        self.past += (self.n_visited - self.summed_up_to) * self.w
+        self.summed_up_to = self.n_visited
+        return self.past
+
+    def vector(self):
+        return self.w
+
+    def state(self):
+        return {"w": self.w.copy(), "G": self.G.copy(), "past": self.total().copy()}
+
+    def restore(self, state):
+        self.w, self.G, self.past = (np.array(state[name]) for name in ("w", "G", "past"))
+        self.summed_up_to = self.n_visited
