@@ -26,10 +26,10 @@ DUCHI = """@article{duchi2011adaptive,
 cdef class AdaGradWeights(PrimalWeights):
     """G_i <- G_i + x_i^2, then w_i <- w_i + eta x_i / sqrt(G_i), for the direction x = sum_a c[a] phi(x, a) of a step.
 
-    The atoms are summed up before they are squared. A weight whose x_i is 0 stays as it is, and so does its G_i; no small number is added to
-    the root. eta = step_size * step_schedule(t) for the t-th example visited. Averages and decay are those of `PrimalWeights`: both are
-    of the weights, whatever their steps. Where the map constrains its weights, each step ends with the nearest allowed ones in the Euclidean
-    norm; for bounds this is the projection of AdaGrad's bound too.
+    The atoms are summed up before they are squared. A weight whose x_i is 0 stays as it is, and so does its G_i; no small number is
+    added to the root. eta = step_size * step_schedule(t) for the t-th example visited. Averages and decay are those of `PrimalWeights`:
+    both are of the weights, whatever their steps. Where the map constrains its weights, each step ends with the nearest allowed ones in
+    the Euclidean norm; for bounds this is the projection of AdaGrad's bound too.
 
     Parameters
     ----------
