@@ -16,7 +16,7 @@ from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_large_margin.estimators import SVOR
 
 from structperc.estimators import PRank
-from structperc.plotting import plot_regions
+from structperc.plotting import plot_boundary
 
 NAME, TITLE = "reproduce-ordinal-boosting", "AdaBoost.OR on eight ordinal data sets"
 CLASSES = list(range(1, ordinal_data.RANKS + 1))
@@ -226,7 +226,7 @@ def draw(raw, folder):
     figure, axes = figures.new(4.4 * len(regions), 4.6, len(regions))
     for one, stumps in zip(axes, regions, strict=True):
         model = AdaBoostOR(n_estimators=stumps).fit(X, y)
-        plot_regions(model, X, y, one)
+        plot_boundary(model, X, y, one)
         sides = np.linspace(*one.get_xlim())
         for boundary in BOUNDARIES:
             one.plot(sides, boundary(sides), "--", color="black", linewidth=1.5)

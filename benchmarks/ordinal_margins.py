@@ -8,7 +8,7 @@ from ordinal_boosting import told
 from remembered import Fit
 from structperc_large_margin.estimators import SVOR
 
-from structperc.plotting import plot_regions
+from structperc.plotting import plot_boundary
 
 NAME, TITLE = "reproduce-ordinal-margins", "Fixed margin and sum of margins in the plane"
 METHODS = {"fixed-margin": "fixed margin", "sum-of-margins": "sum of margins"}
@@ -85,7 +85,7 @@ def draw(raw, folder):
     X, y = plane()
     figure, axes = figures.new(5 * len(CASES), 5.2, len(CASES))
     for one, (method, C) in zip(axes, CASES, strict=True):
-        plot_regions(fitted(method, C, X, y).engine_, X, y, one)
+        plot_boundary(fitted(method, C, X, y).engine_, X, y, one)
         one.grid(visible=False)
         one.set(aspect="equal")
         one.set_title(f"{METHODS[method]}, C = {C:g}")

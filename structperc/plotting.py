@@ -1,11 +1,14 @@
-"""Pictures of a trained engine, readable without colour: the learning curve, the thresholds, the weights, the regions of two columns."""
+"""Pictures of a trained engine, readable without colour: the learning curve, the thresholds, the weights, and of two columns the
+regions of the labels, their boundaries and the steps of training."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from structperc.core.errors import DataError
+from structperc.core.labels import plain
 from structperc.engine import Engine
+from structperc.engine.options import changed_options
 from structperc.extras import require
 
 DASHES = ("-", "--", "-.", ":")
@@ -110,12 +113,13 @@ def plot_thresholds(engine, X, y, ax=None):
     return ax
 
 
-def plot_regions(model, X, y, ax=None, margin=None, grid_points=240):
-    """Which label a model of two columns answers where, with the boundaries between neighbouring ranks and their margins.
+def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
+    """Which label a model of two columns answers where, with the boundaries between labels and their margins.
 
-    A boundary runs where the score of "the rank is above k" is 0, for models with `atom_scores`, `threshold_scores`, or `thresholds_`
-    beside `latent_score` or `decision_function`. Dotted lines are margins: the pairs `margins_` of the latent score about each threshold
-    where the model has these, else the scores -margin and margin. Support rows are ringed where the model has any.
+    A boundary of ranks runs where the score of "the rank is above k" is 0, for models with `atom_scores`, `threshold_scores`, or
+    `thresholds_` beside `latent_score` or `decision_function`; one of classes where their scores are equal, and no other is larger. Dotted
+    lines are margins: the pairs `margins_` of the latent score about each threshold where the model has these, else the scores -margin and
+    margin. Support rows are ringed where the model has any.
 
     Parameters
     ----------
@@ -143,43 +147,29 @@ def plot_regions(model, X, y, ax=None, margin=None, grid_points=240):
     --------
     >>> import numpy as np
     >>> from structperc import Engine
-    >>> from structperc.plotting import plot_regions
+    >>> from structperc.plotting import plot_boundary
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> y = np.digitize(X @ [1, 2], [-1, 1])
-    >>> ax = plot_regions(Engine("prank", epochs=20).fit(X, y), X, y)
+    >>> ax = plot_boundary(Engine("prank", epochs=20).fit(X, y), X, y)
     >>> ax.get_xlabel(), ax.get_legend_handles_labels()[1]
     ('x[0]', ['0 (18)', '1 (20)', '2 (22)'])
     """
     labels, points, y = np.asarray(model.classes_).tolist(), np.asarray(X, dtype=float), np.asarray(y)
-    known = getattr(model, "n_features_in_", 2)
-    if points.ndim != 2 or points.shape[1] != 2 or known != 2:
-        raise DataError(f"X has shape {points.shape} and the model knows {known} columns; regions are drawn of models of two columns.")
-    if len(y) != len(points):
-        raise DataError(f"y has {len(y)} labels but X has {len(points)} rows; give one label per row.")
-    if not np.isin(y, labels).any():
-        raise DataError(f"y holds none of the labels that the model knows: {', '.join(map(repr, labels))}.")
+    refuse_other_planes(points, y, labels, model)
     ax = axes(ax)
-    room = 0.08 * (np.ptp(points, axis=0) + (np.ptp(points, axis=0) == 0))
-    sides = np.linspace(points.min(axis=0) - room, points.max(axis=0) + room, grid_points).T
-    grid = np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
-    grid = type(X)(grid, columns=X.columns) if hasattr(X, "columns") else grid
-    code = {label: k for k, label in enumerate(labels)}
-    regions = np.array([code[label] for label in np.asarray(model.predict(grid)).tolist()]).reshape(grid_points, grid_points)
-    colours = [shade(k, len(labels)) for k in range(len(labels))]
-    ax.contourf(*sides, regions, levels=np.arange(len(labels) + 1) - 0.5, colors=colours, alpha=0.3)
+    sides = sides_of(points, grid_points)
+    grid = grid_of(sides, X)
+    shade_regions(ax, model, sides, grid, labels)
     scores = boundary_scores_of(model, grid, len(labels))
     if scores is not None:
         for k, curve in enumerate(scores.T):
-            lines = [(0.0, "black", 1.2, DASHES[k % len(DASHES)]), *((value, "0.25", 0.9, ":") for value in margins_of(model, k, margin))]
-            for level, colour, width, dashes in lines:
-                if curve.min() < level < curve.max():
-                    ax.contour(*sides, curve.reshape(grid_points, grid_points), levels=[level], colors=colour, linewidths=width,
-                               linestyles=dashes)
-    for k, label in enumerate(labels):
-        chosen = points[y == label]
-        if len(chosen):
-            ax.plot(*chosen.T, linestyle="none", marker=MARKERS[k % len(MARKERS)], color=colours[k], markeredgecolor="black",
-                    markeredgewidth=0.5, markersize=5, label=verbatim(f"{label} ({len(chosen)})"))
+            trace(ax, sides, curve, 0.0, "black", 1.2, DASHES[k % len(DASHES)])
+            for value in margins_of(model, k, margin):
+                trace(ax, sides, curve, value, "0.25", 0.9, ":")
+    else:
+        for curve in class_scores_of(model, grid):
+            trace(ax, sides, curve, 0.0, "black", 1.2, "-")
+    draw_points(ax, points, y, labels)
     ringed = support_rows(model, points)
     if len(ringed):
         ax.plot(*ringed.T, linestyle="none", marker="o", markersize=10, markerfacecolor="none", markeredgecolor="black",
@@ -190,6 +180,156 @@ def plot_regions(model, X, y, ax=None, margin=None, grid_points=240):
     ax.set_title(f"Regions, {type(model).__name__ if not isinstance(model, Engine) else describe(model)}")
     ax.legend(title="label (examples)", fontsize="small", title_fontsize="small")
     return ax
+
+
+def plot_steps(engine, X, y, steps=6):
+    """The first steps of training on two columns, a picture for each: the boundary before the step (dotted) and after it, and its example.
+
+    A copy of the engine learns anew, example by example, in the order of `history_` where the engine has one, else in the order of X,
+    epoch after epoch. It predicts with the weights themselves, not with their mean, and columns are standardised where the engine
+    scales them, as in training.
+
+    Parameters
+    ----------
+    engine : Engine or estimator
+        Trained on two columns, online, with a label for each row.
+    X, y
+        The training rows and their labels.
+    steps : int, default 6
+        How many steps to draw; fewer where training makes fewer.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+
+    Raises
+    ------
+    DataError
+        When the engine knows other than two columns, or makes no step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc.plotting import plot_steps
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> y = np.digitize(X @ [1, 2], [-1, 1])
+    >>> panels = plot_steps(Engine("prank").fit(X, y), X, y, steps=4)
+    >>> len(panels), panels[0].get_title()
+    (4, 'visit 1: said 2, right 1')
+    """
+    engine = engine_of(engine)
+    labels, points, y = engine.classes_.tolist(), np.asarray(X, dtype=float), np.asarray(y)
+    refuse_other_planes(points, y, labels, engine)
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise DataError(f"steps={steps!r}; expected a whole number of steps to draw, at least 1.")
+    scaling = engine.model_.scaling
+    points = points if scaling is None else (points - scaling.shift) / scaling.spread
+    order = [visit.example for visit in engine.history_] if hasattr(engine, "history_") else list(range(len(points))) * engine.epochs
+    if order and max(order) >= len(points):
+        raise DataError(f"X has {len(points)} rows, but history_ tells of row {max(order)}; pass the rows that the engine was trained on.")
+    options = changed_options(engine) | {"average": False, "scale": False, "calibrate": False, "class_weight": None, "classes": labels}
+    learner = type(engine)(engine.problem, **options)
+    sides = sides_of(points, GRID_POINTS // 3)
+    grid = grid_of(sides, points)
+    drawn, before = [], None
+    for i in order:
+        learner.partial_fit(points[i:i + 1], y[i:i + 1], history=True)
+        visit = learner.history_[-1]
+        if visit.step is not None:
+            drawn.append((visit, i, before, learner.predict(grid), boundaries_of(learner, grid, len(labels))))
+            before = drawn[-1][-1]
+            if len(drawn) == steps:
+                break
+    if not drawn:
+        raise DataError(f"training {describe(engine)} makes no step on these rows; pass the rows that the engine was trained on.")
+    columns = min(3, len(drawn))
+    rows = -(-len(drawn) // columns)
+    figure = require("matplotlib.pyplot", "a picture", "plot").figure(figsize=(3.2 * columns, 3.0 * rows), layout="constrained")
+    panels = np.asarray(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)).ravel()
+    for ax, (visit, i, earlier, said, later) in zip(panels, drawn, strict=False):
+        shade_answers(ax, sides, said, labels)
+        for curves, colour, width, dashes in ((earlier, "0.35", 1.2, ":"), (later, "black", 1.4, "-")):
+            for curve in () if curves is None else curves:
+                trace(ax, sides, curve, 0.0, colour, width, dashes)
+        draw_points(ax, points, y, labels)
+        ax.plot(*points[i], marker="o", markersize=13, markerfacecolor="none", markeredgecolor="black", markeredgewidth=1.5)
+        ax.set_title(verbatim(f"visit {visit.visit}: said {plain(visit.said)}, right {plain(y[i])}"), fontsize="medium")
+        ax.set(xlim=sides[0, [0, -1]], ylim=sides[1, [0, -1]])
+    for ax in panels[len(drawn):]:
+        ax.remove()
+    figure.suptitle(f"The first steps, {describe(learner)}{'' if scaling is None else ', standardised columns'}")
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, title="label (examples)", fontsize="small", title_fontsize="small", loc="outside lower center",
+                  ncols=min(len(names), 5))
+    return panels[:len(drawn)]
+
+
+def refuse_other_planes(points, y, labels, model) -> None:
+    """Refuses rows of other than two columns, and labels that are not those of the rows."""
+    known = getattr(model, "n_features_in_", 2)
+    if points.ndim != 2 or points.shape[1] != 2 or known != 2:
+        raise DataError(f"X has shape {points.shape} and the model knows {known} columns; regions are drawn of models of two columns.")
+    if len(y) != len(points):
+        raise DataError(f"y has {len(y)} labels but X has {len(points)} rows; give one label per row.")
+    if not np.isin(y, labels).any():
+        raise DataError(f"y holds none of the labels that the model knows: {', '.join(map(repr, labels))}.")
+
+
+def sides_of(points, grid_points):
+    """The coordinates of a grid around all points, (2, grid_points)."""
+    room = 0.08 * (np.ptp(points, axis=0) + (np.ptp(points, axis=0) == 0))
+    return np.linspace(points.min(axis=0) - room, points.max(axis=0) + room, grid_points).T
+
+
+def grid_of(sides, X):
+    """All points of a grid as rows, a data frame where X is one."""
+    grid = np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
+    return type(X)(grid, columns=X.columns) if hasattr(X, "columns") else grid
+
+
+def shade_regions(ax, model, sides, grid, labels) -> None:
+    """Where the model answers which label."""
+    shade_answers(ax, sides, model.predict(grid), labels)
+
+
+def shade_answers(ax, sides, answers, labels) -> None:
+    """Which label stands at each point of a grid."""
+    code = {label: k for k, label in enumerate(labels)}
+    regions = np.array([code[label] for label in np.asarray(answers).tolist()]).reshape(sides.shape[1], sides.shape[1])
+    colours = [shade(k, len(labels)) for k in range(len(labels))]
+    ax.contourf(*sides, regions, levels=np.arange(len(labels) + 1) - 0.5, colors=colours, alpha=0.3)
+
+
+def trace(ax, sides, curve, level, colour, width, dashes) -> None:
+    """The line where a value of each point of a grid is at a level, if it is anywhere."""
+    if curve.min() < level < curve.max():
+        n = sides.shape[1]
+        ax.contour(*sides, curve.reshape(n, n), levels=[level], colors=colour, linewidths=width, linestyles=dashes)
+
+
+def draw_points(ax, points, y, labels) -> None:
+    """The points of each label, with its marker."""
+    for k, label in enumerate(labels):
+        chosen = points[y == label]
+        if len(chosen):
+            ax.plot(*chosen.T, linestyle="none", marker=MARKERS[k % len(MARKERS)], color=shade(k, len(labels)), markeredgecolor="black",
+                    markeredgewidth=0.5, markersize=5, label=verbatim(f"{label} ({len(chosen)})"))
+
+
+def boundaries_of(model, X, n_labels):
+    """A curve for each boundary, which runs where the curve is 0; of ranks, or of classes; none where the model has no scores."""
+    scores = boundary_scores_of(model, X, n_labels)
+    return class_scores_of(model, X) if scores is None else list(scores.T)
+
+
+def class_scores_of(model, X):
+    """For each label by how much it leads all others; none where the model has no scores of labels."""
+    engine = getattr(model, "engine_", model)
+    if not isinstance(engine, Engine):
+        return []
+    scores = engine.label_scores(X)
+    return [scores[:, k] - np.delete(scores, k, axis=1).max(axis=1) for k in range(scores.shape[1] - (scores.shape[1] == 2))]
 
 
 def boundary_scores_of(model, X, n_labels):

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from structperc import Engine
 from structperc.errors import DataError, MissingExtra, NotFittedError
 from structperc.estimators import CuSumRank, PRank, StructuredClassifier
-from structperc.plotting import density, plot_learning_curve, plot_regions, plot_thresholds, plot_weights
+from structperc.plotting import density, plot_boundary, plot_learning_curve, plot_steps, plot_thresholds, plot_weights
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def curves(ax):
 def test_boundaries_and_margins_run_where_the_scores_say(ax, plane):
     X, y = plane
     model = PRank(random_state=0).fit(X, y)
-    plot_regions(model, X, y, ax=ax, margin=0.25)
+    plot_boundary(model, X, y, ax=ax, margin=0.25)
 
     scores = [model.atom_scores(vertices)[:, k // 3] for k, vertices in enumerate(curves(ax))]
     assert [round(float(s.mean()), 6) for s in scores] == [0, -0.25, 0.25, 0, -0.25, 0.25] and max(np.ptp(s) for s in scores) < 1e-6
@@ -215,7 +215,7 @@ class Slab:
 
 def test_own_margins_and_support_rows_are_drawn(ax, plane):
     X, y = plane
-    plot_regions(Slab(), X, y, ax=ax)
+    plot_boundary(Slab(), X, y, ax=ax)
 
     levels = [round(float(Slab().decision_function(vertices).mean()), 6) for vertices in curves(ax)]
     assert levels == [-1, -1.5, -0.5, 1, 0.75, 1.25]
@@ -229,7 +229,7 @@ def test_planes_of_large_margins_are_drawn(ax, plane, method):
 
     X, y = plane
     model = SVOR(method=method, kernel="polynomial", degree=2, gamma=1.0, coef0=1.0, C=10.0).fit(X, y)
-    plot_regions(model, X, y, ax=ax)
+    plot_boundary(model, X, y, ax=ax)
 
     drawn = [float(model.latent_score(vertices).mean()) for vertices in curves(ax)]
     (low, high), (b, c) = model.margins_, model.thresholds_
@@ -241,7 +241,7 @@ def test_planes_of_large_margins_are_drawn(ax, plane, method):
 def test_support_vectors_of_kernels_are_ringed(ax, plane):
     X, y = plane
     model = PRank(kernel="rbf", epochs=3, random_state=0).fit(X, y)
-    plot_regions(model, X[:10], y[:10], ax=ax)
+    plot_boundary(model, X[:10], y[:10], ax=ax)
 
     ringed = next(line for line in ax.lines if line.get_label().startswith("support"))
     assert ringed.get_xydata().tolist() == model.support_vectors_.tolist()
@@ -255,7 +255,7 @@ def test_regions_are_the_predictions_also_of_classes_and_of_stumps(plane):
     frame = pd.DataFrame(X, columns=["age", "bmi"])
     classes = StructuredClassifier(random_state=0).fit(frame, names[y - 1])
     for model, given, labels in ((classes, frame, names[y - 1]), (AdaBoostOR(n_estimators=10).fit(X, y), X, y)):
-        ax = plot_regions(model, given, labels, ax=Figure().subplots())
+        ax = plot_boundary(model, given, labels, ax=Figure().subplots())
         filled = next(one for one in ax.collections if one.filled)
         grid = np.random.default_rng(0).uniform(X.min(axis=0), X.max(axis=0), size=(300, 2))
         predicted = model.predict(pd.DataFrame(grid, columns=frame.columns) if given is frame else grid).tolist()
@@ -268,10 +268,51 @@ def test_regions_are_the_predictions_also_of_classes_and_of_stumps(plane):
 def test_regions_of_other_than_two_columns_are_refused(sample, plane):
     X, y = sample
     with pytest.raises(DataError, match=r"X has shape \(80, 4\) and the model knows 4 columns"):
-        plot_regions(CuSumRank(random_state=0).fit(X, y), X, y)
+        plot_boundary(CuSumRank(random_state=0).fit(X, y), X, y)
     X, y = plane
     model = CuSumRank(random_state=0).fit(X, y)
     with pytest.raises(DataError, match="y has 3 labels but X has 90 rows"):
-        plot_regions(model, X, y[:3])
+        plot_boundary(model, X, y[:3])
     with pytest.raises(DataError, match="y holds none of the labels"):
-        plot_regions(model, X, np.full(90, 7))
+        plot_boundary(model, X, np.full(90, 7))
+
+
+def test_boundaries_of_classes_run_where_the_two_best_are_equal(ax, plane):
+    X, y = plane
+    model = StructuredClassifier(random_state=0).fit(X, np.array(["a", "b", "c"])[y - 1])
+    plot_boundary(model, X, np.array(["a", "b", "c"])[y - 1], ax=ax)
+    best = [np.sort(model.engine_.label_scores(vertices), axis=1) for vertices in curves(ax)]
+    assert len(best) == 3 and all(np.allclose(scores[:, -1], scores[:, -2], atol=1e-2) for scores in best)
+
+
+# ---- steps ----
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_steps_are_those_of_training(plane, scale):
+    X, y = plane
+    engine = Engine("prank", epochs=3, shuffle=True, scale=scale, random_state=0).fit(X, y, history=True)
+    panels = plot_steps(engine, X, y, steps=4)
+
+    steps = [visit for visit in engine.history_ if visit.step is not None][:4]
+    assert [ax.get_title() for ax in panels] == [f"visit {v.visit}: said {v.said}, right {v.gold}" for v in steps]
+    at = (X - X.mean(axis=0)) / X.std(axis=0) if scale else X
+    for ax, visit in zip(panels, steps, strict=True):
+        np.testing.assert_allclose(ax.lines[-1].get_xydata(), at[[visit.example]])
+    assert ("standardised" in panels[0].figure.get_suptitle()) == scale
+    matplotlib.pyplot.close(panels[0].figure)
+
+
+def test_steps_without_a_history_follow_the_rows_and_end_where_training_does(plane):
+    X, y = plane
+    model = StructuredClassifier(scale=False, epochs=2).fit(X[:4], [1, 1, 2, 2])
+    panels = plot_steps(model, X[:4], [1, 1, 2, 2], steps=50)
+    visits = [int(ax.get_title().split(":")[0].split()[1]) for ax in panels]
+    assert 0 < len(panels) < 9 and visits == sorted(visits)
+    matplotlib.pyplot.close(panels[0].figure)
+    with pytest.raises(DataError, match="steps=0; expected a whole number"):
+        plot_steps(model, X[:4], [1, 1, 2, 2], steps=0)
+    with pytest.raises(DataError, match="X has 2 rows, but history_ tells of row 3"):
+        plot_steps(Engine("prank").fit(X[:4], y[:4], history=True), X[:2], y[:2])
+    with pytest.raises(NotFittedError):
+        plot_steps(Engine("prank"), X, y)

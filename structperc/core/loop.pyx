@@ -271,6 +271,11 @@ cdef class Loop:
             if record_at != NULL:
                 online.append(np.asarray(record)[:passed.visited - before])
 
+    def last_step(self, Rows rows, Py_ssize_t i):
+        """The coefficients of the last step, which example i took, an array over its atoms."""
+        cdef Example x = rows.example(i)
+        return np.array(self.trial.coefficient_buffer[:self.parts.features.n_atoms(x)])
+
     cdef Py_ssize_t n_predicted, ahead
 
     cdef void bind(self, Rows rows):

@@ -20,8 +20,8 @@ from structperc.reading import matrices
 ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # when labels are known, in this order
 
 
-def begin(engine, X, offsets, y, allowed=None, sample_weight=None):
-    """A model of new parts for a new data set, its rows, and its context with the sample weights."""
+def begin(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None):
+    """A model of new parts for a new data set, its rows, and its context with the sample weights; `classes`: the option's alone."""
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
     context = options_alone(engine, generator(engine.random_state))
@@ -29,7 +29,7 @@ def begin(engine, X, offsets, y, allowed=None, sample_weight=None):
     rows = reader.learn(X, offsets)
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
-    model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes))
+    model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))
     given = matrices.sample_weights(sample_weight, rows.n_examples)
     context = weighed(model.context, by_class(engine.class_weight, model, rows, y, given))
     check_parts(context, model.parts)
@@ -42,6 +42,17 @@ def begin(engine, X, offsets, y, allowed=None, sample_weight=None):
         model.scales, rows = True, model.scaling.applied(rows)
     warn_of_weights(model, rows, context.sample_weight)
     return model, rows, context
+
+
+def agreed(classes, known, where):
+    """The classes that a call names and those that are known from `where`; both must be the same, and either may be None."""
+    if classes is None or known is None:
+        return known if classes is None else classes
+    now, before = np.asarray(classes).tolist(), np.asarray(known).tolist()
+    if now != before:
+        raise DataError(f"classes={now} is not the same as {before}, which {where} named; name the same labels in the same order, "
+                        f"or leave classes out.")
+    return known
 
 
 def again(engine, model, rows, weights, epochs, random):

@@ -7,7 +7,7 @@ from structperc.core.access cimport Access, Turn
 from structperc.core.errors import OptionError, PluginError
 from structperc.core.interrupts import completed
 from structperc.engine import calibration
-from structperc.engine.assembly import begin, weighed
+from structperc.engine.assembly import agreed, begin, weighed
 from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.compatibility import check_parts, check_same, overflow
 from structperc.engine.options import setting_back
@@ -19,33 +19,34 @@ from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
 
 
-def fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, bint keep_online, bint resume):
+def fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, bint keep_online, bint history, bint resume):
     """Trains a new model aside, and makes it the engine's; parameters as of `Engine.fit`."""
     cdef Turn turn = engine._turn
     turn.begin("fit")
     try:
         with Groups(X, offsets, lengths, groups) as data:
             learn_all(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online,
-                      resume)
+                      history, resume)
     finally:
         turn.end()
 
 
-def partial_fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs):
+def partial_fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, classes, bint keep_online, bint history):
     """One pass over further examples of a stream, or over the first; parameters as of `Engine.partial_fit`."""
     cdef Turn turn = engine._turn
     turn.begin("partial_fit")
     try:
         if lengths is None and groups is None:
-            learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs)
+            learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, classes, keep_online, history)
         else:
             with Groups(X, offsets, lengths, groups) as data:
-                learn_chunk(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs)
+                learn_chunk(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, classes,
+                            keep_online, history)
     finally:
         turn.end()
 
 
-cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint resume) except -1:
+cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
     """Trains a new model; `engine.run` is the run while it is under way."""
     cdef TrainingRun run
     cdef list interrupts = []
@@ -54,9 +55,13 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
         model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
         if engine.calibrate:
             calibration.check(model, rows)
-        model.online = [] if keep_online else None
-        run = TrainingRun(model, context, rows, y, costs, online=model.online, before=engine._model, observers=engine.tell)
+        model.online, model.history = [] if keep_online else None, [] if history else None
+        run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine._model,
+                          observers=engine.tell)
         run.checkpoints = checkpoints_of(engine, run, costs, resume)
+        if history and run.checkpoints is not None:
+            raise OptionError("history=True is kept in no checkpoint, so that a resumed training would lack its beginning; leave one of "
+                              "them out.")
         engine.run = run
         try:
             train(run, resume)
@@ -107,7 +112,7 @@ cdef int train(TrainingRun run, bint resume) except -1:
     return 0
 
 
-cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) except -1:
+cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, classes, bint keep_online, bint history) except -1:
     """One pass; the first one makes a model."""
     cdef TrainingRun run
     cdef Access access
@@ -122,10 +127,14 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
         set_back = setting_back(engine.random_state)
     try:
         if model is None:
-            model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
+            classes = agreed(classes, engine.classes, "the option classes")
+            model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight, classes)
             model.parts.trainer.check_chunks(model.parts)
             scaling = model.scaling
         else:
+            if classes is not None and model.context.labels is None:
+                model.parts.outputs.find_labels(None, classes)              # says that there are none
+            agreed(classes, model.context.labels, "the earlier calls")
             model.parts.trainer.check_chunks(model.parts)
             rows, context = model.parts.reader.read(X, offsets), model.context
             check_same(context, rows)
@@ -144,7 +153,7 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs) excep
                 scaling = scaling.with_rows(rows, given)
             if scaling is not None:
                 rows = scaling.applied(rows)
-        run = TrainingRun(model, context, rows, y, costs)
+        run = TrainingRun(model, context, rows, y, costs, online=[] if keep_online else None, history=[] if history else None)
         access = model.access
         access.begin_write()
         try:
@@ -177,7 +186,8 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
             raise overflow()
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and weights.n_visited > n_visited and completed(interrupts, weights.is_finite, token):
-            engine._model, model.streaming, model.online, model.status = model, True, None, INTERRUPTED
+            engine._model, model.streaming, model.status = model, True, INTERRUPTED
+            model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
             raise
         completed(interrupts, weights.revert, token)
         model.loss, model.weighted, model.weighed = loss, weighted, before
@@ -189,9 +199,15 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
         if interrupts:
             raise interrupts[0]
         raise
-    engine._model, model.streaming, model.online = model, True, None
+    engine._model, model.streaming = model, True
+    model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
     model.status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
     return 0
+
+
+cdef list continued(list before, list further):
+    """What was kept of earlier calls and what this one has kept; None: it keeps nothing."""
+    return None if further is None else further if before is None else before + further
 
 
 cdef int step_scaled(engine, TrainingRun run, rows, scaling, list interrupts) except -1:

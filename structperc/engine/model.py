@@ -82,6 +82,7 @@ class Model:
     loss: float = 0.0
     status: str | None = None
     online: list | None = None
+    history: list | None = None     # a `Visit` for each example visited
     temperature: float = 1.0        # of probabilities: p(y) is proportional to exp(score of y / temperature)
     scaling: Scaling | None = None  # of the columns that training saw
     scales: bool = False            # whether the weights are those of scaled rows, so that rows are scaled as they are read
@@ -92,7 +93,7 @@ class Model:
 
     @reading
     def record(self, name):
-        """What the record of training holds under a name: "loss", "status", or a copy of the list "mistakes" or "online"."""
+        """What the record of training holds under a name: "loss", "status", or a copy of the list "mistakes", "online" or "history"."""
         value = getattr(self, name)
         return list(value) if isinstance(value, list) else value
 

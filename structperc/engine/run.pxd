@@ -2,12 +2,13 @@ from structperc.core.loop cimport PassResult
 
 
 cdef class TrainingRun:
-    cdef readonly object model, context, online, before, observers, gold, weights, active, expected, weighed, rows
+    cdef readonly object model, context, online, history, before, observers, gold, weights, active, expected, weighed, rows
     cdef public Py_ssize_t epoch
     cdef public bint stop_requested, resumed
     cdef public object checkpoints      # those of this run, see `structperc.engine.checkpoints`; None: none are written
     cdef double began
 
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1
+    cdef int visit_each(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
     cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
     cdef int record(self, PassResult passed, order, predictions, list interrupts) except -1

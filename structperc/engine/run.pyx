@@ -4,6 +4,7 @@
 Compiled, so that Ctrl-C cannot fall between a pass and its record.
 """
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,30 @@ from structperc.engine.trainers import EpochRecord
 from structperc.engine.weighing import drawn, expected_visits, visited
 
 
+class Visit(NamedTuple):
+    """One visited example, as `history=True` keeps it.
+
+    Attributes
+    ----------
+    visit : int
+        Its number over all epochs and calls, from 1.
+    example : int
+        The number of the example in its call.
+    gold : output
+        As `predict` shows outputs; where gold outputs may be partial, as they are encoded.
+    said : output
+        The prediction before the step.
+    step : ndarray of shape (n_atoms,) or None
+        The coefficient of each atom's features in w += sum_a step[a] phi(x, a); None: no step.
+    """
+
+    visit: int
+    example: int
+    gold: object
+    said: object
+    step: object
+
+
 cdef class TrainingRun:
     """The data of one fit, and the passes that a trainer makes over them.
 
@@ -32,6 +57,8 @@ cdef class TrainingRun:
         As `fit` takes them.
     online : list, optional
         Receives the predictions made before each step.
+    history : list, optional
+        Receives a `Visit` for each example visited.
     before : Model, optional
         The result of the engine's last training.
     observers : function of an `EpochRecord`, optional
@@ -60,8 +87,10 @@ cdef class TrainingRun:
         that were over: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was cut short, as far as it was made.
     """
 
-    def __init__(self, model, context, rows, y, costs=None, *, online=None, before=None, observers=None):
-        self.model, self.context, self.online, self.before, self.observers = model, context, online, before, observers
+    def __init__(self, model, context, rows, y, costs=None, *, online=None, history=None, before=None,
+                 observers=None):
+        self.model, self.context, self.before, self.observers = model, context, before, observers
+        self.online, self.history = online, history
         parts = model.parts
         self.gold = parts.outputs.admissible(parts.outputs.encode(y, rows), rows)
         if len(self.gold) != rows.n_examples:
@@ -158,7 +187,9 @@ cdef class TrainingRun:
         access.begin_write()
         try:
             try:
-                if self.checkpoints is None:
+                if self.history is not None:
+                    self.visit_each(passed, order, rule, loss_weight, predictions)
+                elif self.checkpoints is None:
                     self.visit(passed, order, rule, loss_weight, predictions)
                 else:
                     self.visit_stretches(passed, order, rule, loss_weight, predictions)
@@ -170,6 +201,24 @@ cdef class TrainingRun:
         if interrupts:
             raise interrupts[0]
         return passed
+
+    cdef int visit_each(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:
+        """A pass, one example after the other, with an entry of the history for each."""
+        model, outputs = self.model, self.model.parts.outputs
+        cdef Py_ssize_t n = self.n_examples if order is None else len(order), t, updates
+        for t in range(n):
+            one = np.array([t]) if order is None else order[t:t + 1]
+            found, updates, visit = [], passed.updates, model.parts.weights.n_visited
+            self.visit(passed, one, rule, loss_weight, found)
+            gold = self.gold[int(one[0])]
+            if not outputs.partial_gold:
+                single = outputs.code_width == 1
+                gold = self.decoded(Structures(np.array([gold], dtype=np.intc)) if single else Structures.ragged([gold]), one)[0]
+            step = model.loop.last_step(self.rows, int(one[0])) if passed.updates > updates else None
+            self.history.append(Visit(visit + 1, int(one[0]), gold, self.decoded(coded(found, outputs), one)[0], step))
+            if predictions is not None:
+                predictions += found
+        return 0
 
     cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:
         """The rest of a pass, from checkpoint to checkpoint."""

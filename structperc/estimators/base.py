@@ -10,6 +10,7 @@ import numpy as np
 
 from structperc.callbacks import progress
 from structperc.engine import Engine, plugins
+from structperc.engine.assembly import agreed
 from structperc.engine.engine import is_fitted_name
 from structperc.engine.model import NoAttribute
 from structperc.engine.options import ENGINE_OPTIONS, read_plugins, same
@@ -283,20 +284,10 @@ class LabelledEstimator(EngineEstimator):
         """The engine for partial_fit, a new one at the first call; `classes` are those that the call names."""
         engine = vars(self).get("engine_")
         if engine is None:
-            return self._engine(classes=self._agreed(classes, self.classes, "the option classes"))
-        self._agreed(classes, engine.classes_, "the earlier calls")
+            return self._engine(classes=agreed(classes, self.classes, "the option classes"))
+        agreed(classes, engine.classes_, "the earlier calls")
         self._refuse_changes()
         return engine
-
-    def _agreed(self, classes, known, where):
-        """The classes that a call and `where` name; both must name the same."""
-        if classes is None or known is None:
-            return known if classes is None else classes
-        now, before = np.asarray(classes).tolist(), np.asarray(known).tolist()
-        if now != before:
-            raise DataError(f"classes={now} is not the same as {before}, which {where} named; name the same labels in the same order, "
-                            f"or leave classes out.")
-        return known
 
     def _refuse_strangers(self, y) -> None:
         """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""
