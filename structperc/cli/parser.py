@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
+from structperc.cli import exporting, table_flags, training, using
 from structperc.cli import plugins as about_plugins
-from structperc.cli import table_flags, training, using
 from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
 from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, flags_of
 from structperc.cli.terminal import printable
 from structperc.engine import plugins as registry
+from structperc.engine.exports import ENDINGS, FORMATS
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
 from structperc.files.tables import FORMATS as TABLE_FORMATS
 
@@ -22,6 +23,7 @@ a first run:
   structperc evaluate level.model test.csv --target level         errors on other data
   structperc predict level.model new.csv --output answers.csv     one column of predictions
   structperc plot level.model --output level.png                  learning curve and weights
+  structperc export level.model level.c                           the model in C99; also Python, JavaScript, ONNX, safetensors
 
 labels for the tokens of sentences, from a file with one token per line:
   structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
@@ -39,14 +41,14 @@ data:
             Where a problem learns from intervals of ranks, --target LOW,HIGH names two columns, the lowest and the highest admissible
             rank; an empty cell is the end of the scale
   svmlight  lines like "3 1:0.5 7:2" (label, then index:value); column i is what the file calls i
-  parquet   the same from named columns of numbers and text (extra structperc[parquet])
+  parquet   the same from named columns of numbers and text, and so arrow (extra structperc[parquet])
   conll     one token per line, its cells parted by tabs or spaces, a blank line after each sentence; --columns names the cells
   conllu    the files of Universal Dependencies; their columns are id,form,lemma,upos,xpos,feats,head,deprel,deps,misc
   With --group an example is a run of rows. The target marks by 1 the rows that the right answer is made of, by 0 all others, or, where
   the problem labels every row of an example, holds these labels.
-  All but Parquet may be compressed (.gz, .bz2, .xz), and - stands for standard input. Without --format, .svm, .svmlight and .libsvm are
-  svmlight, .parquet, .pq, .conll and .conllu what they say, and all others csv, or conll where --columns is given or the model was
-  trained on columns.
+  All but Parquet and Arrow may be compressed (.gz, .bz2, .xz), and - stands for standard input. Without --format, .svm, .svmlight and
+  .libsvm are svmlight, .parquet, .pq, .arrow, .feather, .conll and .conllu what they say, and all others csv, or conll where --columns
+  is given or the model was trained on columns.
 """
 COLUMNS = """\
 columns:
@@ -89,6 +91,12 @@ larger than memory:
   evaluate and plot read all data at once.
     structperc fit cusum large.csv.gz --stream --target level --model level.model --set average=true
     zcat large.txt.gz | structperc fit sequence - --stream --columns word,chunk --classes B,I,O --set n_hashed=1048576 --model m
+"""
+EXPORT = """\
+example:
+  structperc export wine.model wine.c                             wine_predict(x) in C99, without libraries
+
+One label for each row of numbers can be exported, if scores are linear in them: ranks and classes without kernels.
 """
 PREDICT = """\
 examples:
@@ -226,6 +234,12 @@ def build() -> Parser:
     bar = fit.add_mutually_exclusive_group()
     bar.add_argument("--progress", action="store_true", help="show progress also without a terminal: a line for every tenth")
     bar.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+    export = command("export", exporting.export, "write a trained model as a file of another language", EXPORT)
+    export.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    export.add_argument("output", metavar="FILE", type=path, help="what to write; functions are called by its name")
+    export.add_argument("--to", choices=FORMATS, help="default: what the ending of FILE says, one of "
+                                                      f"{', '.join(ENDINGS)}")
 
     predict = command("predict", using.predict, "predict with a trained model", f"{PREDICT}\n{DATA}\n{COLUMNS}")
     predict.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")

@@ -462,6 +462,46 @@ class Engine:
 
         save(self, path)
 
+    def export(self, path, to):
+        """Writes a trained model as one file of another language, which needs no structperc.
+
+        Parameters
+        ----------
+        path : path
+            Functions are called by the file's name, where the language has names.
+        to : {"numpy", "c", "js", "onnx", "safetensors"}
+            A Python module on numpy, a C99 source file, a script for browsers and Node, an ONNX graph of core operators in float64, or
+            weights and bias alone.
+
+        Raises
+        ------
+        PluginError
+            The problem's outputs are not one label for each row, or its scores are not linear in rows of numbers, as those of a kernel.
+        OptionError
+            For an unknown `to`.
+        MissingExtra
+            "onnx" needs the package onnx.
+
+        Notes
+        -----
+        Scores are W x + b for every label, also of ranks. Sums are taken in another order than here, so that scores agree to rounding, and
+        labels where no two scores are as close. Names of columns, labels and the tie rule are kept.
+
+        Examples
+        --------
+        >>> import pathlib, runpy, tempfile
+        >>> from structperc import Engine
+        >>> engine = Engine("cusum", epochs=9).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     engine.export(pathlib.Path(folder) / "grader.py", to="numpy")
+        ...     grader = runpy.run_path(f"{folder}/grader.py")
+        >>> grader["predict"]([[0.0], [2.0]]).tolist()
+        [1, 3]
+        """
+        from structperc.engine.exports import export
+
+        export(self, path, to)
+
     @classmethod
     def load(cls, path, plugins=(), **options):
         """Reads a model that `save` wrote.
