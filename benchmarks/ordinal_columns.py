@@ -1,20 +1,17 @@
 """Columns as they come: defaults on raw columns beside mord and logistic regression on standardised ones, six ordinal sets."""
 
-import gzip
 import warnings
 
 import job
 import mord
 import numpy as np
 from measuring import cpu_seconds, median, table
-from ordinal_data import equal_frequency
+from ordinal_data import equal_frequency, numbers
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from structperc.errors import MissingData
 from structperc.estimators import CuSumRank, IntervalPA, PRank
-from structperc.files.datasets import data_home
 
 SETS = ("abalone", "stocksdomain", "bostonhousing", "autompg", "machinecpu", "wisconsin")       # the six largest
 RANKS, SPLITS, MOST, BINS = 5, 10, 1000, 10
@@ -32,13 +29,8 @@ TIMED = {f"{name}, {what}": (make, options) for name, make in OURS.items()
 
 def load(name):
     """Columns and ranks of a set."""
-    path = data_home() / "chu_ghahramani" / f"{name}.csv"
-    packed = path.with_name(f"{path.name}.gz")
-    if not (packed.is_file() or path.is_file()):
-        raise MissingData(f"the data set {name} is not there: expected {path.name} in {path.parent}.")
-    with gzip.open(packed, "rt") if packed.is_file() else path.open() as file:
-        values = np.loadtxt(file, delimiter=",", skiprows=1)
-    return np.ascontiguousarray(values[:, :-1]), equal_frequency(values[:, -1], RANKS)
+    X, target = numbers(f"chu_ghahramani/{name}.csv")
+    return X, equal_frequency(target, RANKS)
 
 
 def calibration_error(p, codes):

@@ -45,29 +45,35 @@ class Split:
     y_test: np.ndarray
 
 
-def content(name):
-    """The bytes of a set's file, compressed or plain."""
-    path = data_home() / SETS[name].path
+def content(where):
+    """The bytes of a file below the folder of data sets, compressed or plain."""
+    path = data_home() / where
     compressed = path.with_name(f"{path.name}.gz")
     if compressed.is_file():
         return gzip.decompress(compressed.read_bytes())
     if path.is_file():
         return path.read_bytes()
-    raise MissingData(f"the data set {name} is not there. Put {path.name} or {compressed.name} into {path.parent}, or set the environment "
-                      f"variable STRUCTPERC_DATA to the folder that holds {path.parent.name}.")
+    raise MissingData(f"the data set {path.stem} is not there. Put {path.name} or {compressed.name} into {path.parent}, or set the "
+                      f"environment variable STRUCTPERC_DATA to the folder that holds {path.parent.name}.")
+
+
+def numbers(where):
+    """The columns of a table of numbers, and the last one, the target."""
+    values = np.loadtxt(io.BytesIO(content(where)), delimiter=",", skiprows=1)
+    return np.ascontiguousarray(values[:, :-1]), values[:, -1]
 
 
 def require(names):
     """Raises MissingData where a set is not there."""
     for name in names:
-        content(name)
+        content(SETS[name].path)
 
 
 @functools.cache
 def whole(name):
     """Rows and ranks of a set that is divided here."""
-    values = np.loadtxt(io.BytesIO(content(name)), delimiter=",", skiprows=1)
-    return values[:, :-1], equal_frequency(values[:, -1])
+    X, target = numbers(SETS[name].path)
+    return X, equal_frequency(target)
 
 
 def equal_frequency(target, ranks=RANKS):
@@ -83,7 +89,7 @@ def equal_frequency(target, ranks=RANKS):
 def split(name, number):
     """One of the partitions 1..20."""
     if name == OFFICIAL:
-        with tarfile.open(fileobj=io.BytesIO(content(name))) as archive:
+        with tarfile.open(fileobj=io.BytesIO(content(SETS[name].path))) as archive:
             train, test = (np.loadtxt(archive.extractfile(member).readlines())
                            for part in ("train", "test") for member in archive if member.name.endswith(f"{part}_pyrim10.{number - 1}"))
         X, y, X_test, y_test = train[:, :-1], train[:, -1].astype(int), test[:, :-1], test[:, -1].astype(int)
