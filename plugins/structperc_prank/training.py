@@ -52,6 +52,7 @@ class PocketTrainer(Trainer):
 
     online = False
     threshold_order = "kept"
+    curve = "pocket_costs_"
     options_used = ("trainer", "epochs", "random_state")
     citation = GALLANT
 

@@ -154,13 +154,12 @@ def next_steps(engine, arguments, facts) -> list[str]:
         engine.parts_.trainer.check_answers()
     except StructPercError as error:
         steps = [f"no predictions: {error}"]
-    if engine.status_ == "max_epochs" and not engine.parts_.trainer.online:
-        steps.append(f"it did not converge: add --set epochs={max(1000, 10 * engine.epochs)}")
-    elif engine.status_ == "max_epochs":
-        switches = [f"--set {name}=true" for name in ("shuffle", "average")
-                    if not getattr(engine, name) and acts(engine.parts_, name)]
-        if not levelled_off(engine.mistakes_):
-            steps.append(f"it did not converge: add {' '.join([f'--set epochs={max(20, 2 * engine.epochs)}', *switches])}")
+    trainer = engine.parts_.trainer
+    if engine.status_ == "max_epochs":
+        switches = [f"--set {name}=true" for name in ("shuffle", "average") if not getattr(engine, name) and acts(engine.parts_, name)]
+        if hasattr(engine, "gap_") or not levelled_off(getattr(engine, trainer.curve)):
+            epochs = max(20, 2 * engine.epochs) if trainer.online else max(1000, 10 * engine.epochs)
+            steps.append(f"it did not converge: add {' '.join([f'--set epochs={epochs}', *switches])}")
         elif switches:
             steps.append(f"mistakes have levelled off, so that more epochs change little: add {' '.join(switches)}")
         else:
@@ -170,10 +169,10 @@ def next_steps(engine, arguments, facts) -> list[str]:
     return steps
 
 
-def levelled_off(mistakes) -> bool:
-    """Whether the last quarter of the epochs made hardly fewer mistakes than the quarter before."""
-    n = len(mistakes) // 4
-    return n >= 2 and sum(mistakes[-n:]) >= SAME * sum(mistakes[-2 * n:-n])
+def levelled_off(curve) -> bool:
+    """Whether the last quarter of the epochs made hardly fewer mistakes than the quarter before; of costs or the like alike."""
+    n = len(curve) // 4
+    return n >= 2 and sum(curve[-n:]) >= SAME * sum(curve[-2 * n:-n])
 
 
 def acts(parts, name) -> bool:

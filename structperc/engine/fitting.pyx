@@ -64,7 +64,7 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
                               "them out.")
         engine.run = run
         try:
-            train(run, resume)
+            train(engine, run, rows, y, costs, resume, interrupts)
         except KeyboardInterrupt as interrupt:
             if not learned(model.parts.weights, interrupts):
                 raise
@@ -75,12 +75,6 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
         model.weighed = run.weighed
         if model.scales:
             leave(model, model.scaling, interrupts)
-        if engine.calibrate and not interrupts:
-            try:
-                model.temperature = calibration.temperature(engine, run, rows, y, costs)
-            except KeyboardInterrupt as interrupt:
-                model.status = INTERRUPTED
-                interrupts.append(interrupt)
     except BaseException:
         if set_back is not None:
             set_back()
@@ -95,18 +89,26 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
     return 0
 
 
-cdef int train(TrainingRun run, bint resume) except -1:
-    """Lets the trainer train, from a checkpoint on if there is one, and keeps its status."""
+cdef int train(engine, TrainingRun run, rows, y, costs, bint resume, list interrupts) except -1:
+    """Lets the trainer train, from a checkpoint on if there is one, keeps its status, and finds the temperature."""
     parts = run.model.parts
     parts.weights.begin_fit(run.rows)
     status = run.checkpoints.resume() if resume else None
-    if status is None:
+    cdef bint over = status is not None             # the checkpoint holds the temperature too
+    if not over:
         status = parts.trainer.train(run)
     if not isinstance(status, str):
         raise PluginError(f"{type(parts.trainer).__name__}.train returned {status!r}; expected a word for status_, such as 'converged'.")
     if not parts.weights.is_finite():
         raise overflow()
     run.model.status = status
+    if engine.calibrate and not over:
+        try:
+            run.model.temperature = calibration.temperature(engine, run, rows, y, costs)
+        except KeyboardInterrupt as interrupt:
+            run.model.status = INTERRUPTED
+            interrupts.append(interrupt)
+            return 0
     if run.checkpoints is not None:
         run.checkpoints.end()
     return 0

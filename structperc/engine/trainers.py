@@ -53,10 +53,13 @@ class Trainer(Component):
         solves one problem over all examples says False, and partial_fit is refused unless it overrides `check_chunks`.
     threshold_order : {"any", "equal steps", "kept"} or None
         What its training does to ordered thresholds, see `Update`; None: what the update rule says.
+    curve : str
+        The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
     """
 
     online = True
     threshold_order = None
+    curve = "mistakes_"
 
     def train(self, run):
         """Trains, by passes of the `TrainingRun`.

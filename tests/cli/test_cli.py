@@ -94,7 +94,7 @@ def test_the_commands_that_fit_recommends_work(data, run):
         assert run("fit", problem, "train.csv", "--target", "level", "--model", "a.model", *better.split())[0] == 0
 
 
-@pytest.mark.parametrize(("problem", "options"), [("cusum", []), ("multiclass", ["update=pa1", "C=0.01"])])
+@pytest.mark.parametrize(("problem", "options"), [("cusum", []), ("multiclass", ["update=pa1", "C=0.01"]), ("prank", ["pocket=true"])])
 def test_advice_about_noise_is_accepted_and_ends(data, run, problem, options):
     noisy = data.assign(level=np.random.default_rng(0).permutation(data["level"]))
     noisy.to_csv("noise.csv", index=False)

@@ -8,6 +8,7 @@ import pytest
 from reference.model_files import edited
 
 from structperc import Engine
+from structperc.callbacks import Checkpoint
 from structperc.components import ZeroOneLoss
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.estimators import CuSumRank, IntervalPA, PRank, SequenceTagger, StructuredClassifier
@@ -142,3 +143,21 @@ def test_ctrl_c_keeps_the_model_and_no_temperature():
         engine.fit(X, y)
     assert engine.status_ == "interrupted" and engine.temperature_ == 1 and len(engine.mistakes_) == 2
     assert np.array_equal(engine.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_checkpoints_keep_the_temperature(tmp_path, scale):
+    X, y = np.random.default_rng(0).normal(size=(80, 3)) * [1, 5, 20], np.arange(80) % 3
+    X[:, 0] += y
+
+    def engine(path, epochs=3):
+        return Engine("prank", epochs=epochs, calibrate=True, scale=scale, random_state=0, plugins=[Checkpoint(tmp_path / path, every=0.7)])
+
+    whole = engine("a").fit(X, y)
+    loaded = Engine.load(tmp_path / "a")
+    assert loaded.temperature_ == whole.temperature_ != 1
+    np.testing.assert_allclose(loaded.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
+    again = engine("a").fit(X, y, resume=True)          # which was over
+    assert again.temperature_ == whole.temperature_ and np.allclose(again.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
+    longer = engine("a", epochs=5).fit(X, y, resume=True)
+    assert longer.temperature_ not in (1, whole.temperature_) and len(longer.mistakes_) == 5
