@@ -3,9 +3,10 @@
 from structperc.engine import Engine
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.options import Option
+from structperc.pipelines import explain
 from structperc.version import __version__
 
-__all__ = ["Engine", "Option", "__version__", "get_include", "hookimpl"]
+__all__ = ["Engine", "Option", "__version__", "explain", "get_include", "hookimpl"]
 
 
 def get_include() -> str:

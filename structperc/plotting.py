@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, NotFittedError, OptionError
 from structperc.core.labels import plain
 from structperc.engine import Engine
 from structperc.engine.options import changed_options
 from structperc.extras import require
+from structperc.pipelines import carried, column_names, unwrapped
 
 DASHES = ("-", "--", "-.", ":")
 MARKERS = "osD^vP*X<>"
@@ -71,7 +72,8 @@ def plot_thresholds(engine, X, y, ax=None):
     DataError
         When the outputs are no ranks.
     """
-    engine = engine_of(engine)
+    last, X = carried(engine, X)
+    engine = engine_of(last)
     outputs = engine.parts_.outputs
     if not outputs.ordered:
         raise DataError(f"{describe(engine)} predicts no ranks, so it has no thresholds to draw; plot_learning_curve draws any engine.")
@@ -383,7 +385,8 @@ def plot_weights(engine, ax=None, top=15):
     DataError
         When the engine keeps no weight per feature.
     """
-    engine = engine_of(engine)
+    before, last = unwrapped(engine)
+    engine, known = engine_of(last), None if before is None else column_names(before, last)
     try:
         weights = np.asarray(engine.coef_)
     except AttributeError:
@@ -393,14 +396,14 @@ def plot_weights(engine, ax=None, top=15):
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     if weights.ndim == 1 or len(rows) > len(MARKERS):       # a bar for each weight
         of_row, chosen = largest(rows, top)
-        names = [engine.feature_name(int(j)) for j in chosen]
+        names = [name_of_column(engine, known, j) for j in chosen]
         if weights.ndim > 1:
             names = [f"{name} ({row_name(engine, k, len(rows))})" for name, k in zip(names, of_row, strict=True)]
         places = np.arange(len(chosen))
         ax.barh(places, rows[of_row, chosen], height=0.6, color="0.4")
     else:                                                   # a marker for each row
         _, chosen = largest(np.abs(rows).max(axis=0)[None], top)
-        names, places = [engine.feature_name(int(j)) for j in chosen], np.arange(len(chosen))
+        names, places = [name_of_column(engine, known, j) for j in chosen], np.arange(len(chosen))
         for k, row in enumerate(rows):
             if row.any():
                 ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k], color=shade(k, len(rows)),
@@ -424,8 +427,20 @@ def axes(ax):
 
 
 def engine_of(model):
-    """The engine that an estimator has trained, or the engine itself."""
-    return model if isinstance(model, Engine) else model.engine_
+    """The engine that an estimator, or the last step of a pipeline, has trained, or the engine itself."""
+    model = unwrapped(model)[1]
+    try:
+        return model if isinstance(model, Engine) else model.engine_
+    except NotFittedError:
+        raise
+    except AttributeError:
+        raise OptionError(f"{type(model).__name__} has no engine to draw; expected an engine or estimator of structperc, or a pipeline "
+                          f"that ends with one.") from None
+
+
+def name_of_column(engine, known, j) -> str:
+    """What column j is called by the steps before, or by the engine."""
+    return engine.feature_name(int(j)) if known is None else str(known[j])
 
 
 def describe(engine) -> str:

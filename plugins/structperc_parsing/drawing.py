@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from structperc.errors import DataError
+from structperc.pictures import arc_levels
 from structperc_parsing.heads import is_labelled
 
 LETTER, GAP, LEVEL, LINE = 8, 24, 26, 20           # of a monospaced letter, between words, between arcs above each other, of text
@@ -43,7 +44,7 @@ def draw_tree(words, tree) -> str:
             raise DataError(f"word {m} has the head {head}; expected a number from 0 (the root) to {len(words)}.")
     widths = [LETTER * max(map(len, (*word, label))) + GAP for word, (_, label) in zip(words, arcs, strict=True)]
     centres = [sum(widths[:m]) + widths[m] / 2 for m in range(len(words))]
-    levels = arc_levels([head for head, _ in arcs])
+    levels = arc_levels([(m, head) for m, (head, _) in enumerate(arcs, 1)])
     base = LEVEL * (max(levels, default=0) + 1)
     rows = max(map(len, words), default=1)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{sum(widths):g}" height="{base + LINE * (rows + 1):g}" '
@@ -62,14 +63,3 @@ def draw_tree(words, tree) -> str:
             parts.append(f'<text x="{at:g}" y="{height - 3:g}" font-size="10" fill="#06c">{escape(label)}</text>')
         parts += [f'<text x="{to:g}" y="{base + LINE * (row + 1) - 4:g}">{escape(text)}</text>' for row, text in enumerate(word)]
     return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def arc_levels(heads) -> list[int]:
-    """How high each word's arc goes: one above the highest arc that it spans; arcs from the root go to the top."""
-    spans = [(min(m, head), max(m, head)) for m, head in enumerate(heads, 1)]
-    levels = [0] * len(heads)
-    for i in sorted(range(len(heads)), key=lambda i: spans[i][1] - spans[i][0]):
-        low, high = spans[i]
-        below = [levels[j] for j in range(len(heads)) if j != i and heads[j] and low <= spans[j][0] and spans[j][1] <= high]
-        levels[i] = 1 + max(below, default=0) if heads[i] else 0
-    return levels

@@ -15,6 +15,7 @@ from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.components import Structures
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
+from structperc.pictures import Arcs, token_texts
 from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
@@ -228,6 +229,11 @@ cdef class TreeOutputs(Outputs):
         names = [f"{h} -> {m}{label}" for h in words for m in words for label in labels]
         names += [f"{m} is {label}" for m in words[1:] for label in (self.names if self.atoms.later else ())]
         return names + [f"{h} -> {m} next to {s}" for h in words for m in words for s in (words if self.order == 2 else ())]
+
+    def picture(self, given, Example x, scores, structures):
+        names = [""] if self.labels is None else [str(name) for name in self.names]
+        trees = [[(code // self.n_tags, names[code % self.n_tags]) for code in y] for y in structures]
+        return Arcs(token_texts(given, x.n_rows), *trees)
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t m, head, label, size = n + 1, labels = first_label(&self.atoms, n), siblings = first_sibling(&self.atoms, n)

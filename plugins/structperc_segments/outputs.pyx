@@ -10,6 +10,7 @@ from structperc.core.rows cimport Example
 from structperc.components import Structures
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import tag_scheme, tags, token_measures
+from structperc.pictures import Spans, token_texts
 from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.segments cimport Lattice, refusal
 from structperc_segments.atoms cimport OPEN, OPEN_BEGIN, Atoms, Search
@@ -206,6 +207,10 @@ cdef class SegmentOutputs(Outputs):
         found += [f"{name} -> {other}" for name in names for other in names]
         return found + [f"{name} of {length} tokens" for name in names
                         for length in (*range(1, 9), "9 to 16", "17 to 32", "33 to 64", "65 or more")]
+
+    def picture(self, given, Example x, scores, structures):
+        labels = [[str(self.names[code >> 1]) for code in y] for y in structures]
+        return Spans(token_texts(given, len(labels[0])), list(zip(("winner", "rival"), labels, strict=True)))
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         self.atoms.count(y, n, sign, c)

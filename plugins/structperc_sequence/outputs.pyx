@@ -6,6 +6,7 @@ import numpy as np
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.components import Structures
+from structperc.pictures import Spans, token_texts
 from structperc.plugin_tools import encode_nested, find_labels, is_listed, is_missing, is_nested, overrides, LabelCodes
 from structperc.core.rows cimport Example, Rows
 from structperc.metrics import token_measures
@@ -201,6 +202,10 @@ cdef class ChainOutputs(Outputs):
         found += [f"{name} -> {other}" for name in names for other in names]
         found += [f"(start) -> {name}" for name in names if self.has_start]
         return found + [f"{name} -> (end)" for name in names if self.has_end]
+
+    def picture(self, given, Example x, scores, structures):
+        labels = [[str(self.names[k - 1]) for k in y] for y in structures]
+        return Spans(token_texts(given, self.n_tokens(x)), list(zip(("winner", "rival"), labels, strict=True)))
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t t, L = self.n_tags

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import sys
 
+from structperc.core.markup import printable
+
 FLAGS = {       # what a message asks for, and the flag of `fit`
     "classes=": "--classes A,B,C",
     "groups=": "--group COLUMN, or --group qid of an svmlight file",
     "give the pair of its lowest": "two columns, --target LOWEST,HIGHEST",
 }
-
-
-def printable(text) -> str:
-    """Text on one line; control characters, line breaks, marks of writing direction and lone surrogates are shown as escapes."""
-    text = str(text)
-    return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def say(*lines, file=None) -> None:

@@ -14,6 +14,7 @@ from structperc.core.component import bound, noted, overrides
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
+from structperc.core.pictures import Ruler
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport structure
 from structperc.core.structures import Structures, encode_few
@@ -207,6 +208,20 @@ cdef class Outputs(Component):
 
     def atom_names(self, Example x):
         return [f"atom {a}" for a in range(x.n_atoms)]
+
+    def picture(self, given, Example x, scores, structures):
+        """How an explanation draws the winner and its rival, above the bars of features: a `structperc.pictures.Picture`, or None.
+
+        Parameters
+        ----------
+        given : object
+            The example as the user passed it.
+        x : Example
+        scores : array of shape (x.n_atoms,)
+        structures : pair of encoded structures
+            The winner and its rival.
+        """
+        return None
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         """c[a] += sign * (how often atom a occurs in y)."""
@@ -436,6 +451,13 @@ cdef class RankOutputs(LabelOutputs):
 
     def atom_names(self, Example x):
         return [f"> {label}" for label in self.labels[:self.n_labels - 1].tolist()]
+
+    def picture(self, given, Example x, scores, structures):
+        """The example's score among its thresholds: the mean score of "rank > k", less the score of each."""
+        if len(scores) != self.n_labels - 1 or not len(scores):
+            return None
+        return Ruler([str(label) for label in self.labels.tolist()], (np.mean(scores) - scores).tolist(), float(np.mean(scores)),
+                     *(y - 1 for y in structures))
 
 
 cdef class ClassOutputs(LabelOutputs):

@@ -6,23 +6,47 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, PluginError
+from structperc.core.markup import block, details, element, shown, table
+from structperc.core.pictures import Bars, Picture
 from structperc.engine import answers
+from structperc.extras import require
 
 SHOWN = 8                   # entries that a heading has room for
+LISTED = 10                 # features of an atom that are shown as text
+GROUPS, BARS = 6, 5         # atoms that are drawn, features of each
+ROWS = 60                   # of a table in a notebook
+CONSTANT = "(constant)"
 
 
 @attrs.frozen(eq=False)
 class Contribution:
-    """One term of the difference: `value` = coefficient * weight * feature value, summed over the feature's weights."""
+    """One term of the difference: `value` = coefficient * weight * feature value, summed over the feature's weights.
+
+    Attributes
+    ----------
+    atom : str
+    feature : str
+    value : float
+        Positive: speaks for the winner; negative: for its rival.
+    side : {"for", "against"}
+        "for" an atom that the winner has more often, "against" one that its rival has more often.
+    column : int
+        The feature's number; -1 of the constant.
+    """
 
     atom: str
     feature: str
     value: float
+    side: str = "for"
+    column: int = -1
 
 
 @attrs.frozen(eq=False)
 class Explanation:
     """The winner's score minus a rival's.
+
+    An atom that the winner has and its rival lacks counts "for" it; an atom that the rival has and the winner lacks counts "against" it:
+    its score is subtracted. So a positive value always speaks for the winner.
 
     Attributes
     ----------
@@ -32,8 +56,12 @@ class Explanation:
         Score of the winner minus score of the runner-up; 0 for a tie.
     atoms : dict of str to float
         The margin by atom; atoms that both share are absent.
+    sides : dict of str to {"for", "against"}
+        Which of the two each of these atoms is.
     contributions : list of Contribution
         The margin by atom and feature, largest absolute value first. They add up to `margin` (up to rounding).
+    picture : structperc.pictures.Picture or None
+        Both structures, as the problem draws them.
     """
 
     winner: object
@@ -41,16 +69,92 @@ class Explanation:
     margin: float
     atoms: dict
     contributions: list
+    sides: dict = attrs.field(factory=dict)
+    picture: Picture | None = None
 
     def __str__(self):
         winner, runner_up = headings(self.winner, self.runner_up)
         lines = [f"{winner} beats {runner_up} by {self.margin:.6g}"]
-        for atom, value in sorted(self.atoms.items(), key=lambda item: -abs(item[1])):
-            if value == 0:
-                continue
-            lines.append(f"  {value:+.6g}  {atom}")
-            lines += [f"      {c.value:+.6g}  {c.feature}" for c in self.contributions if c.atom == atom][:10]
+        for atom, value, terms in self.groups():
+            lines.append(f"  {value:+.6g}  {self.sides[atom]} {atom}")
+            lines += [f"      {c.value:+.6g}  {c.feature}" for c in terms[:LISTED]]
         return "\n".join(lines)
+
+    def groups(self) -> list:
+        """Triples of an atom, its value and its contributions, largest absolute values first; atoms of value 0 are left out."""
+        terms = {atom: [] for atom in self.atoms}
+        for c in self.contributions:
+            terms[c.atom].append(c)
+        return [(atom, value, terms[atom]) for atom, value in sorted(self.atoms.items(), key=lambda item: -abs(item[1])) if value]
+
+    def rows(self) -> list[dict]:
+        """A dict per contribution, largest absolute value first: side, atom, feature, value, and which structure it speaks for."""
+        winner, runner_up = headings(self.winner, self.runner_up)
+        return [{"side": c.side, "atom": c.atom, "feature": c.feature, "value": c.value,
+                 "speaks for": winner if c.value > 0 else runner_up if c.value < 0 else ""} for c in self.contributions]
+
+    def to_frame(self):
+        """The `rows` as a pandas DataFrame, whose column "value" adds up to `margin`.
+
+        Raises
+        ------
+        MissingExtra
+            When pandas is not installed.
+        """
+        return require("pandas", "to_frame", "cli").DataFrame(self.rows(), columns=["side", "atom", "feature", "value", "speaks for"])
+
+    def named(self, names):
+        """The same explanation with names of columns in place of its own, such as those that a pipeline's earlier steps made."""
+        changed = [attrs.evolve(c, feature=str(names[c.column])) if 0 <= c.column < len(names) else c for c in self.contributions]
+        return attrs.evolve(self, contributions=changed)
+
+    def bars(self) -> Bars:
+        """The largest contributions as a picture."""
+        winner, runner_up = headings(self.winner, self.runner_up)
+        groups = [(f"{self.sides[atom]} {atom}  {value:+.4g}", [(c.feature, c.value) for c in terms[:BARS]])
+                  for atom, value, terms in self.groups()[:GROUPS]]
+        return Bars(runner_up, winner, groups)
+
+    def plot(self, ax=None):
+        """Draws both structures and the largest contributions, as a notebook shows them.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Drawn into, one pixel as a unit; without it, a new figure of the right size.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        pictures = [picture for picture in (self.picture, self.bars()) if picture is not None]
+        left, right, heights = zip(*(picture.extent() for picture in pictures), strict=True)
+        width, height = max(right) - min(left), sum(heights)
+        if ax is None:
+            size = (width / 96, height / 96 + 0.4)
+            ax = require("matplotlib.pyplot", "a picture", "plot").subplots(figsize=size, layout="constrained")[1]
+        top = 0.0
+        for picture, down in zip(pictures, heights, strict=True):
+            picture.draw(ax, top)
+            top += down
+        ax.set(xlim=(min(left), max(right)), ylim=(height, 0))
+        ax.set_title(self.title(), fontsize="medium", parse_math=False)
+        ax.set_axis_off()
+        return ax
+
+    def title(self) -> str:
+        """Who beats whom, by how much."""
+        winner, runner_up = map(shown, headings(self.winner, self.runner_up))
+        return f"{winner} beats {runner_up} by {self.margin:.6g}"
+
+    def _repr_html_(self):
+        rows = [(c.side, c.atom, c.feature, f"{c.value:+.6g}") for c in self.contributions[:ROWS]]
+        left = len(self.contributions) - len(rows)
+        more = [element("p", f"and {left} smaller ones", class_="quiet")] if left else []
+        pictures = [picture.svg() for picture in (self.picture, self.bars()) if picture is not None]
+        return block(element("p", self.title()), *pictures,
+                     details(f"{len(self.contributions)} contributions, which add up to {self.margin:.6g}",
+                             table(rows, ("side", "atom", "feature", "value"), numbers=(3,)), *more))
 
 
 def headings(one, other) -> tuple[str, str]:
@@ -98,7 +202,7 @@ def explain(model, x, against=None) -> Explanation:
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))
     names = parts.outputs.atom_names(example)
     w = np.asarray(vector)
-    atoms, contributions = {}, []
+    atoms, sides, contributions = {}, {}, []
     for a in np.flatnonzero(coefficients):
         unit = np.zeros(example.n_atoms)
         unit[a] = coefficients[a]
@@ -106,9 +210,11 @@ def explain(model, x, against=None) -> Explanation:
         where = np.flatnonzero(terms)
         features = parts.features.column_of(where)
         atoms[names[a]] = float(coefficients[a] * scores[a])
-        for feature in np.unique(features):
-            name = "(constant)" if feature < 0 else model.feature_name(int(feature))
-            contributions.append(Contribution(names[a], name, float(terms[where[features == feature]].sum())))
+        sides[names[a]] = side = "for" if coefficients[a] > 0 else "against"
+        for feature in np.unique(features).tolist():
+            name = CONSTANT if feature < 0 else model.feature_name(feature)
+            contributions.append(Contribution(names[a], name, float(terms[where[features == feature]].sum()), side, feature))
     contributions.sort(key=lambda c: -abs(c.value))
     shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
-    return Explanation(*shown, float(coefficients @ scores), atoms, contributions)
+    picture = parts.outputs.picture(x, example, scores, (winner, runner_up))
+    return Explanation(*shown, float(coefficients @ scores), atoms, contributions, sides, picture)

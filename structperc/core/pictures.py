@@ -1,0 +1,355 @@
+"""Pictures made of a few shapes, which are written as SVG or drawn by matplotlib; how explanations show structures.
+
+Coordinates are pixels from the upper left corner.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from structperc.core.markup import Markup, element, shown
+
+LETTER, SIZE = 7.0, 12                  # the width of a letter, the height of text
+WIDTH = 560                             # of a ruler and of bars
+TOKENS = 24                             # of a sentence that are shown
+FONT = "system-ui,sans-serif"
+
+
+@attrs.frozen
+class Line:
+    """A straight line."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    dashed: bool = False
+    width: float = 1.0
+
+
+@attrs.frozen
+class Box:
+    """A filled rectangle; `strength` from 0, unseen, to 1."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    strength: float = 0.2
+
+
+@attrs.frozen
+class Dot:
+    """A filled circle."""
+
+    x: float
+    y: float
+    radius: float = 4.0
+
+
+@attrs.frozen
+class Arc:
+    """A curve from (x1, y) to an arrow's head at (x2, y); its top lies at `top`, which may be below y."""
+
+    x1: float
+    x2: float
+    y: float
+    top: float
+    dashed: bool = False
+
+
+@attrs.frozen
+class Text:
+    """A text on one line; y is its base line, `anchor` is "start", "middle" or "end"."""
+
+    x: float
+    y: float
+    text: str = attrs.field(converter=shown)
+    anchor: str = "start"
+    strong: bool = False
+
+
+class Picture:
+    """How an explanation shows two structures. A subclass answers `shapes()`; one that draws otherwise overrides `svg` and `draw`."""
+
+    def shapes(self) -> list:
+        """The shapes, in the order in which they cover each other."""
+        raise NotImplementedError
+
+    def extent(self) -> tuple[float, float, float]:
+        """How far it reaches to the left, to the right and down, in pixels."""
+        return extent(self.shapes())
+
+    def svg(self) -> str:
+        """The picture as an SVG element, in the reader's colour."""
+        return written(self.shapes())
+
+    def draw(self, ax, top=0.0) -> None:
+        """Draws the picture into matplotlib's axes, whose unit is a pixel, from `top` down."""
+        drawn(self.shapes(), ax, top)
+
+
+@attrs.frozen
+class Ruler(Picture):
+    """Where a score lies among the thresholds between ranks.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        In order.
+    cuts : sequence of float
+        Of the boundary above each label but the last, on the axis of the score.
+    score : float
+    winner, rival : int
+        Places of labels, from 0.
+    """
+
+    labels: list
+    cuts: list
+    score: float
+    winner: int
+    rival: int
+
+    def shapes(self):
+        low, high = min(*self.cuts, self.score), max(*self.cuts, self.score)
+        room = 0.18 * (high - low) or 1.0
+
+        def at(value):
+            return 10 + (WIDTH - 20) * (value - low + room) / (high - low + 2 * room)
+
+        ends = [at(low - room), *map(at, self.cuts), at(high + room)]
+        base, found = 52.0, []
+        for place, strength in ((self.rival, 0.12), (self.winner, 0.3)):
+            left, right = ends[place], ends[place + 1]
+            if left < right:
+                found.append(Box(left, base - 14, right - left, 28, strength))
+        found.append(Line(ends[0], base, ends[-1], base))
+        for k, cut in enumerate(ends[1:-1]):
+            found += [Line(cut, base - 14, cut, base + 14),
+                      Text(cut, base + 28 + 14 * (k % 2), f"{shown(self.labels[k], 16)} | {shown(self.labels[k + 1], 16)}", "middle")]
+        x = at(self.score)
+        return [*found, Line(x, base - 24, x, base, width=2), Dot(x, base),
+                Text(x, base - 30, f"score {self.score:.3g}: {shown(self.labels[self.winner], 30)}", "middle", True)]
+
+
+@attrs.frozen
+class Spans(Picture):
+    """The labels of tokens in a row per structure; where the structures differ the labels are strong.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+    rows : list of (str, sequence of str)
+        The structures' names, and a label for each token.
+    """
+
+    tokens: list
+    rows: list
+
+    def shapes(self):
+        differing = [t for t in range(len(self.tokens)) if len({labels[t] for _, labels in self.rows}) > 1]
+        first = max(0, min(differing[0] if differing else 0, len(self.tokens) - TOKENS) - 2)
+        last = min(len(self.tokens), first + TOKENS)
+        known = sorted({label for _, labels in self.rows for label in labels})
+        x = 8 + LETTER * max(len(name) for name, _ in self.rows) + 8
+        found = [Text(4, 50 + 26 * k, name) for k, (name, _) in enumerate(self.rows)]
+        if first:
+            found.append(Text(x, 22, "…"))
+            x += 16
+        for t in range(first, last):
+            texts = [shown(self.tokens[t], 20), *(shown(labels[t], 16) for _, labels in self.rows)]
+            width = (LETTER + 1) * max(map(len, texts)) + 12         # strong letters are wider
+            found.append(Text(x + width / 2, 22, texts[0], "middle", t in differing))
+            for k, (_, labels) in enumerate(self.rows):
+                strength = 0.08 + 0.32 * known.index(labels[t]) / max(1, len(known) - 1)
+                found += [Box(x + 1, 34 + 26 * k, width - 2, 22, strength),
+                          Text(x + width / 2, 50 + 26 * k, texts[k + 1], "middle", t in differing)]
+            x += width
+        return [*found, Text(x + 2, 22, "…")] if last < len(self.tokens) else found
+
+
+@attrs.frozen
+class Arcs(Picture):
+    """Arcs between words in a row: those of the first structure above, those of the second that differ dashed below.
+
+    Parameters
+    ----------
+    words : sequence of str
+    heads, rival_heads : sequence of (int, str)
+        The number of each word's head, from 1, 0 for the root, and a label or "".
+    """
+
+    words: list
+    heads: list
+    rival_heads: list
+
+    def shapes(self):
+        words = [shown(word, 20) for word in self.words[:2 * TOKENS]]
+        ends = [0.0]
+        for word, (_, label) in zip(words, self.heads, strict=False):
+            ends.append(ends[-1] + LETTER * max(len(word), len(shown(label, 12))) + 22)
+        centres = [(left + right) / 2 for left, right in zip(ends, ends[1:], strict=False)]
+        above = [(m, *arc) for m, arc in enumerate(self.heads[:len(words)], 1) if arc[0] <= len(words)]
+        below = [(m, *arc) for m, arc in enumerate(self.rival_heads[:len(words)], 1) if arc[0] <= len(words) and arc != self.heads[m - 1]]
+        levels, deeper = arc_levels([arc[:2] for arc in above]), arc_levels([arc[:2] for arc in below])
+        base = 24.0 * (max(levels, default=0) + 1)
+        found = [Text(centre, base + 16, word, "middle", any(m == n + 1 for m, _, _ in below))
+                 for n, (centre, word) in enumerate(zip(centres, words, strict=True))]
+        for arcs, depths, y, way in ((above, levels, base, -1), (below, deeper, base + 24, 1)):
+            for (m, head, label), level in zip(arcs, depths, strict=True):
+                top = y + way * 24 * level
+                if head:
+                    start = centres[head - 1] + (6 if head < m else -6)
+                    found.append(Arc(start, centres[m - 1], y, top, way > 0))
+                else:
+                    start, top = centres[m - 1], y + way * 20
+                    found.append(Line(start, top, start, y, way > 0))
+                if label:
+                    middle = (start + centres[m - 1]) / 2
+                    height = y + (0.75 if head else 1) * (top - y)
+                    found.append(Text(middle, height + (12 if way > 0 else -3), shown(label, 12), "middle"))
+        return found
+
+
+@attrs.frozen
+class Bars(Picture):
+    """Bars to the right of a line for the winner, to the left for its rival, below headings.
+
+    Parameters
+    ----------
+    left, right : str
+        What each side speaks for.
+    groups : list of (str, list of (str, float))
+        Headings, and the bars below: names and values.
+    """
+
+    left: str
+    right: str
+    groups: list
+
+    def shapes(self):
+        bars = [bar for _, group in self.groups for bar in group]
+        middle, reach = 330.0, WIDTH - 390.0
+        largest = max((abs(value) for _, value in bars), default=0) or 1.0
+        y, found = 34.0, [Text(middle - 8, 14, f"← for {shown(self.left, 28)}", "end"),
+                          Text(middle + 8, 14, f"for {shown(self.right, 28)} →")]
+        for heading, group in self.groups:
+            found.append(Text(4, y, heading, strong=True))
+            for name, value in group:
+                y += 18
+                length = reach * abs(value) / largest
+                found += [Text(16, y, shown(name, 24)), Box(middle - (length if value < 0 else 0), y - 11, max(length, 1), 14, 0.75),
+                          Text(WIDTH - 4, y, f"{value:+.4g}", "end")]
+            y += 24
+        return [Line(middle, 22, middle, y - 14), *found]
+
+
+# ---- shapes ----
+
+
+def arc_levels(arcs) -> list[int]:
+    """How high each arc (word, head) goes: one above the highest arc that it spans; those from the root, 0, go to the top."""
+    spans = [(min(arc), max(arc)) for arc in arcs]
+    levels = [0] * len(arcs)
+    for i in sorted(range(len(arcs)), key=lambda i: spans[i][1] - spans[i][0]):
+        low, high = spans[i]
+        below = [levels[j] for j in range(len(arcs)) if j != i and arcs[j][1] and low <= spans[j][0] and spans[j][1] <= high]
+        levels[i] = 1 + max(below, default=0) if arcs[i][1] else 0
+    return levels
+
+
+def text_ends(text: Text) -> tuple[float, float]:
+    """Where a text begins and ends, as far as the mean width of letters tells."""
+    width = LETTER * len(text.text)
+    start = text.x - {"start": 0, "middle": width / 2, "end": width}[text.anchor]
+    return start, start + width
+
+
+def extent(shapes) -> tuple[float, float, float]:
+    """How far shapes reach to the left, to the right and down."""
+    x, y = [0.0], [1.0]
+    for shape in shapes:
+        if isinstance(shape, Text):
+            x += text_ends(shape)
+            y.append(shape.y + 5)
+        elif isinstance(shape, Box):
+            x.append(shape.x + shape.width)
+            y.append(shape.y + shape.height)
+        elif isinstance(shape, Dot):
+            x.append(shape.x + shape.radius)
+            y.append(shape.y + shape.radius)
+        elif isinstance(shape, Arc):
+            x += [shape.x1, shape.x2]
+            y += [shape.y, shape.top]
+        else:
+            x += [shape.x1, shape.x2]
+            y += [shape.y1, shape.y2]
+    return min(x) - 4, max(x) + 4, max(y) + 4
+
+
+def written(shapes) -> Markup:
+    """Shapes as an SVG element."""
+    left, right, height = extent(shapes)
+    width = right - left
+    return element("svg", *map(as_svg, shapes), xmlns="http://www.w3.org/2000/svg", width=f"{width:.0f}", height=f"{height:.0f}",
+                   viewBox=f"{left:.0f} 0 {width:.0f} {height:.0f}", font_family=FONT, font_size=SIZE, role="img", fill="currentColor")
+
+
+def as_svg(shape) -> Markup:
+    dashes = "4 3" if getattr(shape, "dashed", False) else None
+    if isinstance(shape, Line):
+        return element("line", x1=f"{shape.x1:.1f}", y1=f"{shape.y1:.1f}", x2=f"{shape.x2:.1f}", y2=f"{shape.y2:.1f}",
+                       stroke="currentColor", stroke_width=shape.width if shape.width != 1 else None, stroke_dasharray=dashes)
+    if isinstance(shape, Box):
+        return element("rect", x=f"{shape.x:.1f}", y=f"{shape.y:.1f}", width=f"{shape.width:.1f}", height=f"{shape.height:.1f}",
+                       class_="tone", fill_opacity=f"{shape.strength:.2f}")
+    if isinstance(shape, Dot):
+        return element("circle", cx=f"{shape.x:.1f}", cy=f"{shape.y:.1f}", r=f"{shape.radius:g}")
+    if isinstance(shape, Arc):
+        y, way = shape.y, 4 if shape.top > shape.y else -4
+        return Markup(element("path", d=f"M{shape.x1:.1f},{y:.1f} C{shape.x1:.1f},{shape.top:.1f} {shape.x2:.1f},{shape.top:.1f} "
+                                        f"{shape.x2:.1f},{y + way:.1f}", fill="none", stroke="currentColor", stroke_dasharray=dashes)
+                      + element("polygon", points=f"{shape.x2 - 3:.1f},{y + 2 * way:.1f} {shape.x2:.1f},{y:.1f} "
+                                                  f"{shape.x2 + 3:.1f},{y + 2 * way:.1f}"))
+    return element("text", shape.text, x=f"{shape.x:.1f}", y=f"{shape.y:.1f}",
+                   text_anchor=None if shape.anchor == "start" else shape.anchor, font_weight="bold" if shape.strong else None)
+
+
+def drawn(shapes, ax, top=0.0) -> None:
+    """Draws shapes into matplotlib's axes, `top` pixels down."""
+    for shape in shapes:
+        style = "--" if getattr(shape, "dashed", False) else "-"
+        if isinstance(shape, Line):
+            ax.plot([shape.x1, shape.x2], [shape.y1 + top, shape.y2 + top], color="black", linewidth=0.75 * shape.width, linestyle=style)
+        elif isinstance(shape, Box):
+            ax.bar(shape.x, shape.height, shape.width, shape.y + top, align="edge", color="#0b6e8f", alpha=shape.strength, linewidth=0)
+        elif isinstance(shape, Dot):
+            ax.plot([shape.x], [shape.y + top], marker="o", color="black", markersize=1.5 * shape.radius)
+        elif isinstance(shape, Arc):
+            t = [i / 24 for i in range(25)]
+            x = [(1 - s) ** 2 * (1 + 2 * s) * shape.x1 + s * s * (3 - 2 * s) * shape.x2 for s in t]
+            ax.plot(x, [top + shape.y + 3 * s * (1 - s) * (shape.top - shape.y) for s in t], color="black", linewidth=0.75, linestyle=style)
+            ax.plot([shape.x2], [shape.y + top], marker="^" if shape.top > shape.y else "v", color="black", markersize=3)
+        else:
+            ax.text(shape.x, shape.y + top, shape.text, ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
+                    va="baseline", fontsize=9, fontweight="bold" if shape.strong else None, parse_math=False, clip_on=True)
+
+
+# ---- tokens ----
+
+
+def token_texts(given, n) -> list[str]:
+    """What the n tokens of one example are called, as far as what users passed tells; else their places, from 0."""
+    if isinstance(given, (list, tuple)) and len(given) == n and all(isinstance(token, (str, dict, list, tuple, set)) for token in given):
+        return [token_text(token) for token in given]
+    if isinstance(given, (list, tuple)) and len(given) == 1:
+        return token_texts(given[0], n)
+    return [str(t) for t in range(n)]
+
+
+def token_text(token) -> str:
+    """The text of a token: itself, or the first text among its features, without the name of the feature."""
+    entries = [token] if isinstance(token, str) else token.values() if isinstance(token, dict) else token
+    texts = sorted(entry for entry in entries if isinstance(entry, str)) if isinstance(token, set) else entries
+    first = next((entry for entry in texts if isinstance(entry, str)), "?")
+    return first.partition("=")[2] or first

@@ -1,0 +1,9 @@
+"""Pictures that explanations show: ready-made ones for ranks, tokens and trees, and the shapes to make one of one's own.
+
+`Outputs.picture` answers with one; a picture is written as SVG in notebooks and drawn by matplotlib from the same shapes.
+"""
+
+from structperc.core.pictures import Arc, Arcs, Bars, Box, Dot, Line, Picture, Ruler, Spans, Text, arc_levels, token_texts
+
+__all__ = ["Arc", "Arcs", "Bars", "Box", "Dot", "Line", "Picture", "Ruler", "Spans", "Text", "arc_levels",
+           "token_texts"]
