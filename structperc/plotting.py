@@ -220,7 +220,8 @@ def plot_steps(engine, X, y, steps=6):
     >>> len(panels), panels[0].get_title()
     (4, 'visit 1: said 2, right 1')
     """
-    engine = engine_of(engine)
+    last, X = carried(engine, X)
+    engine = engine_of(last)
     labels, points, y = engine.classes_.tolist(), np.asarray(X, dtype=float), np.asarray(y)
     refuse_other_planes(points, y, labels, engine)
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:

@@ -440,9 +440,17 @@ class Engine:
         model = self.model
         if model is None:
             return []
-        absent = {"classes_": model.context.labels, "feature_names_in_": model.context.feature_names, "online_predictions_": model.online}
-        own = {name for name in vars(type(self)) if is_fitted_name(name)} | {"feature_names_in_"} | model.attributes().keys()
-        return sorted(own - {name for name, found in absent.items() if found is None})
+        own = {name for name, value in vars(type(self)).items() if is_fitted_name(name) and self._answers(value)}
+        named = {"feature_names_in_"} if model.context.feature_names is not None else set()
+        return sorted(own | named | model.attributes().keys())
+
+    def _answers(self, attribute) -> bool:
+        """Whether a property knows a value now."""
+        try:
+            attribute.fget(self)
+        except AttributeError:
+            return False
+        return True
 
     def __dir__(self):
         return sorted({name for name in super().__dir__() if not is_fitted_name(name)} | set(self.fitted_attributes()))
