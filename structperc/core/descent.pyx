@@ -53,7 +53,7 @@ cdef class HingeUpdate(Update):
         Positive.
     """
 
-    search = "both"
+    search = "margin"
     needs = frozenset({"search", "step sizes"})
     options_used = ("margin", "step_size", "step_schedule")
     citation = RATLIFF
@@ -76,14 +76,16 @@ cdef class HingeUpdate(Update):
         cdef bint moves = False
         if trial.difference_c() < 0:
             return -1
-        for a in range(n):
-            gained += trial.c[a] * trial.s[a]
-        if not self.margin * trial.loss - gained > 0:
+        for a in range(n):                              # few are not 0
+            if trial.c[a] != 0:
+                gained += trial.c[a] * trial.s[a]
+                moves = True
+        if not moves or not self.margin * trial.loss - gained > 0:
             return 0
-        for a in range(n):
-            moves = moves or trial.c[a] != 0
-            trial.c[a] *= trial.weight
-        return moves
+        if trial.weight != 1:
+            for a in range(n):
+                trial.c[a] *= trial.weight
+        return trial.weight != 0
 
 
 cdef class LogLossUpdate(ScheduledUpdate):

@@ -48,7 +48,7 @@ CALLS = {       # part and method
     AUGMENTING: ("argmax", "argmax_augmented"),
     COMPLETING: ("outputs", "complete"), RULING: ("update", "step"), STEPPING: ("weights", "update"),
 }
-SEARCHES = {"none": (False, False), "plain": (True, False), "augmented": (False, True), "both": (True, True)}       # plain, augmented
+SEARCHES = {"none": (False, False), "plain": (True, False), "augmented": (False, True), "both": (True, True), "margin": (True, True)}
 MOMENTS = ("wrong", "always")
 
 
@@ -126,6 +126,7 @@ cdef class Loop:
     cdef Example x, next_x, far_x
     cdef double loss_weight
     cdef bint compiled, acts_always, predicts, augments, sets_loss      # of the rule of this pass
+    cdef bint predicts_last             # where the augmented search has not found the gold output
     cdef bint needs_marginals
     cdef bint keeps                                         # whether the predictions of this pass are kept
     cdef readonly bint ready            # whether there is room for the atoms of some data set
@@ -157,9 +158,10 @@ cdef class Loop:
         """Takes the rule of the passes to come, with this search in place of its own."""
         if search not in SEARCHES or update.when not in MOMENTS or search == "none" and update.when != "always":
             raise PluginError(f"{type(update).__name__} has when={update.when!r} and search={search!r}; expected when='wrong' or 'always', "
-                              f"and search='plain', 'augmented', 'both' or, with when='always', 'none'.")
+                              f"and search='plain', 'augmented', 'both', 'margin' or, with when='always', 'none'.")
         self.update, self.acts_always, self.loss_weight = bound(update), update.when == "always", loss_weight
         self.sets_loss, self.needs_marginals = update.sets_loss, "marginals" in update.needs
+        self.predicts_last = search == "margin"
         self.predicts, self.augments = SEARCHES["plain" if search == "both" and loss_weight == 0 else search]
         self.compiled = not any(map(is_adapter, self.components()))
         if self.room >= 0:
@@ -188,13 +190,13 @@ cdef class Loop:
         """One pass with another rule and its search; see `run`."""
         cdef Update kept = self.update
         before = (kept, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight, self.sets_loss,
-                  self.needs_marginals)
+                  self.needs_marginals, self.predicts_last)
         self.use(update, update.search, loss_weight)
         try:
             self.run(*arguments)
         finally:
             (self.update, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight, self.sets_loss,
-             self.needs_marginals) = before
+             self.needs_marginals, self.predicts_last) = before
 
     def run(self, PassResult passed, Rows rows, Structures gold, order=None, sample_weight=None, online=None):
         """One pass.
@@ -313,7 +315,7 @@ cdef class Loop:
         cdef Encoded gold
         cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.fixed_atoms
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches, predicts = self.predicts, keeps = self.keeps
-        cdef bint augments = self.augments, acts_always = self.acts_always, sets_loss = self.sets_loss
+        cdef bint augments = self.augments, acts_always = self.acts_always, sets_loss = self.sets_loss, last = self.predicts_last
         cdef double loss = 0, cost
         cdef int status, same = 1, right, steps
         x.n_atoms = n_atoms
@@ -349,7 +351,7 @@ cdef class Loop:
                 return status
 
             # y = argmax over Y(x) of score
-            if predicts or keeps:
+            if predicts and not last or keeps:
                 y = &self.predicted[0]
                 n_y = self.argmax.argmax_c(x, s, y)
                 if n_y < 0:
@@ -357,7 +359,7 @@ cdef class Loop:
                 if record != NULL:
                     record[t] = y[0]
                 self.n_predicted = n_y
-            if predicts:
+            if predicts and not last:
                 same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
                 if same < 0:
                     return same
@@ -375,6 +377,14 @@ cdef class Loop:
                     return same
                 if not predicts:
                     right, cost = same, loss
+                elif last and not same:
+                    if not keeps:
+                        self.n_predicted = self.argmax.argmax_c(x, s, &self.predicted[0])
+                        if self.n_predicted < 0:
+                            return SEARCHING
+                    right = judged(self.outputs, self.loss, x, gold, &self.predicted[0], self.n_predicted, &cost)
+                    if right < 0:
+                        return right
 
             # w += sum_a c[a] phi(x, a)
             if not same or acts_always:

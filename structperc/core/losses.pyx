@@ -236,10 +236,14 @@ cdef class TokenLoss(Loss):
 
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
         """s[t, k] += scale * cost of k where gold[t] is right"""
-        cdef Py_ssize_t t, k
+        cdef Py_ssize_t t, k, n = self.table.shape[0]
+        cdef const double *costs
         for t in range(n_gold):
-            for k in range(self.table.shape[0] if gold[t] > 0 else 0):
-                s[t * self.step + k] += scale * self.table[gold[t] - 1, k]
+            if gold[t] > 0:
+                costs = &self.table[gold[t] - 1, 0]
+                for k in range(n):
+                    s[k] += scale * costs[k]
+            s += self.step
         return 0
 
 

@@ -118,14 +118,20 @@ cdef class RowPart(Features):
                 self.kernels.add[x.block.layout](&x.block, t, b, c + t * self.n_blocks, to_w, to_u)
 
     cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
-        cdef sp_blocks change, b
+        cdef sp_blocks change, b, ahead
+        cdef sp_rows row
         cdef int n_placed
         cdef Py_ssize_t t, q, k, feature, width = self.n_blocks
         cdef double *w
         cdef double *d
         if sp_is_dense(&x.block):
             return Features.adapt_c(self, p, x, c, sizes)
-        b = blocks_of(self, p)
+        b = ahead = blocks_of(self, p)
+        ahead.average = sizes.squares                       # asks for the memory of all numbers up to these while the rows are summed up
+        for t in range(x.block.n_rows):
+            if moves(c + t * width, width):
+                row = sp_row_of(&x.block, t)
+                sp_prefetch_blocks(&row, &ahead)
         change = self.summed(x, c, &n_placed)
         for t in range(x.block.n_rows):
             if not moves(c + t * width, width):

@@ -149,10 +149,12 @@ cdef class Update(Component):
     when : {"wrong", "always"}
         "wrong": the rule is asked where y is not the gold output. "always": it is asked at every visit, since the margin of a right answer
         may be short.
-    search : {"plain", "augmented", "both", "none"}
+    search : {"plain", "augmented", "both", "margin", "none"}
         The search whose answer is y. "plain": the maximiser of the score. "augmented": the maximiser of score + loss_weight * loss. "both":
-        the second; the first is made too and is counted as the prediction. "none": no search; for rules that act always. The engine turns
-        "plain" into "both" where its option `loss_weight` is positive. Other values are for the passes of trainers.
+        the second; the first is made too and is counted as the prediction. "margin": the same, but where the second finds the gold output, no
+        structure is better without the loss either: the example counts as right, and the first is left out. "none": no search; for rules that
+        act always. The engine turns "plain" into "both" where its option `loss_weight` is positive. Other values are for the passes of
+        trainers.
     loss_weight : float or None
         What the loss counts in its augmented search; None: the engine's option of this name.
     needs : set of {"marginals", "search", "step sizes"}

@@ -98,9 +98,9 @@ class OnlineTrainer(Trainer):
         self.epoch = 0
 
     def check(self, context, parts):
-        if parts.update.search not in ("plain", "both"):
+        if parts.update.search not in ("plain", "both", "margin"):
             raise PluginError(f"{type(parts.update).__name__} asks for search={parts.update.search!r}, but online training counts mistakes "
-                              f"by the plain search; set search = 'plain', or 'both' for the augmented one beside it.")
+                              f"by the plain search; set search = 'plain', or 'both' or 'margin' for the augmented one beside it.")
 
     def train(self, run):
         while run.epoch < run.context.epochs:

@@ -141,6 +141,16 @@ def test_decay_multiplies_before_the_step(average):
     np.testing.assert_allclose(weights(fast), expected, rtol=0, atol=1e-11)
 
 
+def test_mistakes_are_those_of_the_predictions_also_where_these_are_not_searched_for():
+    X, y = real(np.random.default_rng(9), 80, 4, 4, noise=1.0)
+    for problem, X, y in (("cusum", X, y), ("sequence", TOKENS, TAGS)):
+        engine = Engine(problem, update="adagrad", epochs=2)
+        mistakes = engine.fit(X, y).mistakes_
+        said = engine.fit(X, y, keep_online=True).online_predictions_
+        wrong = [list(np.atleast_1d(a)) != list(np.atleast_1d(b)) for a, b in zip(said, [*y, *y], strict=True)]
+        assert mistakes == engine.mistakes_ == [sum(wrong[:len(y)]), sum(wrong[len(y):])]
+
+
 def test_dense_and_sparse_rows_give_the_same_bits():
     X, y = real(np.random.default_rng(3), 80, 7, 4)
     for update in ("adagrad", "adagrad-log-loss"):
