@@ -42,7 +42,7 @@ cdef class AdaGradWeights(PrimalWeights):
     """
 
     options_used = ("average", "decay", "decay_schedule", "step_size", "step_schedule")
-    sum_of_steps = False
+    sum_of_steps = mixes = False            # the squares of shards have no mixture with a bound
     sizes_steps = True
     citation = DUCHI
 

@@ -5,12 +5,12 @@ an example takes about 10 ns. Nothing is allocated per example; the GIL is relea
 """
 import numpy as np
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 import structperc.core.adapters              # enters the adapters that `bound` chooses from  # no-cython-lint
 from structperc.core.component import bound, is_adapter, take_error
 from structperc.core.stopping import raise_interruption
+from structperc.core.stopping cimport heed
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport PADDING, Features
 from structperc.core.losses cimport Loss
@@ -25,7 +25,8 @@ from structperc.core.rows cimport Example, Rows
 
 cdef enum:
     CHUNK = 8192            # examples, and
-    CHUNK_ATOMS = 1 << 18   # atoms, between two looks for Ctrl-C
+    CHUNK_ATOMS = 1 << 18   # atoms, between two looks for Ctrl-C,
+    SLOW_CHUNK = 64         # or examples of parts in Python
     AHEAD = 16              # examples whose rows are asked for early when the order is shuffled
 
 cdef enum Stage:            # why a pass stopped: the call that failed, or what was found
@@ -254,7 +255,7 @@ cdef class Loop:
         self.ahead = start = 0
         try:
             while start < n:
-                stop = min(start + (CHUNK if ragged is None else 1), n)
+                stop = min(start + (1 if ragged is not None else CHUNK if self.compiled else SLOW_CHUNK), n)
                 if self.compiled:
                     with nogil:
                         stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
@@ -267,7 +268,7 @@ cdef class Loop:
                 if ragged is not None:
                     ragged.append(structure(&self.predicted[0], self.n_predicted, self.outputs.code_width))
                 start = stop
-                PyErr_CheckSignals()
+                heed()
         finally:
             self.bind(None)                  # the data may go when their owner lets them go
             if record_at != NULL:
@@ -470,7 +471,7 @@ cdef class Loop:
             if stop < 0:
                 self.fail(<int> stop, x, weights)
             start = stop
-            PyErr_CheckSignals()
+            heed()
         if self.outputs.code_width == 1:
             return np.asarray(found)
         return Structures(np.asarray(found)[:at], np.asarray(ends))

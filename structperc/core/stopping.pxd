@@ -1,3 +1,4 @@
 # How long compiled work answers Ctrl-C.
 
 cdef bint interrupted(Py_ssize_t operations) noexcept nogil
+cdef int heed() except -1

@@ -51,11 +51,17 @@ cdef bint interrupted(Py_ssize_t operations) noexcept nogil:
     return stopped()
 
 
+cdef int heed() except -1:
+    """Raises what a signal's handler raises, and `Cancelled` where nobody waits for this thread any more; 50 ns."""
+    PyErr_CheckSignals()
+    if HERE.cancelled is not None and HERE.cancelled.is_set():
+        raise Cancelled
+    return 0
+
+
 cdef bint stopped() noexcept with gil:
     try:
-        PyErr_CheckSignals()
-        if HERE.cancelled is not None and HERE.cancelled.is_set():
-            raise Cancelled
+        heed()
     except BaseException as error:
         HERE.error = error
         return True

@@ -12,6 +12,7 @@ from structperc.core.component import bound, raise_stored
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
 from structperc.core.features cimport PADDING, Features, room_for, written_out
+from structperc.core.mixing import add_rows, changed_rows, copy_rows, merged
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc.core.states import taken
@@ -42,12 +43,14 @@ cdef class Weights(Component):
         Whether it calls `Features.project` after each step of a map with constraints. Others are refused with such a map.
     takes_scaled_rows : bool, default True
         Whether columns of X may be shifted and divided before training (`scale`).
+    mixes : bool, default False
+        Whether shards can be trained apart and mixed (`n_shards`): `follow`, `changes`, `mixed` and `advance` are there.
     """
 
     options_used = ("average", "decay")
     sum_of_steps = True
     sizes_steps = False
-    projects = False
+    projects = mixes = False
     takes_scaled_rows = True
 
     def __cinit__(self, *args, **kwargs):
@@ -180,6 +183,45 @@ cdef class Weights(Component):
         """From now on the weights are what `rescaled` answered."""
         raise self.missing("install")
 
+    # ---- shards, trained apart and mixed ----
+
+    def follow(self, store, rows=None):
+        """From now on the weights and their clock are those of another store of this kind, and the steps to come are one shard's.
+
+        Parameters
+        ----------
+        store : Weights
+            One that has made no step but by `advance`; others may follow it at the same time.
+        rows : int64 array, optional
+            Where this store has followed that one before: the rows that have changed there since.
+        """
+        raise self.missing("follow")
+
+    def changes(self, store, dtype=float):
+        """What has happened since `follow(store)`.
+
+        Parameters
+        ----------
+        store : Weights
+        dtype : {float64, float32}
+            The type of the steps and sums; rounded to float32 they are half as long.
+
+        Returns
+        -------
+        dict
+            `rows`, the rows of weights that have changed, rising; `steps`, by how much, an array (rows, width); `sums`, the same summed
+            over the examples visited, where weights are averaged; `n_visited`, how many examples that were.
+        """
+        raise self.missing("changes")
+
+    def mixed(self, changes, shares):
+        """The changes of all shards together, in the form of `changes`: the steps times the shards' shares, and all of the sums."""
+        raise self.missing("mixed")
+
+    def advance(self, changes):
+        """Adds what `mixed` has answered to the weights that the shards have followed."""
+        raise self.missing("advance")
+
     # ---- keeping and taking back ----
 
     def state(self):
@@ -229,7 +271,7 @@ cdef class PrimalWeights(Weights):
     """
 
     options_used = ("average", "decay", "decay_schedule")
-    projects = True
+    projects = mixes = True
 
     def __init__(self, average=False, double decay=0.0, decay_schedule="constant"):
         self.averaging.average, self.averaging.decay = average, decay
@@ -435,6 +477,63 @@ cdef class PrimalWeights(Weights):
         if table.shape[0] * table.shape[1]:
             memcpy(&self.buffer[0], &table[0, 0], table.shape[0] * table.shape[1] * sizeof(double))
         self._final = self._mean = None
+
+    # ---- shards: w' = w + sum_i mu_i (w_i - w) over the rows that changed, the mean over all vectors that any shard has visited ----
+
+    def follow(self, store, rows=None):
+        cdef PrimalWeights base = store
+        rows = self._used_rows(base) if rows is None else rows
+        copy_rows(self._whole_table(), self._claimed(rows), base._whole_table(), base._where(rows), self.features.row_width, self.p.average)
+        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited = 1, 0, base.averaging.n_visited
+        self._final = self._mean = None
+
+    def changes(self, store, dtype=float):
+        cdef PrimalWeights base = store
+        cdef Averaging *a = &self.averaging
+        cdef Py_ssize_t n_visited = a.n_visited - base.averaging.n_visited, width = self.features.row_width, n
+        rows = self._used_rows(base)
+        steps, changed = np.empty((len(rows), width), dtype), np.empty(len(rows), dtype=np.int64)
+        sums = np.empty((len(rows), width if a.average else 0), dtype)
+        n = changed_rows(self._whole_table(), base._whole_table(), self._where(rows), base._where(rows), a.scale, a.scale_sum, n_visited,
+                         self.p.average, steps, sums, changed)
+        return {"rows": rows[changed[:n]], "steps": steps[:n], "sums": sums[:n], "n_visited": n_visited}
+
+    def mixed(self, changes, shares):
+        cdef Py_ssize_t n = sum(len(one["rows"]) for one in changes), width = self.features.row_width
+        steps, rows = np.zeros((n, width), changes[0]["steps"].dtype), np.empty(n, dtype=np.int64)
+        sums = np.zeros((n, width if self.averaging.average else 0))
+        n = merged([(one["rows"], one["steps"], one["sums"]) for one in changes], np.array(shares, dtype=float), steps, sums, rows)
+        return {"rows": rows[:n], "steps": steps[:n], "sums": sums[:n], "n_visited": sum(one["n_visited"] for one in changes)}
+
+    def advance(self, changes):
+        cdef Averaging *a = &self.averaging
+        cdef double scale_sum = a.scale_sum + changes["n_visited"]
+        add_rows(self._whole_table(), self._claimed(changes["rows"]), changes["steps"], changes["sums"], self.p.average, scale_sum)
+        a.scale_sum, a.n_visited = scale_sum, a.n_visited + changes["n_visited"]
+        if self.features.constrained and self.features.project_c(&self.p, None, 1, scale_sum) < 0:      # mixtures leave K by rounding
+            self.reraise()
+        self._final = self._mean = None
+
+    def _used_rows(self, PrimalWeights other):
+        """The rows that this store or another has in use, rising."""
+        if self.place is None:
+            return np.arange(self.features.n_weight_rows)
+        lazy, used = self.features.on_demand_rows, np.asarray(self.place) | np.asarray(other.place)
+        return np.concatenate([np.asarray(used).nonzero()[0], np.arange(lazy, self.features.n_weight_rows)])
+
+    def _claimed(self, rows):
+        """Where these rows stand, those included that had no place yet."""
+        where = np.asarray(self._where(rows))
+        if self.place is not None:
+            new = (where == 0).nonzero()[0]
+            where[new] = np.arange(self.n_placed, self.n_placed + len(new))
+            np.asarray(self.place)[rows[new]] = where[new]
+            self.n_placed += <int> len(new)
+        return where.astype(np.int64)
+
+    def _whole_table(self):
+        """All rows that there is room for."""
+        return np.asarray(self.buffer).reshape(-1, self.p.pitch)
 
     def batch_scores(self, rows):
         if rows.offsets is not None or rows.objects or rows.allowed is not None:

@@ -12,7 +12,7 @@ from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, Hamming
 from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, PerceptronUpdate
 from structperc.core.weights import PrimalWeights
 from structperc.engine.hookspecs import hookimpl
-from structperc.engine.trainers import OnlineTrainer
+from structperc.engine.trainers import MixingTrainer, OnlineTrainer
 from structperc.reading.readers import Reader
 
 LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneLoss, "hamming": HammingLoss, "costs": ExampleCosts}
@@ -72,4 +72,6 @@ class BuiltinParts:
 
     @hookimpl
     def structperc_trainer(self, context):
-        return OnlineTrainer() if context.trainer == "online" else None
+        if context.trainer != "online":
+            return None
+        return OnlineTrainer() if context.n_shards == 1 else MixingTrainer()

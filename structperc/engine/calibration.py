@@ -63,7 +63,7 @@ def temperature(engine, run, rows, y, costs) -> float:
         absent = weights.copy()
         absent[fold] = 0                                # as if these examples were absent
         model, context = again(engine, run.model, rows, absent, epochs, np.random.default_rng(random.integers(2**63)))
-        part = TrainingRun(model, context, rows, y, costs, observers=lambda record: None)
+        part = TrainingRun(model, context, rows, y, costs, observers=lambda record: None, engine=engine)
         model.parts.weights.begin_fit(part.rows)
         try:
             model.parts.trainer.train(part)

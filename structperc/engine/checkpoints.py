@@ -32,7 +32,7 @@ from structperc.engine.run import coded
 from structperc.engine.trainers import MAX_EPOCHS
 from structperc.engine.writing import replace_file
 
-MAY_DIFFER = ("epochs", "random_state", "classes")      # may be raised; goes on as it stands in the file; compared as labels
+MAY_DIFFER = ("epochs", "random_state", "classes", "n_jobs")     # may be raised; goes on as it stands in the file; compared as labels; any
 
 
 class Checkpoint:

@@ -81,6 +81,11 @@ class Engine:
         seen: `fit` trains five more models, each without a fifth of the examples, and measures them there. Predictions stay the same.
     trainer : str, default "online"
         Who drives the examples: "online", or a plugin's.
+    n_shards : int, default 1
+        Train on so many equal parts of the examples apart, and mix the weights that they arrive at after each epoch (iterative parameter
+        mixing). The result depends on their number, and not on the number of threads that train them.
+    n_jobs : int, default 1
+        Threads that train shards and predict; -1: as many as there are cores. No answer depends on it.
     classes : list, optional
         The labels in order, fixed before data arrive; otherwise what y holds, and an ordered categorical keeps its order.
     plugins : sequence of names, plugin objects or components
@@ -129,7 +134,8 @@ class Engine:
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0,
                  step_schedule="constant", epsilon=10.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
                  decay_schedule="constant", shuffle=False, weighting="steps", class_weight=None, random_state=None, fit_intercept=True,
-                 scale=False, calibrate=False, trainer="online", classes=None, plugins=(), **plugin_options):
+                 scale=False, calibrate=False, trainer="online", n_shards=1, n_jobs=1, classes=None, plugins=(),
+                 **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
         self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
@@ -138,7 +144,7 @@ class Engine:
         self.random_state, self.fit_intercept, self.classes, self.scale, self.calibrate = (random_state, fit_intercept, classes, scale,
                                                                                            calibrate)
         self.weighting, self.class_weight = weighting, class_weight
-        self.trainer, self.plugins = trainer, read_plugins("plugins", plugins)
+        self.trainer, self.n_shards, self.n_jobs, self.plugins = trainer, n_shards, n_jobs, read_plugins("plugins", plugins)
         check_options(self)
         self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]
         self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options)

@@ -57,7 +57,7 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
             calibration.check(model, rows)
         model.online, model.history = [] if keep_online else None, [] if history else None
         run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine._model,
-                          observers=engine.tell)
+                          observers=engine.tell, engine=engine)
         run.checkpoints = checkpoints_of(engine, run, costs, resume)
         if history and run.checkpoints is not None:
             raise OptionError("history=True is kept in no checkpoint, so that a resumed training would lack its beginning; leave one of "

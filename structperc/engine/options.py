@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import numbers
+import os
 from collections.abc import Callable, Mapping
 
 import attrs
@@ -176,6 +177,22 @@ def read_class_weight(name, value):
     return {plain(label): float(weight) for label, weight in value.items()}
 
 
+def read_jobs(name, value):
+    if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.timedelta64)) or not -2**31 < value < 2**31 or value == 0:
+        raise OptionError(f"{name}={shortened(value)}; expected a number of threads from 1, or -1 for one on each core.")
+    return int(value)
+
+
+def n_threads(n_jobs) -> int:
+    """How many threads `n_jobs` means on this machine; negative numbers count from the cores downwards, -1 being all."""
+    return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def read_plugins(name, value):
     if isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         raise OptionError(f"plugins={shortened(value)}; expected a list of names or plugin objects, such as "
@@ -215,6 +232,10 @@ ENGINE_OPTIONS: dict[str, EngineOption] = {
                               told=False, later=True),
     "trainer": EngineOption("online", help="who drives the examples: online, or a plugin's", steers="trainer", later=True,
                             reads=read_rule),
+    "n_shards": EngineOption(1, low=1, steers="trainer", later=True,
+                             help="train on so many parts of the data apart, and mix their weights after each epoch"),
+    "n_jobs": EngineOption(1, help="threads that train shards and predict; -1: one for each core; changes no answer", later=True,
+                           reads=read_jobs),
     "classes": EngineOption(None, help="the labels in order", told=False),
     "plugins": EngineOption((), help="further plugins", told=False, reads=read_plugins),
 }

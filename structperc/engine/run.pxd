@@ -2,7 +2,7 @@ from structperc.core.loop cimport PassResult
 
 
 cdef class TrainingRun:
-    cdef readonly object model, context, online, history, before, observers, gold, weights, active, expected, weighed, rows
+    cdef readonly object model, context, online, history, before, observers, gold, weights, active, expected, weighed, rows, engine, costs
     cdef public Py_ssize_t epoch
     cdef public bint stop_requested, resumed
     cdef public object checkpoints      # those of this run, see `structperc.engine.checkpoints`; None: none are written
@@ -11,4 +11,4 @@ cdef class TrainingRun:
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1
     cdef int visit_each(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
     cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
-    cdef int record(self, PassResult passed, order, predictions, list interrupts) except -1
+    cdef record(self, PassResult passed, order, predictions, list interrupts)

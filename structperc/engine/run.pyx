@@ -14,8 +14,11 @@ from structperc.core.interrupts import completed
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
 from structperc.core.shuffle import shuffled
+from structperc.core.stopping import map_in_threads
 from structperc.core.structures import Structures
+from structperc.engine.assembly import again
 from structperc.engine.compatibility import attach_costs, not_finite
+from structperc.engine.shards import Shard, counted, shares_of
 from structperc.engine.trainers import EpochRecord
 from structperc.engine.weighing import drawn, expected_visits, visited
 
@@ -63,6 +66,8 @@ cdef class TrainingRun:
         The result of the engine's last training.
     observers : function of an `EpochRecord`, optional
         Called at the end of each epoch. Without it the run is one chunk of a stream, whose mistakes are one entry of the record.
+    engine : Engine, optional
+        Whose plugins give shards parts of their own.
 
     Attributes
     ----------
@@ -87,10 +92,9 @@ cdef class TrainingRun:
         that were over: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was cut short, as far as it was made.
     """
 
-    def __init__(self, model, context, rows, y, costs=None, *, online=None, history=None, before=None,
-                 observers=None):
+    def __init__(self, model, context, rows, y, costs=None, *, online=None, history=None, before=None, observers=None, engine=None):
         self.model, self.context, self.before, self.observers = model, context, before, observers
-        self.online, self.history = online, history
+        self.online, self.history, self.engine, self.costs = online, history, engine, costs
         parts = model.parts
         self.gold = parts.outputs.admissible(parts.outputs.encode(y, rows), rows)
         if len(self.gold) != rows.n_examples:
@@ -110,6 +114,11 @@ cdef class TrainingRun:
     @property
     def n_examples(self):
         return self.rows.n_examples
+
+    @property
+    def step_weights(self):
+        """What examples weigh in their steps; None: all weigh 1."""
+        return self.weights if self.context.visit_weight is None else None
 
     def order(self):
         """The examples in the order of the next epoch, an int64 array; None: all in file order. Shuffles anew each time."""
@@ -195,7 +204,9 @@ cdef class TrainingRun:
                     self.visit_stretches(passed, order, rule, loss_weight, predictions)
             except KeyboardInterrupt as interrupt:
                 interrupts.append(interrupt)
-            self.record(passed, order, predictions, interrupts)
+            structures, examples = self.record(passed, order, predictions, interrupts)
+            if self.checkpoints is not None:
+                self.checkpoints.end_pass(passed, structures, examples)
         finally:
             access.end_write()
         if interrupts:
@@ -219,6 +230,70 @@ cdef class TrainingRun:
             if predictions is not None:
                 predictions += found
         return 0
+
+    def shards(self, n_shards):
+        """The examples in file order in so many parts of equal size, each with parts of its own: a list of `Shard`."""
+        cdef Py_ssize_t i, n = self.n_examples
+        cdef list found = []
+        for i in range(n_shards):
+            model, _ = again(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
+            examples = np.arange(n * i // n_shards, n * (i + 1) // n_shards)
+            found.append(Shard(i, model, self, examples if self.weights is None else examples[self.weights[examples] != 0]))
+        return found
+
+    def mix(self, list shards, seed, changed=None, n_threads=1):
+        """One round: each shard makes a pass from the weights of now, at once in so many threads; then the weights are mixed.
+
+        Ctrl-C ends all passes, and mixes what they have learned until then. The bits do not depend on the number of threads.
+
+        Parameters
+        ----------
+        shards : list of Shard
+        seed : int
+            That of the random orders.
+        changed : int64 array, optional
+            What this method answered last, to the same shards.
+        n_threads : int
+
+        Returns
+        -------
+        passed : structperc.core.loop.PassResult
+            Of all shards together.
+        changed : int64 array
+            The rows of weights that have changed.
+        """
+        cdef PassResult passed
+        cdef list interrupts = []
+        cdef Access access = self.model.access
+        weights, keep, shuffle = self.model.parts.weights, self.online is not None, self.context.shuffle
+
+        for shard in shards:
+            shard.answer = None
+
+        def train(shard):
+            return shard.train(weights, seed, self.epoch, shuffle, changed, keep)
+
+        try:
+            answers = map_in_threads(train, shards, n_threads)
+        except KeyboardInterrupt as interrupt:
+            interrupts.append(interrupt)
+            answers = [shard.answer for shard in shards if shard.answer is not None]
+        passed = counted(answers)
+        changes = completed(interrupts, weights.mixed, [answer.changes for answer in answers], shares_of(answers)) if answers else None
+        predictions = [one for answer in answers for one in answer.online] if keep else None
+        order = np.concatenate([np.zeros(0, dtype=np.int64), *(answer.examples for answer in answers)])
+        access.begin_write()
+        try:
+            if changes is not None:
+                weights.advance(changes)
+            structures, examples = self.record(passed, order, predictions, interrupts)
+            if self.checkpoints is not None and structures is not None:
+                self.checkpoints.online.append((structures, examples))
+        finally:
+            access.end_write()
+        if interrupts:
+            raise interrupts[0]
+        return passed, changes["rows"]
 
     cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:
         """The rest of a pass, from checkpoint to checkpoint."""
@@ -245,7 +320,7 @@ cdef class TrainingRun:
 
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1:
         """Visits the examples; `passed` counts."""
-        loop, of_steps = self.model.loop, self.weights if self.context.visit_weight is None else None
+        loop, of_steps = self.model.loop, self.step_weights
         try:
             if rule is None:
                 loop.run(passed, self.rows, self.gold, order, of_steps, online)
@@ -255,8 +330,11 @@ cdef class TrainingRun:
             raise not_finite(self.rows, error.index) from None
         return 0
 
-    cdef int record(self, PassResult passed, order, predictions, list interrupts) except -1:
-        """Enters a pass into the model's record; `interrupts` receives a Ctrl-C that comes meanwhile."""
+    cdef record(self, PassResult passed, order, predictions, list interrupts):
+        """Enters a pass into the model's record; `interrupts` receives a Ctrl-C that comes meanwhile.
+
+        Returns what was predicted and the examples of these predictions, None where none are kept.
+        """
         model = self.model
         if self.observers is None:
             model.mistakes[-1] += passed.mistakes
@@ -269,9 +347,7 @@ cdef class TrainingRun:
             structures = coded(predictions, model.parts.outputs)
             examples = range(passed.visited) if order is None else order[:passed.visited]
             self.online.append(completed(interrupts, self.decoded, structures, examples))
-        if self.checkpoints is not None:
-            self.checkpoints.end_pass(passed, structures, examples)
-        return 0
+        return structures, examples
 
     def keep(self, codes, examples=None):
         """Adds predictions to the online ones, for a trainer that makes no passes: codes of labels, of these examples or of all."""

@@ -6,9 +6,17 @@ import attrs
 import numpy as np
 
 from structperc.core.component import Component
-from structperc.core.errors import PluginError
+from structperc.core.errors import OptionError, PluginError
 from structperc.core.states import taken
+from structperc.engine.options import n_threads
 
+MCDONALD = """@inproceedings{mcdonald2010distributed,
+  title = {Distributed Training Strategies for the Structured Perceptron},
+  author = {McDonald, Ryan and Hall, Keith and Mann, Gideon},
+  booktitle = {Human Language Technologies: The 2010 Annual Conference of the North American Chapter of the ACL},
+  pages = {456--464},
+  year = {2010}
+}"""
 CONVERGED = "converged"
 STALLED = "stalled"
 MAX_EPOCHS = "max_epochs"
@@ -105,7 +113,7 @@ class OnlineTrainer(Trainer):
     def train(self, run):
         while run.epoch < run.context.epochs:
             run.begin_epoch()
-            passed = run.run(run.order())
+            passed = self.visit_all(run)
             self.epoch = run.epoch
             run.end_epoch(passed)
             if passed.updates == 0 and run.expected is None:        # else it may have left examples out
@@ -114,8 +122,59 @@ class OnlineTrainer(Trainer):
                 return EARLY_STOPPED
         return MAX_EPOCHS
 
+    def visit_all(self, run):
+        """The passes of one epoch; returns what happened in them."""
+        return run.run(run.order())
+
     def state(self):
         return {"epoch": np.array(self.epoch, dtype=np.int64)}
 
     def restore(self, state):
         self.epoch = taken(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
+
+
+class MixingTrainer(OnlineTrainer):
+    """Iterative parameter mixing: each epoch trains on shards of the examples apart, and mixes the weights that they arrive at.
+
+    Each shard begins with the weights w of the last round and arrives at w_i; then w <- w + sum_i mu_i (w_i - w), mu_i its share of the
+    examples visited. The mistakes, each weighed by mu_i, keep the perceptron's bound; their number may be so many times larger as there
+    are shards. The mean counts every vector that a shard has visited. Same shards and seed, same bits, whatever the threads.
+
+    A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.
+    """
+
+    options_used = (*OnlineTrainer.options_used, "n_shards")
+    citation = MCDONALD
+
+    def check(self, context, parts):
+        super().check(context, parts)
+        if not parts.weights.mixes:
+            raise PluginError(f"n_shards={context.n_shards} mixes weights that shards have trained apart, which "
+                              f"{type(parts.weights).__name__} does not know how to do; set n_shards=1.")
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.seed, self.changed = 0, None
+
+    def train(self, run):
+        if run.history is not None:
+            raise OptionError(f"history=True keeps one visit after the other, and n_shards={run.context.n_shards} makes several at a time; "
+                              f"leave one of them out.")
+        if not run.resumed:
+            self.seed = int(run.context.random.integers(2**63))
+        self.shards = run.shards(run.context.n_shards)
+        try:
+            return super().train(run)
+        finally:
+            self.shards = self.changed = None
+
+    def visit_all(self, run):
+        passed, self.changed = run.mix(self.shards, self.seed, self.changed, n_threads(run.context.n_jobs))
+        return passed
+
+    def state(self):
+        return {**super().state(), "seed": np.array(self.seed, dtype=np.int64)}
+
+    def restore(self, state):
+        super().restore(state)
+        self.seed = taken(state, "seed", np.int64, low=0) if "seed" in state else 0

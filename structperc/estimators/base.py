@@ -43,6 +43,10 @@ PARAMETERS = """
         Fit a temperature for probabilities, by five more models that each have not seen a fifth of the data; predictions stay the same.
     trainer : str, default "online"
         The trainer: "online", or one of a plugin, as "bcfw" of the plugin "batch".
+    n_shards : int, default 1
+        Train on so many parts of the data apart, and mix their weights after each epoch.
+    n_jobs : int, default 1
+        Threads that train shards and predict; -1: as many as there are cores. No answer depends on it.
     kernel : None, str or callable, default None
         None: weights for the features. A kernel: weights that are a sum of the rows seen, which it compares (the plugin "dual-kernel"):
         "linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers; "precomputed", where X holds kernel
@@ -116,6 +120,8 @@ class EngineEstimator(Parameters):
     scale: object = False
     calibrate: bool = False
     trainer: str = "online"
+    n_shards: int = 1
+    n_jobs: int = 1
     kernel: object = None
     gamma: object = "scale"
     degree: int = 3

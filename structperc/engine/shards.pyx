@@ -1,0 +1,144 @@
+# cython: boundscheck=True, wraparound=True
+"""Shards: parts of the examples that are trained apart for one round, each by parts of its own, and then mixed.
+
+One round of iterative parameter mixing (McDonald, Hall and Mann 2010): every shard makes a pass from the weights w and arrives at w_i; then
+w <- w + sum_i mu_i (w_i - w). The mean over examples visited counts all vectors that any shard has visited, each once.
+
+Compiled, as `structperc.engine.run`.
+"""
+import numpy as np
+
+from structperc.core.errors import PluginError
+from structperc.core.loop import NotFinite
+from structperc.core.loop cimport PassResult
+from structperc.core.shuffle import shuffled
+from structperc.core.stopping import Cancelled
+from structperc.engine.compatibility import attach_costs, not_finite
+from structperc.engine.weighing import drawn
+
+SHARED = ("outputs", "features", "loss", "argmax", "update")        # parts of which every shard has its own, in the same state
+
+
+cdef class Shard:
+    """Some of the examples of a run, with parts of its own.
+
+    Parameters
+    ----------
+    number : int
+        Of this shard among all, from 0; random orders depend on it.
+    model : Model
+        Assembled for this shard alone (`structperc.engine.assembly.again`).
+    run : TrainingRun
+        Its rows, gold outputs and sample weights are read in place.
+    examples : int64 array
+        Those of the shard, in the order of a pass that is not shuffled.
+
+    Attributes
+    ----------
+    answer : ShardPass or None
+        Of the last pass that is over.
+    """
+
+    cdef readonly object model, rows, gold, weights, examples, expected
+    cdef public object answer
+    cdef readonly Py_ssize_t number
+    cdef dict states
+
+    def __init__(self, Py_ssize_t number, model, run, examples):
+        self.number, self.model, self.examples = number, model, examples
+        self.rows, self.gold, self.weights = run.rows, run.gold, run.step_weights
+        self.expected = None if run.expected is None else run.expected[examples]
+        theirs = run.model.parts
+        self.states = {}
+        for kind in SHARED:
+            state = getattr(theirs, kind).state()
+            if run.model is not model:
+                getattr(model.parts, kind).restore(state)
+            if state:
+                self.states[kind] = state
+        if run.model is not model and (run.costs is not None or theirs.loss.example_costs):
+            attach_costs(model.parts.loss, run.costs, run.gold, run.n_examples)
+
+    def train(self, base, seed, epoch, shuffle, changed=None, keep=False, dtype=float):
+        """One pass, in the order that seed, epoch and number of the shard say; a thread that is no longer wanted ends it early.
+
+        Parameters
+        ----------
+        base : Weights
+            The weights to begin with.
+        seed, epoch : int
+        shuffle : bool
+        changed : int64 array, optional
+            Which rows of the base have changed since the last pass; without it, any.
+        keep : bool
+            Whether the predictions before each step are kept.
+        dtype : {float64, float32}
+
+        Returns
+        -------
+        ShardPass
+        """
+        cdef PassResult passed = PassResult()
+        weights = self.model.parts.weights
+        order, online = self.examples, [] if keep else None
+        weights.follow(base, changed)
+        random = np.random.default_rng([seed, epoch, self.number])
+        if self.expected is not None:
+            order = order[drawn(self.expected, random, shuffle)]
+        elif shuffle:
+            order = shuffled(order, random)
+        try:
+            self.model.loop.run(passed, self.rows, self.gold, order, self.weights, online)
+        except Cancelled:
+            pass
+        except NotFinite as error:
+            raise not_finite(self.rows, error.index) from None
+        self.refuse_changed_states()
+        self.answer = ShardPass(passed, weights.changes(base, dtype), order[:passed.visited], online)
+        return self.answer
+
+    def refuse_changed_states(self):
+        """Refuses parts that learn from steps, which no mixture of weights takes along."""
+        for kind, before in self.states.items():
+            part = getattr(self.model.parts, kind)
+            after = part.state()
+            for name, value in before.items():
+                if name not in after or not np.array_equal(value, after[name]):
+                    raise PluginError(f"{type(part).__name__} has changed its state {name!r} by training steps, and shards mix nothing but "
+                                      f"weights; set n_shards=1.")
+
+
+class ShardPass:
+    """What one pass of a shard did.
+
+    Attributes
+    ----------
+    passed : PassResult
+    changes : dict
+        As `Weights.changes` answers.
+    examples : int64 array
+        Those visited, in their order.
+    online : list or None
+        Predictions before each step.
+    """
+
+    def __init__(self, passed, changes, examples, online=None):
+        self.passed, self.changes, self.examples, self.online = passed, changes, examples, online
+
+
+def shares_of(answers):
+    """mu_i of each shard: its part of the examples visited."""
+    visited = np.array([answer.passed.visited for answer in answers], dtype=float)
+    return visited / max(visited.sum(), 1)
+
+
+def counted(answers):
+    """What all shards did together, added up in their order."""
+    cdef PassResult total = PassResult(), passed
+    for answer in answers:
+        passed = answer.passed
+        total.visited += passed.visited
+        total.mistakes += passed.mistakes
+        total.updates += passed.updates
+        total.loss += passed.loss
+    return total
