@@ -1,0 +1,84 @@
+"""Leaves of trees as features: columns, inner products, scikit-learn's checks, and the rankers that they bend."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from structperc.errors import OptionError
+from structperc.estimators import CuSumRank, LatentRanker, LeafFeatures, RankingSVM
+
+RANDOM = np.random.default_rng(0)
+GROUPS = np.arange(600) // 10
+X = RANDOM.normal(size=(600, 3))
+Y = (np.abs(X[:, 0]) > 1.0).astype(int) + (np.abs(X[:, 0]) > 1.8)
+TREES = {
+    "forest": ExtraTreesRegressor(7, max_depth=3, random_state=0), "classifier": RandomForestClassifier(5, max_depth=3, random_state=0),
+    "boosting": GradientBoostingRegressor(n_estimators=6, random_state=0), "tree": DecisionTreeRegressor(max_depth=3),
+    "boosted classes": GradientBoostingClassifier(n_estimators=3, random_state=0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_rows_are_the_leaves_that_they_reach(name, form):
+    made = LeafFeatures(TREES[name]).fit(form(X[:400]), Y[:400])
+    rows = made.transform(form(X[400:]))
+    leaves = clone(TREES[name]).fit(form(X[:400]), Y[:400]).apply(form(X[400:])).reshape(200, -1)
+    shares = (leaves[:, None] == leaves[None]).mean(axis=2)
+    np.testing.assert_allclose((rows @ rows.T).toarray(), shares, atol=1e-6)
+    names = made.get_feature_names_out()
+    assert len(names) == rows.shape[1]
+    assert [names[j] for j in rows[[0]].nonzero()[1]] == [f"tree {t}, leaf {leaf:g}" for t, leaf in enumerate(leaves[0])]
+    assert not hasattr(TREES[name], "estimators_") and made.n_features_in_ == 3
+
+
+@pytest.mark.filterwarnings("ignore")       # scikit-learn's checks warn about their own inputs
+def test_scikit_learns_checks():
+    seen = set()
+    for estimator, check in estimator_checks_generator(LeafFeatures(DecisionTreeRegressor(max_depth=3, random_state=0))):
+        name = getattr(check, "func", check).__name__
+        if name != "check_array_api_input":     # needs an environment variable that is read when scipy is imported
+            check(estimator)
+            seen.add(name)
+    assert "check_transformer_general" in seen
+
+
+def test_refusals():
+    with pytest.raises(OptionError, match=r"estimator=LinearRegression\(\) has no method apply"):
+        LeafFeatures(LinearRegression()).fit(X, Y)
+    with pytest.raises(NotFittedError, match="This LeafFeatures is not fitted yet"):
+        LeafFeatures().transform(X)
+
+
+BENDS = {"leaves": lambda: LeafFeatures(GradientBoostingRegressor(n_estimators=30, random_state=0)),
+         "nystroem": lambda: Nystroem(gamma=0.5, n_components=80, random_state=0)}
+
+
+@pytest.mark.parametrize("bend", BENDS)
+@pytest.mark.parametrize("ranker", [RankingSVM(C=0.1), LatentRanker(k=3, random_state=0)], ids=lambda ranker: type(ranker).__name__)
+def test_rankers_bend(ranker, bend):
+    """Documents at both ends of a column come first, which no linear score says; groups go past the first step."""
+    with config_context(enable_metadata_routing=True):
+        straight, bent = (cross_val_score(model, X, Y, params={"groups": GROUPS}, cv=GroupKFold(3)).mean()
+                          for model in (ranker, make_pipeline(BENDS[bend](), ranker)))
+    assert straight < 0.8 and bent > 0.9
+
+
+def test_estimators_of_labels_bend():
+    model = make_pipeline(LeafFeatures(TREES["boosting"]), CuSumRank(random_state=0))
+    assert model.fit(X[:400], Y[:400]).score(X[400:], Y[400:]) > 0.95
