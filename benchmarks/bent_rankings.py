@@ -105,9 +105,9 @@ LEARNERS = {
     LINEAR: (regression, [{}]),
     "LatentRanker": (latent, grid(k=(5, 10), loss_weight=(5.0, 20.0))),
     "Ranking SVM": (ranking_svm, grid(C=(1e-5, 1e-4, 1e-3))),
-    "LatentRanker, rbf kernel": (latent, grid(kernel=("rbf",), gamma=(0.01, 0.03), epochs=(10,))),
+    "LatentRanker, rbf kernel": (latent, grid(kernel=("rbf",), gamma=(0.03,), epochs=(5,))),
     NYSTROEM: (nystroem, grid(gamma=(0.01, 0.03), C=(0.01, 0.1))),
-    LEAVES: (leaves, grid(C=(1e-3, 1e-2))),
+    LEAVES: (leaves, grid(C=(1e-2,))),
     TREES: (lambdarank, grid(num_leaves=(7, 31), n_estimators=(100, 300), learning_rate=(0.05, 0.1))),
 }
 

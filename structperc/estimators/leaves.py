@@ -20,7 +20,7 @@ class LeafFeatures(Parameters):
     ----------
     estimator : estimator with `apply`, optional
         A forest, gradient boosting or single tree of scikit-learn, or an ensemble of another library with such a method; a clone of it is
-        trained. None: `GradientBoostingRegressor(n_estimators=300, learning_rate=0.05, subsample=0.5, random_state=0)`, for y of numbers.
+        trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of numbers.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class LeafFeatures(Parameters):
 
 def default_trees():
     ensemble = require("sklearn.ensemble", "leaves as features", "sklearn")
-    return ensemble.GradientBoostingRegressor(n_estimators=300, learning_rate=0.05, subsample=0.5, random_state=0)
+    return ensemble.GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)
 
 
 def leaves_of(estimator, X):
