@@ -13,6 +13,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.errors import DataError, MissingExtra, OptionError
+from structperc.engine.cards import history_card
 from structperc.engine.checkpoints import Checkpoint
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.trainers import EpochRecord
@@ -45,6 +46,9 @@ class History:
         """Arrays over epochs by name: epoch, epochs, examples, mistakes, updates, loss, seconds."""
         names = [field.name for field in attrs.fields(EpochRecord)]
         return {name: np.array([getattr(record, name) for record in self.records]) for name in names}
+
+    def _repr_html_(self):
+        return history_card(self.records)
 
     def state(self):
         return self.arrays

@@ -8,6 +8,7 @@ import numpy as np
 from structperc.core.errors import DataError, NotFittedError, OptionError
 from structperc.core.labels import plain
 from structperc.engine import Engine
+from structperc.engine.cards import largest, row_name
 from structperc.engine.options import changed_options
 from structperc.extras import require
 from structperc.pipelines import carried, column_names, unwrapped
@@ -453,22 +454,6 @@ def describe(engine) -> str:
 def verbatim(text) -> str:
     """Text in which a "$" is a dollar, not the beginning of a formula."""
     return text.replace("$", r"\$")
-
-
-def row_name(engine, k, n_rows) -> str:
-    """What row k of coef_ is the direction of."""
-    labels = getattr(engine, "classes_", None)
-    if labels is None or len(labels) != n_rows:
-        return f"row {k}"
-    return f">= {labels[k]}" if engine.parts_.outputs.ordered else str(labels[k])
-
-
-def largest(rows, top):
-    """Rows and columns of the `top` largest absolute values, falling; among equals the earlier."""
-    size = np.abs(rows).ravel()
-    least = np.partition(size, -top)[-top] if top < size.size else 0
-    places = np.flatnonzero(size >= least)
-    return np.unravel_index(places[np.argsort(-size[places], kind="stable")[:top]], rows.shape)
 
 
 def shade(k, n):

@@ -2,11 +2,11 @@
 
 import re
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from pages import checked
 
 from structperc import Engine, hookimpl
 from structperc.components import Outputs
@@ -16,36 +16,6 @@ from structperc.pictures import Arcs, Box, Picture, Ruler, Spans, Text, arc_leve
 
 mpl.use("Agg")
 HOSTILE = "<script>alert('1')</script>&\"\x1b[31m\u202e"
-
-
-class Checker(HTMLParser):
-    """Refuses what could act or reach out, and elements that are not closed."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.texts = [], []
-
-    def handle_starttag(self, tag, attrs):
-        assert tag in {"div", "p", "svg", "line", "rect", "circle", "path", "polyline", "polygon", "text", "table", "tr", "th", "td",
-                       "details", "summary", "style", "b"}, tag
-        assert not any(name.startswith("on") or name in ("href", "src") or "url(" in (value or "") for name, value in attrs)
-        self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-
-def checked(html):
-    """The texts of a piece of HTML that is safe, closed and small."""
-    assert len(html.encode()) < 20_000
-    parser = Checker()
-    parser.feed(html)
-    parser.close()
-    assert parser.open == []
-    return parser.texts
 
 
 @pytest.fixture(scope="module")

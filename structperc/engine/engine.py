@@ -545,6 +545,11 @@ class Engine:
 
         return pickled(self)
 
+    def _repr_html_(self):
+        from structperc.engine.cards import engine_card
+
+        return engine_card(self)
+
     def __repr__(self):
         return f"Engine({', '.join([repr(self.problem), *(f'{name}={value!r}' for name, value in changed_options(self).items())])})"
 

@@ -10,11 +10,15 @@ import sys
 import types
 from collections.abc import Iterator
 
+from structperc.core.markup import details, element, shown
+from structperc.engine.cards import estimator_card
+from structperc.engine.engine import is_fitted_name
 from structperc.engine.options import same
-from structperc.errors import DataError, NotFittedError, OptionError
+from structperc.errors import DataError, NotFittedError, OptionError, shortened
 from structperc.extras import require
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
+UNSHOWN = ("engine_", "model_", "parts_")     # attributes that say nothing in a table
 KERNEL_PLUGIN = "dual-kernel"                 # comes with the parameter kernel
 ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
 
@@ -92,6 +96,20 @@ class Parameters:
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"
 
+    def _repr_html_(self):
+        return estimator_card(self, self._changed())
+
+    def _get_params_html(self, deep=True, doc_link=""):
+        """The parameters as scikit-learn's diagrams show them, those that were changed marked."""
+        changed = self._changed()
+        rows = [(name, value, "user-set" if name in changed else "default") for name, value in self.get_params(deep=False).items()]
+        return Fragment("Parameters", rows)
+
+    def _get_fitted_attr_html(self, doc_link=""):
+        """What training made known, as scikit-learn's diagrams show it."""
+        names = [name for name in dir(self) if is_fitted_name(name) and name not in UNSHOWN]
+        return Fragment("Fitted attributes", [(name, getattr(self, name), "default") for name in names])
+
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
         parameters = self.get_params(deep=False).items()
@@ -135,6 +153,28 @@ class Parameters:
                 raise TypeError(f"{method} takes no metadata {name!r}; expected {' or '.join(map(repr, self._routed[method]))}.")
         self._requests = {**vars(self).get("_requests", {}), **{(method, name): value for name, value in requests.items()}}
         return self
+
+
+class Fragment:
+    """A table in scikit-learn's diagrams, which style it by these classes.
+
+    Parameters
+    ----------
+    title : str
+    rows : list of (name, value, class)
+    """
+
+    def __init__(self, title, rows):
+        self.title, self.rows = title, rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def _repr_html_inner(self):
+        rows = [element("tr", element("td", name, class_="param"), element("td", shown(shortened(value, 80)), class_="value"), class_=kind)
+                for name, value, kind in self.rows]
+        return element("div", details(self.title, element("table", element("tbody", *rows), class_="parameters-table")),
+                       class_="estimator-table")
 
 
 def constructor(cls):
