@@ -6,6 +6,7 @@ own tools works without it.
 
 from structperc.estimators.conformal import OrdinalConformal
 from structperc.estimators.keeping import load
+from structperc.estimators.label_scorer import LabelScorer
 from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, StructuredClassifier
 from structperc.estimators.leaves import LeafFeatures
 from structperc.estimators.queries import RankingScorer
@@ -15,5 +16,5 @@ from structperc.estimators.score_card import ScoreCard
 from structperc.estimators.sequences import SequenceTagger
 from structperc.estimators.structured import StructuredEstimator
 
-__all__ = ["CuSumRank", "IntervalPA", "LatentRanker", "LeafFeatures", "OrdinalConformal", "PRank", "RankingSVM", "RankingScorer",
-           "ScoreCard", "SequenceTagger", "StructuredClassifier", "StructuredEstimator", "load"]
+__all__ = ["CuSumRank", "IntervalPA", "LabelScorer", "LatentRanker", "LeafFeatures", "OrdinalConformal", "PRank", "RankingSVM",
+           "RankingScorer", "ScoreCard", "SequenceTagger", "StructuredClassifier", "StructuredEstimator", "load"]

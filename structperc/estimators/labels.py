@@ -446,6 +446,8 @@ class IntervalPA(ThresholdEstimator):
         labels it is the score of the other estimators of ranks.
         """
         y = self._labels(X, y, named=True)
+        if find_ends(y) is None:
+            return super().score(X, y, sample_weight)
         low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.classes_, self.unrated)
         if sample_weight is not None and self.unrated == "skip":
             sample_weight = np.asarray(sample_weight)[~without_ends(y)]

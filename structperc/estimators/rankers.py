@@ -18,10 +18,11 @@ class RankScore:
         """1 - (mean absolute difference of ranks) / (r - 1): higher is better.
 
         1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is
-        trained for, so that models with different losses compare. Accuracy is `scoring="accuracy"`.
+        trained for, so that models with different losses compare; numbers that training has not seen stand among them. Accuracy is
+        `scoring="accuracy"`, and `LabelScorer` makes scorers of other measures.
         """
-        predicted = self.predict(X)
-        true, predicted, n_labels = metrics.codes(as_column(y), predicted, self.classes_)
+        predicted, y = self.predict(X), as_column(y)
+        true, predicted, n_labels = metrics.codes(y, predicted, metrics.ordered_labels(y, self.classes_))
         return 1 - weighted_mean(np.abs(true - predicted), sample_weight) / (n_labels - 1)
 
 

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from structperc.core.errors import DataError
-from structperc.core.labels import LabelCodes, find_labels
+from structperc.core.labels import LabelCodes, find_labels, ordered_categories
 from structperc.extras import require
 
 
@@ -18,7 +18,7 @@ def codes(y_true, y_pred, classes=None):
     ----------
     y_true, y_pred : sequence of labels
     classes : sequence, optional
-        All labels, lowest first. Without it, the numbers that occur, in their order.
+        All labels, lowest first. Without it, the categories of an ordered categorical, else the numbers that occur, in their order.
 
     Returns
     -------
@@ -30,6 +30,8 @@ def codes(y_true, y_pred, classes=None):
     DataError
         When the lists differ in length, are empty, hold a label that `classes` does not name, or text without `classes`.
     """
+    if classes is None:
+        classes = next((order for order in map(ordered_categories, (y_true, y_pred)) if order is not None), None)
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     if len(y_true) != len(y_pred):
         raise DataError(f"y_true has {len(y_true)} labels but y_pred has {len(y_pred)}; give one prediction for each.")
@@ -48,7 +50,40 @@ PARAMETERS = """Parameters
     ----------
     y_true, y_pred : sequence of labels
     classes : sequence, optional
-        All labels, lowest first; needed for ranks that are text."""
+        All labels, lowest first; needed for ranks that are text, unless one of the lists is an ordered categorical."""
+
+
+def ordered_labels(y_true, known, classes=None) -> np.ndarray:
+    """The labels in order, in which a model's predictions are measured.
+
+    Parameters
+    ----------
+    y_true : sequence of labels
+    known : ndarray
+        The labels that the model knows, in order.
+    classes : sequence, optional
+        All labels, lowest first.
+
+    Returns
+    -------
+    ndarray
+        `classes`; else the categories of an ordered categorical y_true that has all known labels; else `known`, and numbers of y_true that
+        a model of rising numbers has not seen stand among them, so that its predictions of them are wrong by as much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ordered_labels([1, 4, 3], np.array([1, 2, 4])).tolist()
+    [1, 2, 3, 4]
+    """
+    if classes is not None:
+        return np.asarray(classes)
+    categories, values = ordered_categories(y_true), np.asarray(y_true)
+    if categories is not None and np.isin(known, categories).all():
+        return categories
+    if known.dtype.kind in "iuf" and values.dtype.kind in "iuf" and (np.diff(known) > 0).all() and np.isin(values, known).any():
+        return np.union1d(known, values[np.isfinite(values)])
+    return known
 
 
 def of_codes(measure):

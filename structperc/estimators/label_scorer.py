@@ -1,0 +1,57 @@
+"""Measures of ordered labels as `scoring` of scikit-learn's tools."""
+
+from __future__ import annotations
+
+from structperc import metrics
+from structperc.errors import DataError, OptionError, did_you_mean
+from structperc.estimators.parameters import Parameters
+from structperc.estimators.targets import as_column
+
+MEASURES = {        # with the sign that makes more of it better
+    "mean-absolute-error": (metrics.mean_absolute_error, -1), "macro-mean-absolute-error": (metrics.macro_mean_absolute_error, -1),
+    "within-one": (metrics.accuracy_within_one, 1), "quadratic-weighted-kappa": (metrics.quadratic_weighted_kappa, 1),
+    "macro-f1": (metrics.macro_f1, 1),
+}  # fmt: skip
+
+
+class LabelScorer(Parameters):
+    """A measure of ordered labels, also of texts, as `scoring` of scikit-learn's searches and `cross_val_score`.
+
+    The order of the labels is that of `classes`, else of y where it is an ordered categorical, else of the estimator's `classes_`. A number
+    that a fold has not trained on counts by its distance, as a wrong prediction.
+
+    Parameters
+    ----------
+    measure : {"mean-absolute-error", "macro-mean-absolute-error", "within-one", "quadratic-weighted-kappa", "macro-f1"}, default \
+            "mean-absolute-error"
+        `mean_absolute_error`, `macro_mean_absolute_error`, `accuracy_within_one`, `quadratic_weighted_kappa` or `macro_f1` of
+        `structperc.metrics`; errors count negative, so that higher is better.
+    classes : sequence, optional
+        All labels, lowest first. Name them for classifiers that sort texts by the alphabet, as scikit-learn's own do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_validate
+    >>> from structperc.estimators import CuSumRank, LabelScorer
+    >>> X = np.random.default_rng(0).normal(size=(90, 2))
+    >>> y = np.array(["none", "mild", "severe"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    >>> scoring = {"MAE": LabelScorer(), "kappa": LabelScorer("quadratic-weighted-kappa")}
+    >>> found = cross_validate(CuSumRank(classes=["none", "mild", "severe"], random_state=0), X, y, scoring=scoring)
+    >>> bool(found["test_MAE"].mean() > -0.3), bool(found["test_kappa"].mean() > 0.7)
+    (True, True)
+    """
+
+    def __init__(self, measure="mean-absolute-error", classes=None):
+        self.measure, self.classes = measure, classes
+
+    def __call__(self, estimator, X, y) -> float:
+        """The measure of a trained estimator on rows X with right labels y; higher is better."""
+        if self.measure not in MEASURES:
+            raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}."
+                              f"{did_you_mean(self.measure, MEASURES)}")
+        if y is None:
+            raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+        measure, sign = MEASURES[self.measure]
+        y = as_column(y)
+        return sign * measure(y, estimator.predict(X), metrics.ordered_labels(y, estimator.classes_, self.classes))
