@@ -16,7 +16,7 @@ def columns_of(engine, arguments, table) -> dict:
     """Columns by name, an entry for each row of the table."""
     model = engine.model_
     rows = model.read(table.X, table.offsets)
-    predicted = row_answers(engine, model.predict(rows), table.offsets)
+    predicted = row_answers(engine, engine.predict_rows(rows), table.offsets)
     found = {**table.kept, "prediction": predicted}
     single = bool(engine.parts_.outputs.n_labels)       # one label for each example
     if arguments.scores and single:

@@ -84,7 +84,7 @@ def evaluate(arguments) -> int:
     table = read_for(engine, arguments)
     model = engine.model_
     rows = model.read(table.X, table.offsets)
-    predicted = model.predict(rows)
+    predicted = engine.predict_rows(rows)
     found = metrics.measures_of(model, rows, answers(engine, table), predicted)
     width = max(map(len, found), default=0)
     say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")

@@ -12,7 +12,8 @@ from structperc.engine.builtin import BuiltinParts
 from structperc.engine.citations import bibliography
 from structperc.engine.fitting import fit, partial_fit
 from structperc.engine.model import Model, NoAttribute
-from structperc.engine.options import changed_options, check_options, check_plugin_options, read_plugins
+from structperc.engine.options import changed_options, check_options, check_plugin_options, n_threads, read_plugins
+from structperc.engine.threads import predicted
 from structperc.reading.groups import Groups
 
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
@@ -273,7 +274,11 @@ class Engine:
         """
         model = self.model_
         rows = read_for(model, X, offsets, lengths, groups, allowed)
-        return model.predict(rows) if k is None else model.predict_k_best(rows, k)
+        return predicted(model, rows, n_threads(self.n_jobs)) if k is None else model.predict_k_best(rows, k)
+
+    def predict_rows(self, rows):
+        """What `predict` answers, for rows that `read` has read."""
+        return predicted(self.model_, rows, n_threads(self.n_jobs))
 
     def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
         """By how much the best structure of each example leads the next one, shape (n_examples,); 0: a tie, inf: there is no other."""

@@ -33,7 +33,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     if isinstance(model.parts.loss, ExampleCosts):
         return None
     rows = model.read(data.X, data.offsets)
-    return losses_of(model, rows, data.by_rows(y), model.predict(rows) if predicted is None else predicted)
+    return losses_of(model, rows, data.by_rows(y), engine.predict_rows(rows) if predicted is None else predicted)
 
 
 def losses_of(model, rows, y, predicted) -> np.ndarray | None:
@@ -77,7 +77,7 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
     """
     model, data = engine.model_, Groups(X, offsets, lengths, groups)
     rows = model.read(data.X, data.offsets)
-    return measures_of(model, rows, data.by_rows(y), model.predict(rows) if predicted is None else predicted)
+    return measures_of(model, rows, data.by_rows(y), engine.predict_rows(rows) if predicted is None else predicted)
 
 
 def measures_of(model, rows, y, predicted) -> dict[str, float]:

@@ -212,3 +212,24 @@ def test_weights_as_visits_are_drawn_in_each_shard():
                   .fit(X, Y, sample_weight=weight) for jobs in (1, 3))
     assert np.array_equal(weights_of(one), weights_of(other)) and abs(one.parts_.weights.n_visited - 240) <= 12
     assert not np.array_equal(weights_of(one), weights_of(trained("cusum", X, Y, n_shards=3, epochs=4, shuffle=True, random_state=2)))
+
+
+@pytest.mark.parametrize("case", range(len(PROBLEMS)))
+def test_threads_predict_what_one_predicts(case):
+    problem, data, y, options = PROBLEMS[case]
+    engine = trained(problem, data, y, epochs=2, average=True, **options)
+    alone = engine.predict(data)
+    engine.n_jobs = 3
+    assert [list(np.ravel(one)) for one in engine.predict(data)] == [list(np.ravel(one)) for one in alone]
+    assert len(engine.predict(data[:1])) == 1
+
+
+def test_kernels_are_evaluated_in_threads_and_errors_name_the_row():
+    engine = trained("cusum", X, Y, plugins=["dual-kernel"], kernel="rbf", epochs=3)
+    alone, bad = engine.predict(X), X.copy()
+    engine.n_jobs = -1
+    assert np.array_equal(engine.predict(X), alone)
+    bad[59, 0] = np.inf
+    engine.n_jobs = 2
+    with pytest.raises(DataError, match="59"):
+        engine.predict(bad)
