@@ -29,7 +29,7 @@ def models():
     found = {name: (Engine(name, epochs=3, classes=labels).fit(X, y), X[0]) for name in ("cusum", "prank", "multiclass")}
     found["sequence"] = Engine("sequence", epochs=5).fit(sentences, tags), sentences[0]
     found["segments"] = Engine("segments", epochs=5).fit(sentences, [[(0, 2, "NP")], [(0, 2, HOSTILE)]]), sentences[1]
-    found["parsing"] = Engine("parsing", epochs=5).fit([words], [[(2, "nsubj"), (0, "root"), (2, "advmod")]]), words
+    found["parsing"] = Engine("parsing", epochs=5).fit([words], [[(2, "nsubj"), (0, "root"), (2, HOSTILE)]]), words
     found["matching"] = Engine("disjoint-intervals", epochs=2).fit([np.array([[0, 2, 1.0], [1, 3, 2.0], [4, 5, 1.0]])], [[1]]), np.array(
         [[0, 2, 1.0], [1, 3, 2.0], [4, 5, 1.0]])
     return found
@@ -43,6 +43,7 @@ def test_explanations_are_drawn_alike_in_notebooks_and_by_matplotlib(name, model
     engine, x = models[name]
     found = engine.explain(x)
     assert (type(found.picture) if found.picture is not None else None) is DRAWN[name]
+    assert sum(c.value for c in found.contributions) == pytest.approx(found.margin, abs=1e-12)
     html = found._repr_html_()
     texts = checked(html)
     assert "<script" not in html and "\x1b" not in html and "\u202e" not in html and any("beats" in text for text in texts)

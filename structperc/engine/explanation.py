@@ -187,8 +187,8 @@ def explain(model, x, against=None) -> Explanation:
     parts, vector = model.parts, model.parts.weights.vector()
     if vector is None:
         raise PluginError(f"explain needs a weight vector, but {type(parts.weights).__name__} has none.")
-    example, rows = model.read_one(x)
-    (_, scores), = model.scores(rows)
+    rows = model.read_one(x)[1]
+    (example, scores), = model.scores(rows)             # with what is given, where outputs are conditional
     if against is None:
         ranked = answers.k_best(parts, scores, example, 2)
         if len(ranked) == 1:
