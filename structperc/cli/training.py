@@ -30,7 +30,7 @@ from structperc.files.tables import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
 SAME = 0.98                 # of the mistakes before: hardly fewer
-SCALE_RATIO = 100           # standard deviations that differ so much that training suffers
+SCALE_RATIO = 20            # standard deviations that differ so much that training suffers
 
 
 def fit(arguments) -> int:
