@@ -1,10 +1,10 @@
 """What plugins need beside the base classes of `structperc.components`: labels, codes, checks and the trainer's tools.
 
-Labels and gold outputs: `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `interval_labels`,
-`read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`, `refuse_not_finite`,
-`check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`, `engine_options`, and the
-words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole:
-`completed`. `restore`: `taken`, `within`, `check_starts`.
+Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`,
+`interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`,
+`refuse_not_finite`, `check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`,
+`engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`,
+`map_in_threads`; work to be whole: `completed`. `restore`: `taken`, `within`, `check_starts`.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
@@ -20,6 +20,7 @@ from structperc.engine.assembly import adopt
 from structperc.engine.compatibility import check_parts, check_same, check_search
 from structperc.engine.options import LEARNED_WITH, generator
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, STALLED
+from structperc.engine.weighing import class_weights
 from structperc.metrics.ranking import read_grades
 from structperc.reading.intervals import interval_labels, read_intervals, warn_of_open_ends
 from structperc.reading.matrices import read, refuse_not_finite
@@ -27,7 +28,7 @@ from structperc.reading.templates import default_template
 
 __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adopt",
-    "bound", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "completed", "default_template",
+    "bound", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "class_weights", "completed", "default_template",
     "encode_nested",
     "engine_options", "find_labels", "generator", "interval_labels", "is_listed", "is_missing", "is_nested", "map_in_threads",
     "overrides", "raise_interruption", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite", "take_interruption",

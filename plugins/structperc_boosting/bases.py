@@ -7,7 +7,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
 
 from structperc.errors import DataError, OptionError
-from structperc.plugin_tools import LabelCodes, find_labels
+from structperc.plugin_tools import LabelCodes, class_weights, find_labels
 from structperc_boosting.costs import check_v_shape, cost_matrix
 
 FLOATS = (np.float64, np.float32)
@@ -21,6 +21,14 @@ def read_examples(estimator, X, y, sample_weight=None, named=False, **checks):
     if sample_weight is not None:
         sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, sample_weight
+
+
+def weighed(estimator, y, sample_weight):
+    """The sample weights times those of the labels by the estimator's `class_weight`; None where there are none of either kind."""
+    if estimator.class_weight is None:
+        return sample_weight
+    labels = find_labels(y, estimator.classes, True)
+    return class_weights(estimator.class_weight, labels, LabelCodes(labels).encode(y, len(y)), sample_weight=sample_weight)
 
 
 def read_ranks(y, classes, cost, costs, sample_weight=None):
@@ -45,6 +53,23 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
                         f"labels that y lacks with classes=[lowest, ..., highest].")
     costs = check_v_shape(costs, codes)
     return labels, codes, costs if sample_weight is None else costs * sample_weight[:, None]
+
+
+def label_scores(scores):
+    """The decision function of scores of thresholds, (n, K - 1): each label's sum of those below it, or, of two labels, the one score."""
+    return scores[:, 0] if scores.shape[1] == 1 else sums_below(scores)
+
+
+def sums_below(scores):
+    """The sum of the scores of all thresholds below each label, (n, K)."""
+    return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
+
+
+def probabilities(scores):
+    """The probabilities of labels, (n, K), from scores of thresholds: each label's share of exp(sum of the scores below it)."""
+    sums = sums_below(scores)
+    shares = np.exp(sums - sums.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
 
 
 def require_parameter(estimator, name, what) -> None:

@@ -11,7 +11,16 @@ from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
 from structperc.estimators.rankers import RankScore, cloned_ranker
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, generator
-from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter
+from structperc_boosting.bases import (
+    FLOATS,
+    label_scores,
+    probabilities,
+    ranks_predicted,
+    read_examples,
+    read_ranks,
+    require_parameter,
+    weighed,
+)
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
 
@@ -32,6 +41,9 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
     ----------
     cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
         What a wrong rank costs (row: right label, column: predicted label), where `fit` is given no costs.
+    class_weight : None, "balanced" or dict, default None
+        Multiplies the costs of rows by a weight of their labels, {label: weight}; labels that are left out weigh 1. "balanced": all labels
+        that occur weigh the same in all.
     classes : list, optional
         The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
 
@@ -61,8 +73,8 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
     [1, 2]
     """
 
-    def __init__(self, *, cost="absolute", classes=None):
-        self.cost, self.classes = cost, classes
+    def __init__(self, *, cost="absolute", class_weight=None, classes=None):
+        self.cost, self.class_weight, self.classes = cost, class_weight, classes
 
     def fit(self, X, y, costs=None, sample_weight=None):
         """Finds the stump.
@@ -81,6 +93,7 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
         self
         """
         X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None)
+        weights = weighed(self, y, weights)
         labels, _, costs = read_ranks(y, self.classes, self.cost, costs, weights)
         kept = slice(None) if weights is None else np.flatnonzero(weights)
         self._stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))
@@ -120,6 +133,8 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Ends training when the cost on held-out rows has not fallen for so many rounds.
     validation_fraction : float, default 0.1
         The share of rows that `n_iter_no_change` holds out, drawn by `random_state`.
+    calibrate : bool, default False
+        Of stumps: fit a temperature for probabilities, by five more ensembles that each have not seen a fifth of the rows.
     classes : list, optional
         The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
     random_state : None, int, numpy Generator or RandomState
@@ -154,9 +169,10 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, estimator=None, *, n_estimators=100, cost="absolute", n_iter_no_change=None, validation_fraction=0.1, classes=None,
-                 random_state=None):
+    def __init__(self, estimator=None, *, n_estimators=100, cost="absolute", n_iter_no_change=None, validation_fraction=0.1,
+                 calibrate=False, classes=None, random_state=None):
         self.estimator, self.n_estimators, self.cost, self.classes = estimator, n_estimators, cost, classes
+        self.calibrate = calibrate
         self.n_iter_no_change, self.validation_fraction, self.random_state = n_iter_no_change, validation_fraction, random_state
 
     def fit(self, X, y, costs=None, sample_weight=None):
@@ -169,7 +185,7 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         costs : array-like of shape (n, K), optional
             Of answering each label to each example, in place of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
-            Multiplies the costs.
+            Multiplies the costs. More rounds fit more rows, whatever they weigh; for a class that is rare, raise its row of `cost` as well.
 
         Returns
         -------
@@ -190,13 +206,16 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         engine = None
         if self.estimator is None or type(self.estimator) is ORStump:
             engine = Engine("adaboost-or", epochs=n_rounds, loss=self.cost if own_costs is None else "costs", classes=labels,
-                            plugins=[] if held_out is None else [held_out])
+                            calibrate=self.calibrate, plugins=[] if held_out is None else [held_out])
             chosen = {"costs": None if own_costs is None else np.asarray(own_costs)[rows],
                       "sample_weight": None if weights is None else weights[rows]}
             engine.fit(_safe_indexing(given, rows) if hasattr(given, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
             stumps = [stump_of(engine, t) for t in range(len(engine.votes_))]
             trained = stumps, engine.votes_, engine.errors_, engine.status_
         else:
+            if self.calibrate:
+                raise OptionError(f"calibrate=True fits a temperature to stumps alone, and estimator={self.estimator!r:.60} is another "
+                                  f"ranker; put the ensemble into scikit-learn's CalibratedClassifierCV.")
             trained = self._boosted(X[rows], ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
         if held_out is not None:
             held_out.forget()
@@ -224,6 +243,21 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for ranker, vote in zip(self.estimators_, self.estimator_weights_, strict=True):
             tally(votes, ranks_predicted(ranker, X, len(self.classes_)), vote)
         return votes.sum(axis=1, keepdims=True) - 2 * votes.cumsum(axis=1)[:, :-1]
+
+    def decision_function(self, X):
+        """The votes for a rank above the lowest, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
+
+        The label of largest score is the prediction: the score of label k is the sum of the `threshold_scores` below k.
+        """
+        return label_scores(self.threshold_scores(X))
+
+    def predict_proba(self, X):
+        """How probable every label is, shape (n, K): proportional to exp(score / temperature), scores as of `decision_function`.
+
+        Columns are in the order of `classes_`. Votes fit no probabilities: without `calibrate` the temperature is 1.
+        """
+        scores = self.threshold_scores(X)
+        return probabilities(scores / self.engine_.temperature_ if "engine_" in vars(self) else scores)
 
     def staged_predict(self, X):
         """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,)."""

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
 from structperc.estimators.rankers import RankScore, cloned_ranker
-from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter
+from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter, weighed
 from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
 
 __all__ = ["BinaryReduction", "RankerClassifier"]
@@ -41,6 +41,9 @@ class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstima
     thresholds : {"indicators", "number"}, default "indicators"
         How the classifier sees k: K - 1 columns, of which the k-th is 1, for linear classifiers and kernels; or one column with k, for
         trees.
+    class_weight : None, "balanced" or dict, default None
+        Multiplies the costs of rows by a weight of their labels, {label: weight}; labels that are left out weigh 1. "balanced": all labels
+        that occur weigh the same in all.
     classes : list, optional
         The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
 
@@ -65,8 +68,8 @@ class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstima
     [1, 2, 3]
     """
 
-    def __init__(self, estimator, *, cost="absolute", thresholds="indicators", classes=None):
-        self.estimator, self.cost, self.thresholds, self.classes = estimator, cost, thresholds, classes
+    def __init__(self, estimator, *, cost="absolute", thresholds="indicators", class_weight=None, classes=None):
+        self.estimator, self.cost, self.thresholds, self.class_weight, self.classes = estimator, cost, thresholds, class_weight, classes
 
     def fit(self, X, y, costs=None, sample_weight=None):
         """Trains the classifier.
@@ -88,7 +91,7 @@ class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstima
             raise OptionError(f"thresholds={self.thresholds!r}; expected one of {', '.join(map(repr, THRESHOLDS))}.")
         require_parameter(self.estimator, "sample_weight", "the reduction to binary examples")
         X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
-        labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, weights)
+        labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, weighed(self, y, weights))
         z, weights = (values.T.ravel() for values in reduce_costs(ranks, costs))        # all examples at k = 1, then at k = 2, ...
         kept = np.flatnonzero(weights)
         if len(kept) == 0:

@@ -62,6 +62,11 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
         the threshold between the labels k and k + 1 costs C times the difference of their costs.
     disordered : {"refuse", "pool"}, default "refuse"
         Where the thresholds of "fixed-margin" are out of order: no predictions, or those of the best ordered thresholds.
+    class_weight : None, "balanced" or dict, default None
+        Multiplies the sample weights by a weight of each row's label, {label: weight}; labels that are left out weigh 1. "balanced": all
+        labels that occur weigh the same in all.
+    calibrate : bool, default False
+        Fit a temperature for probabilities, by five more models that each have not seen a fifth of the rows; predictions stay the same.
     classes : list, optional
         The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
 
@@ -109,10 +114,11 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
     """
 
     def __init__(self, method="implicit", *, C=1.0, nu=None, kernel="rbf", gamma="scale", degree=3, coef0=0.0, kernel_options=None,
-                 tol=1e-3, cache_size=200, max_iter=-1, cost="absolute", disordered="refuse", classes=None):
+                 tol=1e-3, cache_size=200, max_iter=-1, cost="absolute", disordered="refuse",
+                 class_weight=None, calibrate=False, classes=None):
         self.method, self.C, self.nu, self.kernel, self.gamma, self.degree, self.coef0 = method, C, nu, kernel, gamma, degree, coef0
         self.kernel_options, self.tol, self.cache_size, self.max_iter, self.cost = kernel_options, tol, cache_size, max_iter, cost
-        self.disordered, self.classes = disordered, classes
+        self.disordered, self.class_weight, self.calibrate, self.classes = disordered, class_weight, calibrate, classes
 
     def fit(self, X, y, costs=None, sample_weight=None):
         """Solves the program.
@@ -162,6 +168,14 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
             return scores[:, 0]
         return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
 
+    def predict_proba(self, X):
+        """How probable every label is, shape (n, K): proportional to exp(score / `engine_.temperature_`), scores as of `decision_function`.
+
+        Columns are in the order of `classes_`. A margin fits no probabilities: without `calibrate` they rank rows well, and may be too sure
+        or too doubtful. Of two labels the scores are 0 and the distance to the threshold.
+        """
+        return self._trained().predict_proba(self._read(X))
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse, tags.input_tags.pairwise = True, self._compares_columns()
@@ -203,6 +217,7 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         passes = PASSES.read("max_iter", self.max_iter)
         options = {"method": self.method, "C": self.C, "nu": self.nu, "tolerance": self.tol, "disordered": self.disordered,
+                   "class_weight": self.class_weight, "calibrate": self.calibrate,
                    "loss": "costs" if own_costs else self.cost, "epochs": MOST_PASSES if passes < 0 else passes}
         if not linear:
             given = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}

@@ -14,6 +14,7 @@ import numpy as np
 from structperc.core.errors import DataError, OptionError, WeightWarning, did_you_mean, shortened
 from structperc.core.outputs import LabelOutputs
 from structperc.core.shuffle import shuffled
+from structperc.engine.options import read_class_weight
 from structperc.reading.matrices import sample_weights
 
 LOOKED_AT = 1000            # rows that say how long rows are
@@ -24,8 +25,8 @@ def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndar
 
     Parameters
     ----------
-    wanted : "balanced" or dict
-        "balanced": each label that occurs has the same weight in all, and all examples together weigh what they weighed before. A dict
+    wanted : None, "balanced" or dict
+        None: nothing. "balanced": each label that occurs has the same weight in all, and all examples together weigh as before. A dict
         from labels to weights; labels that it leaves out weigh 1. A text names a number as well, as it does in files.
     labels : ndarray of shape (r,)
     low : int array of shape (n,)
@@ -37,13 +38,16 @@ def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndar
 
     Returns
     -------
-    float64 array of shape (n,)
+    float64 array of shape (n,); None where there are no weights of either kind
 
     Raises
     ------
     OptionError
-        A key is no label.
+        A key is no label, or a weight is none.
     """
+    wanted = read_class_weight("class_weight", wanted)
+    if wanted is None:
+        return sample_weight
     high = low if high is None else high
     weights = np.ones(len(low)) if sample_weight is None else sample_weight
     of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else named(wanted, labels)
