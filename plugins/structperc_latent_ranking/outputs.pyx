@@ -1,10 +1,11 @@
 """Which k documents of a query are shown; training knows no more than what each document is worth. O(n) each, n = 10..1000."""
 import itertools
+import warnings
 
 import numpy as np
 
 from structperc.core.outputs cimport Outputs
-from structperc.errors import DataError, OptionError, PluginError, shortened
+from structperc.errors import DataError, DataWarning, OptionError, PluginError, shortened
 from structperc.components import Structures
 from structperc.metrics import mean_average_precision, ndcg_at_k
 from structperc.plugin_tools import is_listed, is_nested, overrides, read_grades
@@ -39,6 +40,7 @@ cdef class RankingOutputs(Outputs):
     cdef readonly Py_ssize_t k, n_levels
     cdef readonly double relevant
     cdef readonly bint order_counts
+    cdef bint began                             # whether relevances to learn from have been seen
     cdef readonly object worth                  # by level
     cdef object level_of                        # by relevance; None: what `relevant` says
 
@@ -60,6 +62,10 @@ cdef class RankingOutputs(Outputs):
         offsets = need_queries(rows)
         grades = read_grades(flat(y, rows), rows.n_rows)
         if self.level_of is None:
+            negative = np.flatnonzero(grades < 0)
+            if len(negative) and self.relevant > 0:
+                warnings.warn(f"y[{negative[0]}] is {grades[negative[0]]:g}: relevances below 0 count as 0, as irrelevant.", DataWarning,
+                              stacklevel=2)
             levels = np.where(grades >= self.relevant, 0, 1).astype(np.intc)
         else:
             odd = (grades != np.floor(grades)) | (grades < 0) | (grades >= len(self.level_of))
@@ -91,6 +97,10 @@ cdef class RankingOutputs(Outputs):
             wrong = len(gold.values) != rows.n_rows or not ((0 <= gold.values) & (gold.values < self.n_levels)).all()
             if wrong or not np.array_equal(gold.offsets, rows.offsets):
                 raise PluginError(f"{type(self).__name__}.encode must give a level from 0 to {self.n_levels - 1} for every row of X.")
+
+        if not self.began:              # later parts of a stream may well hold nothing relevant
+            warn_of_nothing(self, gold)
+        self.began = True
 
     def check_structure(self, Example x, y):
         n, n_shown = x.n_atoms, min(self.k, x.n_atoms)
@@ -190,3 +200,13 @@ def flat(y, rows):
         if not hasattr(grades, "__len__") or getattr(grades, "ndim", 1) == 0 or len(grades) != size:
             raise DataError(f"y[{i}] is {shortened(grades)}; expected a list of {size} relevances, one for each document of query {i}.")
     return list(itertools.chain.from_iterable(y))
+
+
+def warn_of_nothing(RankingOutputs outputs, gold):
+    """Warns where all documents of each query are worth the same."""
+    offsets = np.asarray(gold.offsets)
+    first = np.repeat(offsets[:-1], np.diff(offsets))
+    if len(first) and np.array_equal(gold.values, np.asarray(gold.values)[first]):
+        by = f"relevant={outputs.relevant:g}" if outputs.level_of is None else "these gains"
+        warnings.warn(f"with {by} no query has a document that is worth more than another, so nothing can be learned from these "
+                      f"relevances.", DataWarning, stacklevel=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
+from scipy.sparse import issparse
 
 from structperc.cli.column_files import Tokens
 from structperc.cli.files import exact_rows
@@ -29,6 +30,8 @@ class Facts:
         Whether a file of columns explains itself to other commands.
     scale : float
         The largest standard deviation of a column over the smallest; 1 for sparse data.
+    from_one : bool
+        Whether the features of a file with numbers for names are counted from 1, so that column 0 is empty.
     """
 
     examples: int
@@ -39,6 +42,7 @@ class Facts:
     weighted: int | None = None
     plain: bool = False
     scale: float = 1.0
+    from_one: bool = False
 
     @classmethod
     def of(cls, table):
@@ -46,14 +50,16 @@ class Facts:
             return cls(table.n_examples, table.file.n_tokens, plain=table.plain)
         return cls(table.n_examples, *table.X.shape, table.offsets is not None,
                    np.count_nonzero(~exact_rows(table.y)) if table.y.ndim == 2 else None,
-                   None if table.weights is None else np.count_nonzero(table.weights), scale=scale_ratio(table.X))
+                   None if table.weights is None else np.count_nonzero(table.weights), scale=scale_ratio(table.X),
+                   from_one=counts_from_one(table.X))
 
     def __add__(self, other):
         def total(a, b):
             return None if a is None else a + b
 
         return attrs.evolve(self, examples=self.examples + other.examples, rows=self.rows + other.rows,
-                            intervals=total(self.intervals, other.intervals), weighted=total(self.weighted, other.weighted))
+                            intervals=total(self.intervals, other.intervals), weighted=total(self.weighted, other.weighted),
+                            from_one=self.from_one and other.from_one)
 
     def __str__(self):
         """The rows, in words."""
@@ -65,6 +71,11 @@ class Facts:
         if self.weighted is not None:
             text += f", {self.weighted} of them with weight"
         return text
+
+
+def counts_from_one(X) -> bool:
+    """Whether column 0 of sparse data is empty."""
+    return issparse(X) and X.shape[1] > 1 and not (X.indices == 0).any()
 
 
 def scale_ratio(X) -> float:

@@ -137,7 +137,8 @@ def data_facts(engine, arguments, facts) -> dict:
         return {"data": f"{counted(facts.examples, 'sentence')}, {counted(facts.rows, 'token')}",
                 "columns": f"{names}; {engine.n_features_in_} features by {template}"}
     names = getattr(engine, "feature_names_in_", None)
-    return {"rows": f"{facts}", "columns": f"{facts.columns}" if names is None else f"{len(names)}: {shorten(names)}"}
+    numbered = f"{facts.columns}{', of which column 0 is empty: the file counts from 1' * facts.from_one}"
+    return {"rows": f"{facts}", "columns": numbered if names is None else f"{len(names)}: {shorten(names)}"}
 
 
 def next_steps(engine, arguments, facts) -> list[str]:

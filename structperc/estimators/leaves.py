@@ -38,13 +38,13 @@ class LeafFeatures(Parameters):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.pipeline import make_pipeline
     >>> from structperc.estimators import LeafFeatures, RankingSVM
     >>> X, groups = np.random.default_rng(0).normal(size=(600, 3)), np.arange(600) // 10
-    >>> y = (np.abs(X[:, 0]) > 1.2).astype(int)                 # no linear score puts both ends first
-    >>> ranker = make_pipeline(LeafFeatures(), RankingSVM()).fit(X[:500], y[:500], rankingsvm__groups=groups[:500])
-    >>> ranker.score(X[500:], y[500:], groups=groups[500:])
-    1.0
+    >>> y = (np.abs(X[:, 0]) > 0.5).astype(int)                 # no linear score puts both ends first
+    >>> leaves = LeafFeatures().fit(X[:500], y[:500])
+    >>> ranker = RankingSVM().fit(leaves.transform(X[:500]), y[:500], groups=groups[:500])
+    >>> bool(ranker.score(leaves.transform(X[500:]), y[500:], groups=groups[500:]) > 0.95)
+    True
     """
 
     def __init__(self, estimator=None):

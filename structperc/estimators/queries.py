@@ -15,8 +15,8 @@ from structperc.reading import matrices
 from structperc.reading.groups import Groups
 
 QUERIES = ("groups", "qid", "lengths")
-ROUTING = ("scikit-learn's searches and cross_validate hand groups on after sklearn.set_config(enable_metadata_routing=True), with "
-           "cross_validate(..., params={'groups': groups}) and GridSearchCV(...).fit(X, y, groups=groups).")
+ROUTING = ("scikit-learn's pipelines, searches and cross_validate hand groups on after sklearn.set_config(enable_metadata_routing=True): "
+           "fit(X, y, groups=groups), cross_validate(..., params={'groups': groups}).")
 SCORE_K = """
     score_k : int or None, default 10
         Places that `score` looks at, whatever training looked at; None: all."""

@@ -18,9 +18,9 @@ SUFFIXES = {".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", 
 FORMATS = ("csv", "svmlight", "parquet", "arrow")
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Table:
-    """What a file, or a part of it, holds.
+    """What a file, or a part of it, holds: `engine.fit(table.X, table.y, offsets=table.offsets)`, or `lengths=table.lengths`.
 
     Attributes
     ----------
@@ -48,8 +48,24 @@ class Table:
     def n_examples(self) -> int:
         return self.X.shape[0] if self.offsets is None else len(self.offsets) - 1
 
+    @property
+    def lengths(self):
+        """How many rows each example has; None: each row is one."""
+        return None if self.offsets is None else np.diff(self.offsets)
+
     def __str__(self):
         return f"{self.X.shape[0]} rows"
+
+    def __repr__(self):
+        found = {"X": f"{type(self.X).__name__} of shape {self.X.shape}", "y": shape_of(self.y), "weights": shape_of(self.weights),
+                 "offsets": None if self.offsets is None else f"of {self.n_examples} examples", "first": self.first or None,
+                 "kept": ", ".join(self.kept) or None}
+        return f"Table({', '.join(f'{name}: {text}' for name, text in found.items() if text is not None)})"
+
+
+def shape_of(values):
+    """The kind and shape of an array, None for None."""
+    return None if values is None else f"{values.dtype} of shape {values.shape}"
 
 
 def guess_format(path) -> str:

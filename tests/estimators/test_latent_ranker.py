@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from structperc import Engine, metrics
-from structperc.errors import DataError, NotFittedError, OptionError
+from structperc.errors import DataError, DataWarning, NotFittedError, OptionError
 from structperc.estimators import LatentRanker
 from structperc.files.svmlight import read_svmlight, stream_svmlight
 
@@ -132,6 +132,19 @@ def test_refusals(call, sentence):
         call(LatentRanker(**SETTINGS))
 
 
+@pytest.mark.parametrize(("options", "y", "sentence"), [
+    ({}, 0 * Y, "with relevant=1 no query has a document that is worth more than another, so nothing can be learned"),
+    ({"gains": (1, 1, 1)}, Y, "with these gains no query has a document"),
+    ({}, np.where(Y == 0, -1, Y), rf"y\[{np.argmin(Y)}\] is -1: relevances below 0 count as 0, as irrelevant"),
+])  # fmt: skip
+def test_relevances_that_are_seldom_meant_are_told(options, y, sentence):
+    with pytest.warns(DataWarning, match=sentence):
+        LatentRanker(**SETTINGS, **options).fit(X, y, groups=GROUPS)
+    LatentRanker(**SETTINGS, relevant=-0.5).fit(X, np.where(Y == 0, -1, Y), groups=GROUPS)
+    stream = LatentRanker(k=3).partial_fit(X, Y, groups=GROUPS)
+    stream.partial_fit(X, 0 * Y, groups=GROUPS)         # a part may hold nothing relevant
+
+
 def test_before_training():
     for call in (lambda model: model.rank(X, groups=GROUPS), lambda model: model.predict(X), lambda model: model.coef_):
         with pytest.raises(NotFittedError, match="This LatentRanker is not fitted yet"):
@@ -166,6 +179,8 @@ def test_files_are_streamed(tmp_path, zipped):
     path = tmp_path / ("rank.svm.gz" if zipped else "rank.svm")
     ranking_file(path, zipped)
     table = read_svmlight(path, grouped=True)
+    assert table.lengths.tolist() == LENGTHS.tolist()
+    assert repr(table) == f"Table(X: csr_matrix of shape ({len(Y)}, 5), y: int64 of shape ({len(Y)},), offsets: of 30 examples)"
     for size in (1, 7, 50, 1 << 24):
         parts = list(stream_svmlight(path, n_features=5, grouped=True, rows=size))
         assert (len(parts) == 2) == (size == 1 << 24) and (size > 1 or len(parts) == 30)      # its end may yet be part of a query
@@ -198,7 +213,7 @@ def test_the_command_line(tmp_path, monkeypatch, run):
     ranking_file("rank.svm")
     code, out, err = run("fit", "latent-ranking", "rank.svm", "--group", "qid", "--model", "m.model", "--set", "k=3", "--set", "epochs=4",
                          "--set", "update=latent", "--set", "step_schedule=inverse-sqrt")
-    assert (code, err) == (0, "") and "30" in out
+    assert (code, err) == (0, "") and f"{len(Y)} in 30 examples" in out and "5, of which column 0 is empty: the file counts from 1" in out
     code, out, err = run("evaluate", "m.model", "rank.svm", "--group", "qid")
     engine = Engine.load("m.model")
     table = read_svmlight("rank.svm", grouped=True)
