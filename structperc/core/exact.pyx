@@ -59,14 +59,16 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     variant : {"exact-pa", "exact-pa1", "exact-pa2"}
     margin, C : float
         Positive.
+    C_schedule : str or function, default "constant"
+        What C is multiplied by, as in `PassiveAggressiveUpdate`.
     """
 
     when = "always"
     threshold_order = "kept"
     citation = MANWANI
 
-    def __init__(self, str variant="exact-pa", double margin=1.0, double C=1.0):
-        PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
+    def __init__(self, str variant="exact-pa", double margin=1.0, double C=1.0, C_schedule="constant"):
+        PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C, C_schedule)
 
     def check(self, context, parts):
         if not parts.features.has_constant_gram:
@@ -81,7 +83,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         cdef Py_ssize_t a, n = trial.x.n_atoms
         cdef double *c = trial.c
         cdef Origin origin
-        cdef double own, d, per, cap, root = 0, shared = 0, moved = 0, sums = 0, short_by = 0
+        cdef double own, d, per, cap, aggressiveness, root = 0, shared = 0, moved = 0, sums = 0, short_by = 0
         if trial.signs_c() < 0:
             return -1
         for a in range(n):
@@ -96,10 +98,13 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
             return -1
         if own < SMALLEST:
             return self.without_norm(trial)
-        d = own + (1 / (2 * self.C * trial.weight) if self.variant == 2 else 0)
+        aggressiveness = self.aggressiveness_c(trial) if self.variant > 0 else INFINITY
+        if aggressiveness <= 0:
+            return -1 if aggressiveness < 0 else 0
+        d = own + (1 / (2 * aggressiveness) if self.variant == 2 else 0)
         if d == INFINITY:
             return 0                            # C weight is so small that no step is left
-        cap = self.C * trial.weight if self.variant == 1 else INFINITY
+        cap = aggressiveness if self.variant == 1 else INFINITY
         per = 1 / d
         origin.score = origin.sign = origin.at = 0
         if d / shared < INFINITY:               # else w moves no score

@@ -50,6 +50,9 @@ cdef class PerceptronUpdate(Update):
 cdef class PassiveAggressiveUpdate(Update):
     cdef int variant                # 0: pa, 1: pa1, 2: pa2
     cdef double margin, C
+    cdef Schedule schedule
+
+    cdef double aggressiveness_c(self, Trial trial) noexcept nogil
 
 
 cdef class ScheduledUpdate(Update):

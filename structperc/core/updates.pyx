@@ -150,11 +150,11 @@ cdef class Update(Component):
         "wrong": the rule is asked where y is not the gold output. "always": it is asked at every visit, since the margin of a right answer
         may be short.
     search : {"plain", "augmented", "both", "margin", "none"}
-        The search whose answer is y. "plain": the maximiser of the score. "augmented": the maximiser of score + loss_weight * loss. "both":
-        the second; the first is made too and is counted as the prediction. "margin": the same, but where the second finds the gold output, no
-        structure is better without the loss either: the example counts as right, and the first is left out. "none": no search; for rules that
-        act always. The engine turns "plain" into "both" where its option `loss_weight` is positive. Other values are for the passes of
-        trainers.
+        The search whose answer is y. "plain": the maximiser of the score. "augmented": the maximiser of score + loss_weight * loss.
+        "both": the second; the first is made too and is counted as the prediction. "margin": the same, but where the second finds the
+        gold output, no structure is better without the loss either: the example counts as right, and the first is left out. "none": no
+        search; for rules that act always. The engine turns "plain" into "both" where its option `loss_weight` is positive. Other values
+        are for the passes of trainers.
     loss_weight : float or None
         What the loss counts in its augmented search; None: the engine's option of this name.
     needs : set of {"marginals", "search", "step sizes"}
@@ -225,18 +225,22 @@ cdef class PassiveAggressiveUpdate(Update):
         pa1  tau = min(C weight, h / N)      (slack weighed by C weight)
         pa2  tau = h / (N + 1 / (2 C weight))
 
+    with C times r(t) for the t-th example visited.
+
     Parameters
     ----------
     variant : {"pa", "pa1", "pa2"}
     margin, C : float
         Positive.
+    C_schedule : str or function, default "constant"
+        r(t), as `structperc.core.schedules.Schedule` takes it.
     """
 
     citation = CRAMMER
 
-    def __init__(self, str variant="pa", double margin=1.0, double C=1.0):
+    def __init__(self, str variant="pa", double margin=1.0, double C=1.0, C_schedule="constant"):
         self.variant = ("pa", "pa1", "pa2").index(variant)
-        self.margin, self.C = margin, C
+        self.margin, self.C, self.schedule = margin, C, Schedule(C_schedule, "C_schedule")
 
     @property
     def takes_weights(self):
@@ -244,7 +248,19 @@ cdef class PassiveAggressiveUpdate(Update):
 
     @property
     def options_used(self):
-        return ("margin", "C") if self.variant > 0 else ("margin",)
+        return ("margin", "C", "C_schedule") if self.variant > 0 else ("margin",)
+
+    def probe(self):
+        return self.schedule.probe()
+
+    cdef double aggressiveness_c(self, Trial trial) noexcept nogil:
+        """C r(t) weight; negative after storing an error."""
+        cdef double share = self.schedule.at_c(trial.n_visited + 1)
+        if share < 0:
+            with gil:
+                self.error = self.schedule.taken_error()
+            return -1
+        return self.C * share * trial.weight
 
     def hardly_weighs(self, low, high, square):
         """pa2: tau changes by less than a fifth. pa1: the cap is beyond ten times the tau that makes up for the margin."""
@@ -265,7 +281,9 @@ cdef class PassiveAggressiveUpdate(Update):
             return -1
         if h <= 0 or norm == 0:
             return 0                            # nothing to gain, or no direction to gain it in
-        aggressiveness = self.C * trial.weight
+        aggressiveness = self.aggressiveness_c(trial) if self.variant > 0 else 0
+        if aggressiveness < 0:
+            return -1
         if self.variant == 0:
             tau = h / norm
         elif self.variant == 1:

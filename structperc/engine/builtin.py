@@ -67,8 +67,10 @@ class BuiltinParts:
         if context.update in DIRECT:
             return DirectUpdate(context.update, *steps, context.epsilon, context.epsilon_schedule)
         if context.update in EXACT:
-            return ExactUpdate(context.update, context.margin, context.C)
-        return PassiveAggressiveUpdate(context.update, context.margin, context.C) if context.update in UPDATES else None
+            return ExactUpdate(context.update, context.margin, context.C, context.C_schedule)
+        if context.update in UPDATES:
+            return PassiveAggressiveUpdate(context.update, context.margin, context.C, context.C_schedule)
+        return None
 
     @hookimpl
     def structperc_trainer(self, context):

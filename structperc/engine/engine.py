@@ -42,6 +42,8 @@ class Engine:
         Learn from the structure that maximises score + loss_weight * loss instead of from the prediction.
     C : float, default 1.0
         Aggressiveness of "pa1" and "pa2": the largest step, and the weight of the squared slack.
+    C_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
+        What `C` is multiplied by, as `step_schedule`.
     step_size : float, default 1.0
         Size of the steps of "latent", "log-loss" and the direct updates; with "adagrad" and "adagrad-log-loss" of a weight's first step,
         where 0.1 suits a margin of 1.
@@ -132,13 +134,14 @@ class Engine:
     'converged'
     """
 
-    def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, step_size=1.0,
-                 step_schedule="constant", epsilon=10.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
+    def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, C_schedule="constant",
+                 step_size=1.0, step_schedule="constant", epsilon=10.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
                  decay_schedule="constant", shuffle=False, weighting="steps", class_weight=None, random_state=None, fit_intercept=True,
                  scale=False, calibrate=False, trainer="online", n_shards=1, n_jobs=1, classes=None, plugins=(),
                  **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
+        self.C_schedule = C_schedule
         self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
         self.epsilon, self.epsilon_schedule = epsilon, epsilon_schedule
         self.epochs, self.average, self.decay, self.shuffle = epochs, average, decay, shuffle

@@ -208,6 +208,8 @@ ENGINE_OPTIONS: dict[str, EngineOption] = {
     "margin": EngineOption(1.0, help="passive-aggressive steps and adagrad require the margin margin * loss", above=0, steers="update"),
     "loss_weight": EngineOption(0.0, help="learn from the answer that maximises score + loss_weight * loss", low=0, steers="trainer"),
     "C": EngineOption(1.0, help="largest step of pa1, weight of the squared slack of pa2", above=0, steers="update"),
+    "C_schedule": EngineOption("constant", help="how C falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
+                               steers="update", later=True, reads=read_schedule),
     "step_size": EngineOption(1.0, help="size of the steps of latent, log-loss, direct and adagrad", above=0, steers="update", later=True),
     "step_schedule": EngineOption("constant", help="how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
                                   steers="update", later=True, reads=read_schedule),

@@ -142,8 +142,7 @@ def test_decay_multiplies_before_the_step(average):
 
 
 def test_mistakes_are_those_of_the_predictions_also_where_these_are_not_searched_for():
-    X, y = real(np.random.default_rng(9), 80, 4, 4, noise=1.0)
-    for problem, X, y in (("cusum", X, y), ("sequence", TOKENS, TAGS)):
+    for problem, (X, y) in {"cusum": real(np.random.default_rng(9), 80, 4, 4, noise=1.0), "sequence": (TOKENS, TAGS)}.items():
         engine = Engine(problem, update="adagrad", epochs=2)
         mistakes = engine.fit(X, y).mistakes_
         said = engine.fit(X, y, keep_online=True).online_predictions_
