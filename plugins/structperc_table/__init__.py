@@ -16,6 +16,6 @@ options = {
 }
 
 
-@hookimpl
+@hookimpl(wrapper=True)
 def structperc_reader(context):
-    return TableReader(**{name: context.options[name] for name in options})
+    return TableReader(**{name: context.options[name] for name in options}, then=(yield))

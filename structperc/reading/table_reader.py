@@ -8,8 +8,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, DataWarning
-from structperc.core.rows import Rows
-from structperc.core.states import check_starts, taken
+from structperc.core.states import check_starts, taken, within
 from structperc.reading import matrices
 from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned
 from structperc.reading.column_faults import ColumnError
@@ -44,6 +43,9 @@ class TableReader(Reader):
         fills are refused.
     missing_indicators : bool, default False
         Adds a column of 0 and 1, called "bmi missing", for each column that lacks cells in the training data and is filled.
+    then : Reader, optional
+        Reads what a table has become, and all that is no table: the reader of a problem whose rows have keys, for instance. Columns
+        stay in their order, so the first ones must be the keys.
 
     Attributes
     ----------
@@ -71,9 +73,13 @@ class TableReader(Reader):
 
     reads_tables = True
 
-    def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False):
+    def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, then=None):
         self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators)
-        self.codes = None
+        self.codes, self.then = None, Reader() if then is None else then
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.then.start(parts, context)
 
     @property
     def text_columns(self):
@@ -81,10 +87,13 @@ class TableReader(Reader):
         return self.options.texts
 
     def input_names(self, feature_names):
-        return feature_names if self.codes is None else tuple(code.name for code in self.codes)
+        return self.then.input_names(feature_names) if self.codes is None else tuple(code.name for code in self.codes)
 
     def n_inputs(self, n_features):
-        return n_features if self.codes is None else len(self.codes)
+        return self.then.n_inputs(n_features) if self.codes is None else len(self.codes)
+
+    def feature_name(self, j):
+        return self.then.feature_name(j)
 
     def learn(self, X, offsets=None):
         self.codes = None
@@ -93,11 +102,17 @@ class TableReader(Reader):
             if self.options.named:
                 raise DataError(f"X has no named columns, but the options name {', '.join(map(repr, self.options.named[:5]))}; pass a data "
                                 f"frame.")
-            return matrices.read(X, offsets)
+            return self.then.learn(X, offsets)
         codes = self.learned(columns)
-        rows = encoded(codes, columns, offsets)
+        rows = self.then.learn(encoded(codes, columns), offsets)
         self.codes = codes
         return rows
+
+    def learn_more(self, X, offsets=None):
+        if self.codes is None:
+            self.then.learn_more(X, offsets)
+        else:
+            self.read(X, offsets)
 
     def learned(self, columns) -> tuple:
         """What each column is to become."""
@@ -126,7 +141,7 @@ class TableReader(Reader):
 
     def read(self, X, offsets=None):
         if self.codes is None:
-            return matrices.read(X, offsets)
+            return self.then.read(X, offsets)
         columns, offsets = tables_of(X, offsets)
         if columns is None:
             raise DataError(f"X has no named columns, but this model was trained on a table with the columns "
@@ -136,14 +151,17 @@ class TableReader(Reader):
             if code.name not in columns:
                 raise DataError(f"X has no column {code.name!r}, but this model was trained with it; its columns are "
                                 f"{', '.join(map(repr, list(columns)[:10]))}.")
-        return encoded(self.codes, columns, offsets)
+        return self.then.read(encoded(self.codes, columns), offsets)
+
+    def read_one(self, x, objects=False, several_rows=False):
+        return self.then.read_one(x, objects, several_rows) if self.codes is None else super().read_one(x, objects, several_rows)
 
     def state(self):
-        codes = self.codes
+        codes, further = self.codes, {f"then.{name}": array for name, array in self.then.state().items()}
         if codes is None:
-            return {}
+            return further
         levels = [code.levels for code in codes]
-        return {
+        return further | {
             "columns": np.array([code.name for code in codes]),
             "kinds": np.array([code.kind for code in codes]),
             "levels": np.array([level for own in levels for level in own], dtype=str),
@@ -155,7 +173,8 @@ class TableReader(Reader):
 
     def restore(self, state):
         self.codes = None
-        if not state:
+        self.then.restore(dict(within(state, "then.")))
+        if "columns" not in state:
             return
         names = taken(state, "columns", str, (None,)).tolist()
         n = len(names)
@@ -194,8 +213,27 @@ def joined(columns):
     return attrs.evolve(columns[0], kind="text", values=[cell for column in columns for cell in column.cells()])
 
 
-def encoded(codes, columns, offsets) -> Rows:
-    """The rows that a table becomes."""
+@attrs.frozen(eq=False)
+class Numbers:
+    """A matrix with a name for each column, in the form of a data frame."""
+
+    values: np.ndarray
+    columns: tuple
+    ndim = 2
+
+    @property
+    def shape(self):
+        return self.values.shape
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def encoded(codes, columns) -> Numbers:
+    """What a table becomes."""
     names = tuple(name for code in codes for name in code.feature_names)
     n_rows = len(columns[codes[0].name])
     X = matrices.check_size(np.empty((n_rows, len(names))))
@@ -214,4 +252,4 @@ def encoded(codes, columns, offsets) -> Rows:
         levels = ", ".join(f"{level!r:.40} ({count} row{'s' * (count > 1)})" for level, count in list(unknown.items())[:5])
         warnings.warn(f"column {name!r} holds levels that the training data lack: {levels}; all columns made of it are 0 there.",
                       DataWarning, stacklevel=2)
-    return Rows(X, matrices.check_offsets(offsets, n_rows), names)
+    return Numbers(X, names)

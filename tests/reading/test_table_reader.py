@@ -206,3 +206,26 @@ def test_no_warning_for_known_levels():
         warnings.simplefilter("error")
         reader.learn(patients())
         reader.read(patients(5))
+
+
+def test_the_reader_of_the_problem_reads_what_a_table_becomes(tmp_path):
+    random = np.random.default_rng(0)
+    pairs = pd.DataFrame([(left, right) for _ in range(20) for left in range(2) for right in range(2)], columns=["left", "right"])
+    pairs = pairs.assign(colour=random.choice(["red", "blue"], 80), x=np.where(random.random(80) < 0.1, np.nan, random.normal(size=80)))
+    y, groups = [[0, 3]] * 20, np.repeat(np.arange(20), 4)
+    engine = Engine("matching", epochs=3, plugins=["table"], one_hot=["colour"], fill="median", show="pairs").fit(pairs, y, groups=groups)
+    numbers = np.column_stack([pairs[["left", "right"]], pairs.colour == "blue", pairs.colour == "red", pairs.x.fillna(pairs.x.median())])
+    plain = Engine("matching", epochs=3, show="pairs").fit(numbers, y, groups=groups)
+    assert np.array_equal(engine.coef_, plain.coef_) and engine.feature_names_in_.tolist() == ["left", "right", "colour", "x"]
+    assert engine.predict(pairs, groups=groups).tolist() == plain.predict(numbers, groups=groups).tolist()
+    engine.save(tmp_path / "model")
+    loaded = Engine.load(tmp_path / "model")
+    assert loaded.predict(pairs[["x", "left", "colour", "right"]], groups=groups).tolist() == plain.predict(numbers, groups=groups).tolist()
+    with pytest.raises(DataError, match="which says what the row is about; expected a finite number|X has 1 columns"):
+        Engine("matching", plugins=["table"]).fit(pairs[["left"]], y, groups=groups)
+
+
+def test_what_is_no_table_goes_to_the_reader_of_the_problem():
+    words, tags = [[["a"], ["b"]], [["b"]]], [["A", "B"], ["B"]]
+    tagger = Engine("sequence", epochs=3, plugins=["table"]).fit(words, tags)
+    assert tagger.predict(words).tolist() == Engine("sequence", epochs=3).fit(words, tags).predict(words).tolist()
