@@ -24,7 +24,7 @@ FLOORS = (
     ("structperc.metrics", "structperc.files"),
     ("structperc.engine",),
     ("structperc", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
-     "structperc.streams"),
+     "structperc.streams", "structperc.distributed"),
     ("structperc.testing", "structperc.estimators"),
     ("plugins",),
     ("structperc.cli",),

@@ -14,11 +14,10 @@ from structperc.core.interrupts import completed
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
 from structperc.core.shuffle import shuffled
-from structperc.core.stopping import map_in_threads
 from structperc.core.structures import Structures
 from structperc.engine.assembly import again
 from structperc.engine.compatibility import attach_costs, not_finite
-from structperc.engine.shards import Shard, counted, shares_of
+from structperc.engine.shards import LocalShards, Shard, counted, shares_of
 from structperc.engine.trainers import EpochRecord
 from structperc.engine.weighing import drawn, expected_visits, visited
 
@@ -231,53 +230,41 @@ cdef class TrainingRun:
                 predictions += found
         return 0
 
-    def shards(self, n_shards):
-        """The examples in file order in so many parts of equal size, each with parts of its own: a list of `Shard`."""
+    def shards(self, n_shards, seed, n_threads):
+        """The examples in file order in so many parts of equal size, each with parts of its own: what `mix` takes."""
         cdef Py_ssize_t i, n = self.n_examples
         cdef list found = []
+        if self.engine.shards_elsewhere is not None:
+            return self.engine.shards_elsewhere(self, seed)
         for i in range(n_shards):
             model, _ = again(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
             examples = np.arange(n * i // n_shards, n * (i + 1) // n_shards)
             found.append(Shard(i, model, self, examples if self.weights is None else examples[self.weights[examples] != 0]))
-        return found
+        return LocalShards(found, seed, self.context.shuffle, self.online is not None, n_threads)
 
-    def mix(self, list shards, seed, changed=None, n_threads=1):
-        """One round: each shard makes a pass from the weights of now, at once in so many threads; then the weights are mixed.
+    def mix(self, shards):
+        """One round: each shard makes a pass from the weights of now; then the weights are mixed.
 
-        Ctrl-C ends all passes, and mixes what they have learned until then. The bits do not depend on the number of threads.
+        Ctrl-C ends all passes, and mixes what they have learned until then.
 
         Parameters
         ----------
-        shards : list of Shard
-        seed : int
-            That of the random orders.
-        changed : int64 array, optional
-            What this method answered last, to the same shards.
-        n_threads : int
+        shards : object with the methods of `structperc.engine.shards.LocalShards`
 
         Returns
         -------
-        passed : structperc.core.loop.PassResult
+        structperc.core.loop.PassResult
             Of all shards together.
-        changed : int64 array
-            The rows of weights that have changed.
         """
         cdef PassResult passed
         cdef list interrupts = []
         cdef Access access = self.model.access
-        weights, keep, shuffle = self.model.parts.weights, self.online is not None, self.context.shuffle
-
-        for shard in shards:
-            shard.answer = None
-
-        def train(shard):
-            return shard.train(weights, seed, self.epoch, shuffle, changed, keep)
-
+        weights, keep = self.model.parts.weights, self.online is not None
         try:
-            answers = map_in_threads(train, shards, n_threads)
+            answers = shards.train(weights, self.epoch)
         except KeyboardInterrupt as interrupt:
             interrupts.append(interrupt)
-            answers = [shard.answer for shard in shards if shard.answer is not None]
+            answers = completed(interrupts, shards.finished)
         passed = counted(answers)
         changes = completed(interrupts, weights.mixed, [answer.changes for answer in answers], shares_of(answers)) if answers else None
         predictions = [one for answer in answers for one in answer.online] if keep else None
@@ -293,7 +280,8 @@ cdef class TrainingRun:
             access.end_write()
         if interrupts:
             raise interrupts[0]
-        return passed, changes["rows"]
+        shards.mixed(changes)
+        return passed
 
     cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:
         """The rest of a pass, from checkpoint to checkpoint."""

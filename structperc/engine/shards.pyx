@@ -12,7 +12,7 @@ from structperc.core.errors import PluginError
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
 from structperc.core.shuffle import shuffled
-from structperc.core.stopping import Cancelled
+from structperc.core.stopping import Cancelled, map_in_threads
 from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.engine.weighing import drawn
 
@@ -124,6 +124,43 @@ class ShardPass:
 
     def __init__(self, passed, changes, examples, online=None):
         self.passed, self.changes, self.examples, self.online = passed, changes, examples, online
+
+
+class LocalShards:
+    """Shards of this process, and what a round asks of shards wherever they are.
+
+    Parameters
+    ----------
+    shards : list of Shard
+    seed : int
+        That of the random orders.
+    shuffle, keep : bool
+        Whether orders are random, and whether predictions before each step are kept.
+    n_threads : int
+        How many passes are made at once; no bit depends on it.
+    """
+
+    def __init__(self, shards, seed, shuffle, keep, n_threads):
+        self.shards, self.seed, self.shuffle, self.keep, self.n_threads = shards, seed, shuffle, keep, n_threads
+        self.changed = None
+
+    def train(self, weights, epoch):
+        """Every shard's pass from these weights, a list of `ShardPass`."""
+        for shard in self.shards:
+            shard.answer = None
+        return map_in_threads(lambda shard: shard.train(weights, self.seed, epoch, self.shuffle, self.changed, self.keep), self.shards,
+                              self.n_threads)
+
+    def finished(self):
+        """The passes of a round that Ctrl-C has cut short, as far as they were made."""
+        return [shard.answer for shard in self.shards if shard.answer is not None]
+
+    def mixed(self, changes):
+        """Told what the weights of the next round have changed by."""
+        self.changed = changes["rows"]
+
+    def end(self):
+        """There are no more rounds."""
 
 
 def shares_of(answers):

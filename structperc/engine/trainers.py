@@ -154,7 +154,7 @@ class MixingTrainer(OnlineTrainer):
 
     def start(self, parts, context):
         super().start(parts, context)
-        self.seed, self.changed = 0, None
+        self.seed = 0
 
     def train(self, run):
         if run.history is not None:
@@ -162,15 +162,15 @@ class MixingTrainer(OnlineTrainer):
                               f"leave one of them out.")
         if not run.resumed:
             self.seed = int(run.context.random.integers(2**63))
-        self.shards = run.shards(run.context.n_shards)
+        self.shards = run.shards(run.context.n_shards, self.seed, n_threads(run.context.n_jobs))
         try:
             return super().train(run)
         finally:
-            self.shards = self.changed = None
+            self.shards.end()
+            self.shards = None
 
     def visit_all(self, run):
-        passed, self.changed = run.mix(self.shards, self.seed, self.changed, n_threads(run.context.n_jobs))
-        return passed
+        return run.mix(self.shards)
 
     def state(self):
         return {**super().state(), "seed": np.array(self.seed, dtype=np.int64)}
