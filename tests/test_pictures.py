@@ -29,7 +29,7 @@ def models():
     found = {name: (Engine(name, epochs=3, classes=labels).fit(X, y), X[0]) for name in ("cusum", "prank", "multiclass")}
     found["sequence"] = Engine("sequence", epochs=5).fit(sentences, tags), sentences[0]
     found["segments"] = Engine("segments", epochs=5).fit(sentences, [[(0, 2, "NP")], [(0, 2, HOSTILE)]]), sentences[1]
-    found["parsing"] = Engine("parsing", epochs=5).fit([words], [[(2, "nsubj"), (0, "root"), (2, HOSTILE)]]), words
+    found["parsing"] = Engine("parsing", epochs=5, n_hashed=1 << 12).fit([words], [[(2, "nsubj"), (0, "root"), (2, HOSTILE)]]), words
     found["matching"] = Engine("disjoint-intervals", epochs=2).fit([np.array([[0, 2, 1.0], [1, 3, 2.0], [4, 5, 1.0]])], [[1]]), np.array(
         [[0, 2, 1.0], [1, 3, 2.0], [4, 5, 1.0]])
     return found

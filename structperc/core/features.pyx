@@ -788,8 +788,9 @@ cdef class SumFeatures(Features):
         return self.right.inner(x, a - n, z, b - m) if a >= n and b >= m else 0.0
 
     def sparse_vector(self, Example x, c):
-        n, c = self.left.n_atoms(x), np.asarray(c, dtype=float)
+        n, c, whole = self.left.n_atoms(x), np.asarray(c, dtype=float), x.n_atoms
         (here, values), (there, further) = self.left.sparse_vector(x, c[:n]), self.right.sparse_vector(x, c[n:])
+        x.n_atoms = whole           # a side counts its own atoms
         return np.append(here, there + self.left.n_weights), np.append(values, further)
 
     def check_rows(self, rows):

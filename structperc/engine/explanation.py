@@ -206,14 +206,14 @@ def explain(model, x, against=None) -> Explanation:
     for a in np.flatnonzero(coefficients):
         unit = np.zeros(example.n_atoms)
         unit[a] = coefficients[a]
-        terms = w * parts.features.vector(example, unit)
-        where = np.flatnonzero(terms)
+        where, values = parts.features.sparse_vector(example, unit)
+        terms = w[where] * values
         features = parts.features.column_of(where)
         atoms[names[a]] = float(coefficients[a] * scores[a])
         sides[names[a]] = side = "for" if coefficients[a] > 0 else "against"
-        for feature in np.unique(features).tolist():
+        for feature in np.unique(features[terms != 0]).tolist():
             name = CONSTANT if feature < 0 else model.feature_name(feature)
-            contributions.append(Contribution(names[a], name, float(terms[where[features == feature]].sum()), side, feature))
+            contributions.append(Contribution(names[a], name, float(terms[features == feature].sum()), side, feature))
     contributions.sort(key=lambda c: -abs(c.value))
     shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
     picture = parts.outputs.picture(x, example, scores, (winner, runner_up))
