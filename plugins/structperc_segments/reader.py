@@ -58,7 +58,7 @@ class SegmentReader(Reader):
 
     def put_together(self, tokens, segments):
         """The rows of tokens and segments, sentence by sentence."""
-        parts = [rows.X if rows.sparse else sparse.csr_matrix(rows.X) for rows in (tokens, segments)]
+        parts = [rows.X.tocsr() if rows.sparse else sparse.csr_matrix(rows.X) for rows in (tokens, segments)]
         both = sparse.csr_matrix(sparse.block_diag(parts, format="csr"))
         starts, further = tokens.offsets, tokens.n_rows + segments.offsets
         order = np.concatenate([np.r_[starts[i]:starts[i + 1], further[i]:further[i + 1]] for i in range(tokens.n_examples)])

@@ -198,6 +198,7 @@ cdef class Features(Component):
         else:
             for q in range(sp_start(&x.block, 0), sp_start(&x.block, x.block.n_rows)):
                 p.place[sp_index(&x.block, q)] = 0
+            memset(p.place + x.block.n_features - x.block.n_dense, 0, x.block.n_dense * sizeof(int))
         return total
 
     cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:

@@ -5,7 +5,7 @@
  *
  * The order of summation is fixed: eight running sums (lane l takes features l, l + 8, ...), folded as
  * ((0+4)+(2+6)) + ((1+5)+(3+7)) and added to the sum of the last d mod 8 features, then the constant; sparse rows: one running sum in storage
- * order.  Contraction into fused multiply-adds is switched off (setup.py).  So every instruction set gives the same bits.
+ * order, and that of dense columns behind sparse ones is added last.  Contraction into fused multiply-adds is switched off (setup.py).  So every instruction set gives the same bits.
  *
  * The functions stand in inner_sets.h, are compiled once per instruction set and picked when `kernels` is loaded.
  */
@@ -34,11 +34,12 @@
 enum { SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32, SP_CSR_F32_I64, SP_OBJECTS };
 
 /* Consecutive rows of X.  Dense: `values` is the first row's first value.  CSR: `values` and `indices` belong to the
- * whole matrix and `indptr` points at the first row's start. */
+ * whole matrix and `indptr` points at the first row's start.  The last n_dense columns of CSR may be dense instead: `dense` is the
+ * first row's first value of them, `dense_layout` its type. */
 typedef struct {
-    int layout;
-    ptrdiff_t n_rows, n_features;
-    const void *values, *indices, *indptr;
+    int layout, dense_layout;
+    ptrdiff_t n_rows, n_features, n_dense;
+    const void *values, *indices, *indptr, *dense;
 } sp_rows;
 
 /* Weights of `n_blocks` blocks: block k, feature j stands at w[k * block_step + j * feature_step], the weight of the
@@ -72,6 +73,7 @@ typedef struct {                             /* one function per layout of x */
     void (*plus_times)(const double *a, const double *e, ptrdiff_t n, const double *t, ptrdiff_t pitch, ptrdiff_t m, double *out);
 } sp_inner;
 
+SP_INLINE ptrdiff_t sp_dense_pitch(const sp_rows *x) { return x->n_dense * (x->dense_layout == SP_DENSE_F64 ? 8 : 4); }
 SP_INLINE int sp_is_dense(const sp_rows *x) { return x->layout <= SP_DENSE_F32; }
 SP_INLINE ptrdiff_t sp_value_size(const sp_rows *x) {
     return x->layout == SP_DENSE_F64 || x->layout == SP_CSR_F64_I32 || x->layout == SP_CSR_F64_I64 ? 8 : 4;
@@ -111,7 +113,22 @@ SP_INLINE sp_rows sp_row_of(const sp_rows *x, ptrdiff_t row) {
     one.n_rows = 1;
     if (sp_is_dense(x)) one.values = (const char *)x->values + row * x->n_features * sp_value_size(x);
     else one.indptr = (const char *)x->indptr + row * (sp_wide_index(x) ? 8 : 4);
+    if (x->n_dense) one.dense = (const char *)x->dense + row * sp_dense_pitch(x);
     return one;
+}
+
+/* The dense columns of a row of CSR, as a row of their own, and their weights. */
+SP_INLINE sp_rows sp_dense_row(const sp_rows *x, ptrdiff_t row) {
+    sp_rows one = {x->dense_layout, x->dense_layout, 1, x->n_dense, 0, (const char *)x->dense + row * sp_dense_pitch(x), NULL, NULL, NULL};
+    return one;
+}
+SP_INLINE sp_blocks sp_dense_blocks(const sp_rows *x, const sp_blocks *b) {
+    sp_blocks its = *b;
+    ptrdiff_t first = x->n_features - x->n_dense;
+    its.bias = NULL;
+    if (b->place) its.place += first;
+    else its.w += first * b->feature_step;
+    return its;
 }
 
 /* Asks for the memory of the rows of a coming example. */
@@ -129,6 +146,9 @@ SP_INLINE void sp_prefetch_rows(const sp_rows *x) {
         size = sp_wide_index(x) ? 8 : 4;
         p = (const char *)x->indices;
         for (ptrdiff_t byte = first * size; byte < last * size; byte += 64) SP_PREFETCH(p + byte);
+        p = (const char *)x->dense;
+        size = x->n_rows * sp_dense_pitch(x);
+        for (ptrdiff_t byte = 0; byte < size && byte < limit; byte += 64) SP_PREFETCH(p + byte);
     }
 }
 

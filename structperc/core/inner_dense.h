@@ -45,6 +45,14 @@ SP_INLINE void SP_T(dots4)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const doub
 }
 #endif
 
+#define SP_INDEX int32_t
+#define SP_COLUMN(q) q
+#define SP_SKIPPED(value) (b->place && (value) == 0)      /* it would claim a row */
+#include "inner_by_feature.h"
+#undef SP_INDEX
+#undef SP_COLUMN
+#undef SP_SKIPPED
+
 static void SP_T(dots)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, double *SP_RESTRICT out) {
     ptrdiff_t d = x->n_features, n = b->n_blocks, step = b->block_step, f = b->feature_step, k = 0;
     const SP_REAL *v = (const SP_REAL *)x->values + row * d;
@@ -55,19 +63,17 @@ static void SP_T(dots)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, doub
 #endif
         for (; k + 2 <= n; k += 2) SP_T(dots2)(v, d, w + k * step, step, bias ? bias + k : bias, out + k);
         if (k < n) SP_T(dots1)(v, d, w + k * step, bias ? bias + k : bias, out + k);
-    } else {                                 /* blocks laid out for sparse rows */
-        for (; k < n; k++) {
-            double t = 0;
-            for (ptrdiff_t j = 0; j < d; j++) t += w[SP_PLACE(b, j) * f + k * step] * (double)v[j];
-            out[k] = bias ? t + bias[k] : t;
-        }
-    }
+    } else SP_T(dots_by_feature)(v, NULL, d, b, out);
 }
 
 static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *SP_RESTRICT c, double to_w,
                       double to_u) {
     ptrdiff_t d = x->n_features, f = b->feature_step, far = b->average;
     const SP_REAL *SP_RESTRICT v = (const SP_REAL *)x->values + row * d;
+    if (f != 1) {
+        SP_T(add_by_feature)(v, NULL, d, b, c, to_w, to_u);
+        return;
+    }
     for (ptrdiff_t group = 0; group < b->n_blocks; group += 64)
     for (uint64_t moved = sp_moved(c + group, b->n_blocks - group); moved; moved &= moved - 1) {
         ptrdiff_t k = group + sp_first_bit(moved);
@@ -81,21 +87,15 @@ static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const
 #define SP_STEP(part, at) SP_AT(w + j + at) += a * SP_LOAD(v + j + at);
 #define SP_STEP2(part, at)                                                                                             \
     { SP(vec) e = SP_LOAD(v + j + at); SP_AT(w + j + at) += a * e; SP_AT(u + j + at) += t * e; }
-        if (f == 1 && far) {
+        if (far) {
             for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_STEP2) }
             for (; j < d; j++) { SP_SCALAR double e = v[j]; w[j] += a * e; u[j] += t * e; }
-        } else if (f == 1) {
+        } else {
             for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_STEP) }
             for (; j < d; j++) { SP_SCALAR w[j] += a * (double)v[j]; }
-        } else
+        }
 #undef SP_STEP
 #undef SP_STEP2
-            for (; j < d; j++) {
-                if (b->place && v[j] == 0) continue;
-                ptrdiff_t at = SP_CLAIM(b, j) * f;
-                w[at] += a * (double)v[j];
-                if (far) w[at + far] += t * (double)v[j];
-            }
     }
 }
 

@@ -71,6 +71,7 @@ SP_INLINE double SP(fold)(SP(eight) s) {
 #endif
 #define SP_ONE 0x3ff0000000000000LL          /* the bits of 1.0 */
 #define SP_REGISTERS 6                       /* running results of one pass over a sparse row, or over a table */
+#define SP_TOGETHER 48                       /* blocks whose sums over dense columns wait to be added; a multiple of SP_REGISTERS * SP_WIDTH */
 
 /* ---- dense rows: one, two or four dot products with one pass over x ---- */
 #define SP_MULTIPLY1(part, at) s0.part += SP_LOAD_F64(w + j + at) * SP_LOAD(x + j + at);
@@ -97,7 +98,30 @@ SP_INLINE double SP(fold)(SP(eight) s) {
 #undef SP_LOAD
 #undef SP_T
 
-/* ---- sparse rows ---- */
+/* ---- sparse rows, and the dense columns that may stand behind theirs ---- */
+static void SP(dots_behind)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, double *out) {
+    double part[SP_TOGETHER];
+    sp_rows dense = sp_dense_row(x, row);
+    sp_blocks its = sp_dense_blocks(x, b);
+    for (ptrdiff_t k = 0; k < b->n_blocks; k += SP_TOGETHER) {
+        its.n_blocks = b->n_blocks - k < SP_TOGETHER ? b->n_blocks - k : SP_TOGETHER;
+        if (dense.layout == SP_DENSE_F64) SP(dots_f64)(&dense, 0, &its, part);
+        else SP(dots_f32)(&dense, 0, &its, part);
+        for (ptrdiff_t l = 0; l < its.n_blocks; l++) out[k + l] += part[l];
+        its.w += SP_TOGETHER * its.block_step;
+    }
+}
+static void SP(add_behind)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *c, double to_w, double to_u) {
+    sp_rows dense = sp_dense_row(x, row);
+    sp_blocks its = sp_dense_blocks(x, b);
+    if (dense.layout == SP_DENSE_F64) SP(add_f64)(&dense, 0, &its, c, to_w, to_u);
+    else SP(add_f32)(&dense, 0, &its, c, to_w, to_u);
+}
+static double SP(norm_behind)(const sp_rows *x, ptrdiff_t row) {
+    sp_rows dense = sp_dense_row(x, row);
+    return dense.layout == SP_DENSE_F64 ? SP(norm_f64)(&dense, 0) : SP(norm_f32)(&dense, 0);
+}
+
 #define SP_REAL double
 #define SP_INDEX int32_t
 #define SP_T(name) SP(name##_f64_i32)
@@ -188,6 +212,7 @@ static const sp_inner SP(set) = {
 #undef SP_BLOCKS_AT_ONCE
 #undef SP_REGISTERS
 #undef SP_ONE
+#undef SP_TOGETHER
 #undef SP_MULTIPLY1
 #undef SP_MULTIPLY2
 #undef SP_MULTIPLY4

@@ -10,11 +10,12 @@ cdef extern from "inner.h" nogil:
         SP_OBJECTS
 
     ctypedef struct sp_rows:
-        int layout
-        Py_ssize_t n_rows, n_features
+        int layout, dense_layout
+        Py_ssize_t n_rows, n_features, n_dense
         const void *values
         const void *indices
         const void *indptr
+        const void *dense
 
     ctypedef struct sp_blocks:
         double *w
@@ -39,6 +40,7 @@ cdef extern from "inner.h" nogil:
     sp_rows sp_row_of(const sp_rows *x, Py_ssize_t row) noexcept
     Py_ssize_t sp_start(const sp_rows *x, Py_ssize_t row) noexcept
     Py_ssize_t sp_index(const sp_rows *x, Py_ssize_t at) noexcept
+    Py_ssize_t sp_dense_pitch(const sp_rows *x) noexcept
     bint sp_is_dense(const sp_rows *x) noexcept
     void sp_prefetch_rows(const sp_rows *x) noexcept
     void sp_prefetch_blocks(const sp_rows *x, const sp_blocks *b) noexcept

@@ -11,10 +11,18 @@ static int sp_rises(const sp_rows *x, ptrdiff_t row) {
     return 1;
 }
 
+static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other);
+
+/* The same of the dense columns of two rows of CSR, which both have as many. */
+static double sp_dot_behind(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other) {
+    sp_rows here = sp_dense_row(x, row), there = sp_dense_row(z, other);
+    return x->n_dense ? sp_row_dot(&here, 0, &there, 0) : 0;
+}
+
 /* x . z for rows in any two layouts.  Not for the training loop. */
 static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other) {
     ptrdiff_t p, p_end, q, q_end;
-    double total = 0;
+    double total = sp_is_dense(x) ? 0 : sp_dot_behind(x, row, z, other);
     if (sp_is_dense(x) && !sp_is_dense(z)) return sp_row_dot(z, other, x, row);
     q = sp_is_dense(z) ? other * z->n_features : sp_start(z, other);
     if (sp_is_dense(x)) {

@@ -5,6 +5,7 @@ Cost: one pass over the values of the rows for four blocks at a time (see inner.
 """
 import numpy as np
 
+from libc.string cimport memset
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, taken
@@ -76,8 +77,8 @@ cdef class RowPart(Features):
                 self.kernels.dots[x.block.layout](&x.block, t, &b, s + t * self.n_blocks)   # may write into the next row, which comes later
             if last == n:
                 return 0
-            if interrupted((last - first) * self.n_features * self.n_blocks // AT_ONCE if dense else
-                           (sp_start(&x.block, last) - sp_start(&x.block, first)) * self.n_blocks // AT_ONCE):
+            if interrupted((last - first) * (self.n_features if dense else x.block.n_dense) * self.n_blocks // AT_ONCE
+                           + (0 if dense else sp_start(&x.block, last) - sp_start(&x.block, first)) * self.n_blocks // AT_ONCE):
                 return -1
             first = last
 
@@ -99,6 +100,8 @@ cdef class RowPart(Features):
         else:
             for q in range(sp_start(&x.block, 0), sp_start(&x.block, x.block.n_rows)):
                 self.hold_column(&b, sp_index(&x.block, q), to_w, to_u)
+            for j in range(self.n_features - x.block.n_dense, self.n_features):
+                self.hold_column(&b, j, to_w, to_u)
         if self.intercept:
             for j in range(self.n_blocks):
                 hold(self.bounds, j, self.n_features, b.bias + j, b.average, to_w, to_u)
@@ -174,6 +177,7 @@ cdef class RowPart(Features):
             if moves(c + t * self.n_blocks, self.n_blocks):
                 for q in range(sp_start(&x.block, t), sp_start(&x.block, t + 1)):
                     b.place[sp_index(&x.block, q)] = 0
+        memset(b.place + self.n_features - x.block.n_dense, 0, x.block.n_dense * sizeof(int))
         return taken(b.w, n_placed * self.n_blocks)
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
@@ -209,7 +213,7 @@ cdef class RowPart(Features):
     def touched_rows(self, rows):
         if not (self.feature_major and rows.sparse):
             return None
-        return np.append(np.unique(rows.X.indices), np.arange(self.n_features, self.n_weight_rows))
+        return np.append(rows.stored_columns(), np.arange(self.n_features, self.n_weight_rows))
 
     def split(self, w):
         """Weights as (n_blocks, n_features) and intercepts as (n_blocks,), views where the layout allows."""
@@ -299,7 +303,7 @@ cdef class BlockFeatures(RowPart):
         if rows.offsets is not None:
             return None
         blocks, intercepts = self.split(w)
-        products = rows.X @ blocks.T if rows.sparse else rows.products(np.ascontiguousarray(blocks))      # BLAS has other bits for one row
+        products = rows.X @ blocks.T if rows.dense_part is None else rows.products(np.ascontiguousarray(blocks))      # BLAS has other bits for one row
         return products + intercepts
 
 

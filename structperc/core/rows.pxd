@@ -1,6 +1,6 @@
 # Examples as blocks of rows of X, read in place.
 from libc.stdint cimport int64_t
-from structperc.core.inner_products cimport sp_rows
+from structperc.core.inner_products cimport sp_dense_pitch, sp_rows
 
 
 cdef class Example:
@@ -54,6 +54,8 @@ cdef class Rows:
             x.block.values = <const char *> self.whole.values + first * self.whole.n_features * self.value_size
         else:
             x.block.indptr = <const char *> self.whole.indptr + first * self.index_size
+            if self.whole.n_dense:
+                x.block.dense = <const char *> self.whole.dense + first * sp_dense_pitch(&self.whole)
 
     cdef inline void load_row(self, Py_ssize_t row, Example x) noexcept nogil:
         """Points x at one row of X, as if it were an example."""
@@ -62,3 +64,5 @@ cdef class Rows:
             x.block.values = <const char *> self.whole.values + row * self.whole.n_features * self.value_size
         else:
             x.block.indptr = <const char *> self.whole.indptr + row * self.index_size
+            if self.whole.n_dense:
+                x.block.dense = <const char *> self.whole.dense + row * sp_dense_pitch(&self.whole)

@@ -12,6 +12,7 @@ from libc.string cimport memset
 from structperc.core.errors import PluginError
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                              SP_CSR_F32_I64, SP_OBJECTS, best_inner, sp_blocks, sp_inner)
+from structperc.core.joined import Joined
 
 
 cdef class Example:
@@ -86,7 +87,7 @@ cdef class Example:
     @property
     def sparse_rows(self):
         from scipy.sparse import csr_array
-        return csr_array(self.source.X[self.first_row:self.first_row + self.block.n_rows])
+        return csr_array(self.source.X[self.first_row:self.first_row + self.block.n_rows].tocsr())
 
     @property
     def keys(self):
@@ -112,7 +113,7 @@ cdef class Rows:
 
     Parameters
     ----------
-    X : C-contiguous float32 or float64 array (n_rows, n_features), scipy CSR of float32 or float64, or list of objects
+    X : C-contiguous float32 or float64 array (n_rows, n_features), scipy CSR of float32 or float64, Joined, or list of objects
         Read in place, never copied or changed.
     offsets : int64 array of shape (n_examples + 1,), optional
         Rows of example i are offsets[i]:offsets[i+1]. Without it each row is an example.
@@ -139,7 +140,13 @@ cdef class Rows:
             self.whole.layout = SP_OBJECTS
         else:
             self.n_rows, self.n_features = X.shape
-            self._attach_sparse(X.data, X.indices, X.indptr)
+            named = self.sparse_part
+            self._attach_sparse(named.data, named.indices, named.indptr)
+            if isinstance(X, Joined):
+                PyObject_GetBuffer(X.dense, &view, PyBUF_C_CONTIGUOUS)
+                self.whole.dense, self.whole.n_dense = view.buf, view.shape[1]
+                self.whole.dense_layout = SP_DENSE_F64 if view.itemsize == 8 else SP_DENSE_F32
+                PyBuffer_Release(&view)
         self.whole.n_features = self.n_features
         self.whole.n_rows = self.n_rows
         self.n_examples = self.n_rows
@@ -225,6 +232,22 @@ cdef class Rows:
     def objects(self):
         return self.whole.layout == SP_OBJECTS
 
+    @property
+    def sparse_part(self):
+        """The CSR matrix of the sparse columns; None of dense rows and of objects."""
+        return self.X.sparse if isinstance(self.X, Joined) else None if isinstance(self.X, (np.ndarray, list)) else self.X
+
+    @property
+    def dense_part(self):
+        """The array of the dense columns, which are the last ones; None where there are none."""
+        return self.X.dense if isinstance(self.X, Joined) else self.X if isinstance(self.X, np.ndarray) else None
+
+    def stored_columns(self):
+        """The columns in which some row has a value, ascending; of dense columns all."""
+        named, dense = self.sparse_part, self.dense_part
+        first = self.n_features - (0 if dense is None else dense.shape[1])
+        return np.append(np.empty(0, dtype=np.int64) if named is None else np.unique(named.indices), np.arange(first, self.n_features))
+
     def example(self, Py_ssize_t index):
         """The `Example` with this number."""
         return Example(self, index)
@@ -243,7 +266,7 @@ cdef class Rows:
         """Sparse rows with their columns in order and each named once: these, or a copy."""
         if self.X.has_canonical_format:
             return self
-        csr = self.X.copy()
+        csr = self.X.tocsr(copy=True)
         csr.sum_duplicates()
         rows = self.like(csr, self.offsets, 0, self.n_rows)
         rows.restrict(self.allowed)

@@ -140,12 +140,12 @@ cdef class ThresholdFeatures(Features):
     def touched_rows(self, rows):
         if not (self.n_weight_rows > 1 and rows.sparse):
             return None
-        return np.append(np.unique(rows.X.indices), np.arange(self.n_features, self.n_weight_rows))
+        return np.append(rows.stored_columns(), np.arange(self.n_features, self.n_weight_rows))
 
     def batch_scores(self, w, rows):
         if rows.offsets is not None:
             return None
-        products = (rows.X @ w[:self.n_features])[:, None] if rows.sparse else rows.products(w[None, :self.n_features])
+        products = (rows.X @ w[:self.n_features])[:, None] if rows.dense_part is None else rows.products(w[None, :self.n_features])
         return products - w[self.n_features:]
 
     @property

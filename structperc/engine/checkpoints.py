@@ -351,6 +351,8 @@ def contents(value) -> str:
         return "none"
     if isinstance(value, list):
         return f"{len(value)} objects"
+    if hasattr(value, "dense"):
+        return f"{contents(value.sparse)} {contents(value.dense)}"
     if hasattr(value, "indptr"):
         return " ".join(contents(part) for part in (value.data, value.indices, value.indptr))
     array = np.ascontiguousarray(value)

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, PluginError, ScaleWarning
+from structperc.core.joined import Joined
 from structperc.core.states import taken
 from structperc.reading import matrices
 
@@ -59,12 +60,11 @@ class Scaling:
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
         X, weights = weighed(rows, sample_weight)
-        found, step = self, max(1, AT_ONCE // max(1, rows.n_features))
-        if rows.sparse:
-            found = self.with_block(*of_sparse(X, weights))
-        else:
-            for start in range(0, len(X), step):
-                found = found.with_block(*of_dense(X[start:start + step], None if weights is None else weights[start:start + step]))
+        found, n = self, X.shape[0]
+        step = n if rows.dense_part is None else max(1, AT_ONCE // rows.dense_part.shape[1])
+        for start in range(0, n, max(1, step)):
+            block, its = (X, weights) if step >= n else (X[start:start + step], None if weights is None else weights[start:start + step])
+            found = found.with_block(*(of_sparse(block.tocsr(), its) if rows.sparse else of_dense(block, its)))
         if not (np.isfinite(found.mean).all() and np.isfinite(found.squares).all()):
             raise matrices.not_finite_entry(rows) or DataError(
                 f"column {int(np.argmax(~np.isfinite(found.squares)))} of X is too large to be squared; divide it by a large number.")
@@ -82,11 +82,14 @@ class Scaling:
 
     def applied(self, rows):
         """The rows on one scale, a copy."""
-        if rows.sparse:
-            X = rows.X.copy()
-            X.data = (X.data / self.spread[X.indices]).astype(X.dtype)
-        else:
-            X = ((rows.X - self.shift) / self.spread).astype(rows.X.dtype, order="C", copy=False)
+        named, dense = rows.sparse_part, rows.dense_part
+        if named is not None:
+            named = named.copy()
+            named.data = (named.data / self.spread[named.indices]).astype(named.dtype)
+        if dense is not None:
+            shift, spread = (values[rows.n_features - dense.shape[1]:] for values in (self.shift, self.spread))
+            dense = ((dense - shift) / spread).astype(dense.dtype, order="C", copy=False)
+        X = named if dense is None else dense if named is None else Joined(named, dense)
         found = rows.like(X, rows.offsets, 0, rows.n_rows)
         found.restrict(rows.allowed)
         return found

@@ -383,21 +383,21 @@ def locate_not_finite(rows: Rows, example=None):
     if example is not None:
         first = example if rows.offsets is None else int(rows.offsets[example])
         last = first + 1 if rows.offsets is None else int(rows.offsets[example + 1])
-    step = max(1, (1 << 20) // max(1, rows.n_features)) if not rows.sparse else last - first
-    for start in range(first, last, max(1, step)):
-        stop = min(start + step, last)
-        if rows.sparse:
-            low, high = rows.X.indptr[start], rows.X.indptr[stop]
-            bad = np.flatnonzero(~np.isfinite(rows.X.data[low:high]))
+    found, named, dense = [], rows.sparse_part, rows.dense_part
+    if named is not None:
+        low, high = named.indptr[first], named.indptr[last]
+        bad = low + np.flatnonzero(~np.isfinite(named.data[low:high]))
+        found += [(int(np.searchsorted(named.indptr, at, side="right")) - 1, int(named.indices[at]), float(named.data[at]))
+                  for at in bad[:1].tolist()]
+    if dense is not None:
+        step = max(1, (1 << 20) // max(1, dense.shape[1]))
+        for start in range(first, last, step):
+            bad = np.argwhere(~np.isfinite(dense[start:min(start + step, last)]))
             if len(bad):
-                at = int(low + bad[0])
-                return int(np.searchsorted(rows.X.indptr, at, side="right")) - 1, int(rows.X.indices[at]), float(rows.X.data[at])
-        else:
-            bad = np.argwhere(~np.isfinite(rows.X[start:stop]))
-            if len(bad):
-                i, j = (int(v) for v in bad[0])
-                return start + i, j, float(rows.X[start + i, j])
-    return None
+                i, j = start + int(bad[0, 0]), int(bad[0, 1])
+                found.append((i, rows.n_features - dense.shape[1] + j, float(dense[i, j])))
+                break
+    return min(found, default=None)
 
 
 def not_finite_entry(rows: Rows, example=None) -> DataError | None:
@@ -411,5 +411,6 @@ def not_finite_entry(rows: Rows, example=None) -> DataError | None:
 
 def refuse_not_finite(rows: Rows) -> None:
     """Refuses NaN and Inf in X: for parts that would not notice, such as kernels, which can make a plain number of an infinite one."""
-    if not (rows.objects or np.isfinite(rows.X.data if rows.sparse else rows.X).all()):
+    parts = [] if rows.objects else [None if rows.sparse_part is None else rows.sparse_part.data, rows.dense_part]
+    if not all(np.isfinite(part).all() for part in parts if part is not None):
         raise not_finite_entry(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, UnusedOption, shortened
+from structperc.core.joined import Joined
 from structperc.core.rows import Rows
 from structperc.core.states import taken
 from structperc.reading import matrices
@@ -12,13 +13,14 @@ from structperc.reading.readers import Reader
 from structperc.reading.row_builder import RowBuilder
 from structperc.reading.templates import Template
 from structperc.reading.tokens import encode_tokens
+from structperc.reading.vectors import Vectors
 from structperc.reading.vocabulary import Vocabulary
 
 MOST_HASHED = 2**40
 
 
 class NamedReader(Reader):
-    """Reads sentences whose tokens have named features; anything else as `Reader` does.
+    """Reads sentences whose tokens have named features, vectors among them; anything else as `Reader` does.
 
     Parameters
     ----------
@@ -36,7 +38,9 @@ class NamedReader(Reader):
     Attributes
     ----------
     n_features : int
-        Columns of the rows; None before `learn`.
+        Columns of the rows; None before `learn`. Those of the vectors stand behind those of the names.
+    vectors : Vectors
+        The names and sizes of the vectors.
     vocabulary : Vocabulary or None
         The names, in the order in which they first occurred; None with n_hashed and with rows of numbers.
 
@@ -54,9 +58,15 @@ class NamedReader(Reader):
     {"shape": ["Aa", "d"]} are "shape:Aa" and "shape:d"; dicts may stand within dicts ("shape:last:d"); a string is a feature with
     the value 1. Features that occur twice in a token are added up, zeros are left out.
 
-    Features that are not in the vocabulary are dropped from later data. The vocabulary is learned once, by `learn`, and takes about 50
-    bytes per name; the rows take 8 bytes per feature (12 when some value is no exact float32). Reading takes 25 to 35 ns per string of
-    a list, 50 per line of a template and 75 per entry of a dict; learning 10 to 15 ns more where most names recur.
+    An array of one dimension is a vector, such as an embedding: {"word": "the", "emb": array} has the features "word:the", "emb[0]",
+    "emb[1]" and so on, ["the", array] has "the", "vector[0]" and so on. Vectors have columns of their own behind those of the names,
+    also with n_hashed, and min_count does not count them. Tokens may lack a vector; where they have it, it has one length. Reading takes
+    0.5 us and a copy per vector.
+
+    Features that are not in the vocabulary are dropped from later data; unknown vectors are refused. The vocabulary is learned once, by
+    `learn`, and takes about 50 bytes per name; the rows take 8 bytes per feature (12 when some value is no exact float32). Reading takes
+    25 to 35 ns per string of a list, 50 per line of a template and 75 per entry of a dict; learning 10 to 15 ns more where most names
+    recur.
 
     Examples
     --------
@@ -84,6 +94,7 @@ class NamedReader(Reader):
     def forget(self):
         """Back to what it was before `learn`."""
         self.named = self.n_features = self.vocabulary = self.n_columns = None
+        self.vectors = Vectors()
 
     def fresh(self):
         component = super().fresh()
@@ -102,14 +113,15 @@ class NamedReader(Reader):
         n_columns = None if self.template is None else self.template.columns_of(X)
         builder = RowBuilder(None, self.n_hashed) if self.n_hashed else RowBuilder(Vocabulary(), learning=True)
         starts = self._encode(X, offsets, builder, n_columns)
-        if builder.used == 0:
+        vectors = Vectors().with_names(builder.vectors)
+        if builder.used == vectors.width == 0:
             raise DataError("no token of X has a feature (zeros do not count), so there is nothing to learn from.")
         if self.min_count > 1:
             builder.drop_rare(self.min_count)
-            if builder.used == 0:
+            if builder.used == vectors.width == 0:
                 raise DataError(f"no feature of X occurs in min_count={self.min_count} tokens; lower min_count.")
-        rows = rows_of(builder, starts)
-        self.named, self.n_columns = True, n_columns
+        rows = rows_of(builder, starts, vectors)
+        self.named, self.n_columns, self.vectors = True, n_columns, vectors
         self.n_features, self.vocabulary = rows.n_features, builder.vocabulary
         return rows
 
@@ -121,8 +133,11 @@ class NamedReader(Reader):
         if self.vocabulary is None:
             self.read(X, offsets)
             return
-        self._encode(as_list(X), offsets, RowBuilder(self.vocabulary, learning=True), self.n_columns)
-        self.n_features = len(self.vocabulary)
+        builder = RowBuilder(self.vocabulary, learning=True)
+        starts = self._encode(as_list(X), offsets, builder, self.n_columns)
+        vectors = self.vectors.with_names(builder.vectors)
+        vectors.table(builder.vectors, starts)
+        self.vectors, self.n_features = vectors, len(self.vocabulary) + vectors.width
 
     def read(self, X, offsets=None) -> Rows:
         """The rows of later data, of the kind that was learned from; features without a column are dropped."""
@@ -136,7 +151,7 @@ class NamedReader(Reader):
         if not named:
             return matrices.read(X, offsets)
         builder = RowBuilder(self.vocabulary, self.n_hashed or 0)
-        return rows_of(builder, self._encode(X, offsets, builder, self.n_columns))
+        return rows_of(builder, self._encode(X, offsets, builder, self.n_columns), self.vectors)
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
         """One sentence alone."""
@@ -148,13 +163,16 @@ class NamedReader(Reader):
             return None
         if not 0 <= j < self.n_features:
             raise IndexError(f"column {j} of {self.n_features}")
+        n_names = self.n_features - self.vectors.width
+        if j >= n_names:
+            return self.vectors.name(j - n_names)
         return f"hash {j}" if self.vocabulary is None else self.vocabulary.name(j)
 
     def state(self):
         """What was learned, a dict of arrays; empty before `learn`."""
         if self.named is None:
             return {}
-        state = {} if self.vocabulary is None else self.vocabulary.state()
+        state = self.vectors.state() | ({} if self.vocabulary is None else self.vocabulary.state())
         state["named"], state["n_features"] = np.array(self.named), np.array(self.n_features, dtype=np.int64)
         if self.n_columns is not None:
             state["n_columns"] = np.array(self.n_columns, dtype=np.int64)
@@ -168,12 +186,14 @@ class NamedReader(Reader):
         named, n_features = taken(state, "named", bool), taken(state, "n_features", np.int64, low=0)
         n_columns = taken(state, "n_columns", np.int64, low=1) if named and self.template is not None else None
         vocabulary = Vocabulary.restored(state) if named and not self.n_hashed else None
-        expected = len(vocabulary) if vocabulary is not None else self.n_hashed if named else n_features
+        vectors = Vectors.restored(state) if named else Vectors()
+        expected = vectors.width + (len(vocabulary) if vocabulary is not None else self.n_hashed) if named else n_features
         if n_features != expected:
             raise DataError(f"the saved reader has {n_features} columns; expected {expected}.")
         if n_columns is not None:
             self.template.check_columns(n_columns)
         self.named, self.n_features, self.vocabulary, self.n_columns = named, n_features, vocabulary, n_columns
+        self.vectors = vectors
 
     def _is_named(self, X):
         return self.template is not None or is_named(X)
@@ -240,10 +260,11 @@ def is_blank(X):
                for sentence in X)
 
 
-def rows_of(builder, starts) -> Rows:
+def rows_of(builder, starts, vectors) -> Rows:
     from scipy.sparse import csr_array
 
+    table = vectors.table(builder.vectors, starts)
     shape = builder.n_rows, builder.n_columns
     csr = csr_array(builder.arrays(), shape=shape)
     csr.has_canonical_format = True     # sorted, without duplicates
-    return Rows(csr, starts)
+    return Rows(Joined(csr, table) if vectors.width else csr, starts)

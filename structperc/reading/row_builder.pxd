@@ -26,6 +26,7 @@ cdef class RowBuilder:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t used               # values written
     cdef readonly Py_ssize_t sentence, token    # where the walk is, for error messages; token -1: at the sentence itself
+    cdef readonly dict vectors                  # of each name the rows that have it and their vectors, two lists
     cdef uint64_t n_hashed
     cdef Text scratch                           # names that had to be composed
     cdef Feature *features                      # of the rows that wait to be written
@@ -47,6 +48,7 @@ cdef class RowBuilder:
     cdef int write_many(self, Py_ssize_t first, Py_ssize_t end) except -1
     cdef int write(self, int64_t column, double value) except -1
     cdef int widen(self) except -1
+    cdef int keep_vector(self, str name, object vector) except -1
     cdef str shown(self, Py_ssize_t column)
 
     cdef inline void push(self, const char *borrowed, size_t at, size_t n, double value) noexcept:

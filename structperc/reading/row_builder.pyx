@@ -11,7 +11,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport qsort
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, shortened
 from structperc.reading.vocabulary cimport LENGTH_BITS, SP_FETCH, Text, Vocabulary
 
 cdef extern from "sort_columns.h" nogil:
@@ -62,6 +62,7 @@ cdef class RowBuilder:
         if (vocabulary is None) == (n_hashed == 0):
             raise ValueError("names get their columns either from a vocabulary or by hashing")
         self.vocabulary, self.n_hashed, self.learning = vocabulary, n_hashed, learning
+        self.vectors = {}
         self.scratch = Text()
         self.token = -1
 
@@ -261,6 +262,18 @@ cdef class RowBuilder:
         values = np.empty(self.n_values)
         values[:self.used] = self.values[:self.used]
         self.values, self.values_at, self.wide_values = values, memory(values), True
+        return 0
+
+    cdef int keep_vector(self, str name, object vector) except -1:
+        """A vector of the row that is being made."""
+        array = vector if type(vector) is np.ndarray else np.asarray(vector)
+        if array.ndim != 1 or array.dtype.kind not in "fiub":
+            raise DataError(f"the vector {name!r} is {shortened(vector)}; expected numbers")
+        found = self.vectors.get(name)
+        if found is None:
+            found = self.vectors[name] = [], []
+        found[0].append(self.n_rows + self.n_waiting)
+        found[1].append(array)
         return 0
 
     cdef str shown(self, Py_ssize_t column):

@@ -15,14 +15,16 @@ from structperc.reading.vocabulary cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, SP_FETCH, Text)
 
 cdef extern from "Python.h":
+    bint PyFloat_Check(object value)
     Py_ssize_t PySequence_Fast_GET_SIZE(object sequence)
     PyObject **PySequence_Fast_ITEMS(object sequence)
 
 cdef enum:
     DEEPEST = 100               # dictionaries within dictionaries
 
-WEIGHTS = "a number, a bool, a string, or a dict, list, tuple, set or frozenset of these"
+WEIGHTS = "a number, a bool, a string, or a dict, list, tuple, set or frozenset of these, or an array of one dimension"
 TOKENS = "a dict of features, or a list, tuple, set or frozenset of strings"
+UNNAMED = "vector"              # what the vector of a list is called
 
 
 def encode_tokens(X, RowBuilder builder):
@@ -91,12 +93,14 @@ cdef int add_sentence(RowBuilder builder, object sentence) except -1:
 
 cdef int add_token(RowBuilder builder, object token) except -1:
     """Writes the row of one token."""
-    if isinstance(token, (list, tuple)):
+    if isinstance(token, (list, tuple)) and only_strings(token):
         push_strings(builder, token)
         return builder.end_row(True)
-    builder.flush()                     # a dict can hold objects whose code runs now, and could change what was borrowed
+    builder.flush()                     # other objects can have code that runs now, and could change what was borrowed
     if isinstance(token, dict):
         push_dict(builder, token, 0, 0, 0)
+    elif isinstance(token, (list, tuple)):
+        push_list(builder, token)
     elif isinstance(token, (set, frozenset)):
         push_prefixed(builder, in_order(token), 0, 0)
     else:
@@ -104,6 +108,27 @@ cdef int add_token(RowBuilder builder, object token) except -1:
         raise DataError(f"the token is {shortened(token)} of type {type(token).__name__}; expected {TOKENS}{hint}")
     builder.end_row(False)
     return builder.flush()
+
+
+cdef bint only_strings(object items) noexcept:
+    """Whether a list or tuple holds nothing else."""
+    cdef PyObject **item = PySequence_Fast_ITEMS(items)
+    cdef Py_ssize_t i
+    for i in range(PySequence_Fast_GET_SIZE(items)):
+        if not PyUnicode_Check(item[i]):
+            return False
+    return True
+
+
+cdef int push_list(RowBuilder builder, object items) except -1:
+    """One feature per string, and perhaps a vector."""
+    vectors = [item for item in items if not isinstance(item, str) and is_vector(item)]
+    if len(vectors) > 1:
+        raise DataError(f"the token has {len(vectors)} vectors; give each a name, in a dict such as {{'a': vector, 'b': vector}}")
+    push_prefixed(builder, [item for item in items if isinstance(item, str) or item is not vectors[0]] if vectors else items, 0, 0)
+    if vectors:
+        builder.keep_vector(UNNAMED, vectors[0])
+    return 0
 
 
 cdef int push_strings(RowBuilder builder, object strings) except -1:
@@ -117,7 +142,7 @@ cdef int push_strings(RowBuilder builder, object strings) except -1:
             builder.push(<const char *> PyUnicode_DATA(items[i]), 0, PyUnicode_GET_LENGTH(items[i]), 1)
         else:
             at = builder.scratch.used
-            builder.scratch.append_string(string_of(<object> items[i]))
+            builder.scratch.append_string(<object> items[i])
             builder.push(NULL, at, builder.scratch.used - at, 1)
     return 0
 
@@ -143,6 +168,9 @@ cdef int push_dict(RowBuilder builder, object token, size_t prefix, size_t n_pre
         elif isinstance(value, (list, tuple, set, frozenset)):
             scratch.append(b":", 1)
             push_prefixed(builder, value if isinstance(value, (list, tuple)) else in_order(value), at, scratch.used - at)
+            continue
+        elif not PyFloat_Check(value) and is_vector(value):
+            builder.keep_vector(PyUnicode_DecodeUTF8(scratch.data + at, scratch.used - at, NULL), value)
             continue
         else:
             weight = number(value, scratch, at)
@@ -171,6 +199,12 @@ cdef inline size_t begin(Text scratch, size_t prefix, size_t n_prefix) except? 0
         scratch.reserve(n_prefix)
         scratch.append(scratch.data + prefix, n_prefix)
     return at
+
+
+cdef bint is_vector(object value) except -1:
+    """Whether it is an array of one dimension, of whatever library."""
+    dimensions = getattr(value, "ndim", None)
+    return type(dimensions) is int and dimensions == 1
 
 
 cdef inline object string_of(object item):

@@ -3,27 +3,32 @@
 import numpy as np
 import pytest
 from reference.layouts import LAYOUTS, stored
-from reference.summation import Row, rows_of, running
+from reference.summation import rows_of, running
 
 from structperc.components import Rows
 from structperc.core import instruction_sets as inner_products
+from structperc.core.joined import Joined
 
 pytestmark = pytest.mark.blas
 
 SETS = inner_products.instruction_sets()
 
 
+JOINED = {"csr32+dense64": ("csr32-int32", "dense64"), "csr64+dense32": ("csr64-int64", "dense32")}     # the last two thirds are dense
+ALL = (*LAYOUTS, *JOINED)
+
+
 def example(rng, d, layout):
     """A row with a few zeros, as the kernels see it and as its twin does."""
     x = rng.normal(size=(1, d)) * 10.0 ** rng.integers(-3, 4, d)
     x[rng.random((1, d)) < 0.3] = 0
-    X = stored(x, layout)
+    X = Joined(*map(stored, np.split(x, [d // 3], axis=1), JOINED[layout])) if layout in JOINED else stored(x, layout)
     return Rows(X).example(0), rows_of(X)[0]
 
 
 def cases(layout):
     """(kernel example, twin, random w of shape (blocks, d)) for d = 0..70; every number of blocks 1..9 in turn."""
-    rng = np.random.default_rng(LAYOUTS.index(layout))
+    rng = np.random.default_rng(ALL.index(layout))
     for d in range(71):
         x, twin = example(rng, d, layout)
         for blocks in range(1, 10) if d in (0, 1, 7, 8, 9, 16, 31) else [1 + d % 9, 1 + (d + 4) % 9]:
@@ -42,25 +47,25 @@ def test_an_unknown_set_is_named():
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ALL)
 def test_dots(layout, name):
     for x, twin, w, _ in cases(layout):
         np.testing.assert_array_equal(inner_products.dots(name, x, w), twin.dots(w))
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ALL)
 def test_dots_with_blocks_side_by_side(layout, name):
     """Weights as (feature, block): one running sum, also for dense rows as soon as there is more than one block."""
     for x, twin, w, _ in cases(layout):
         order = running if len(w) > 1 else twin.add_up
-        expected = Row(twin.columns, twin.values, order).dots(w)
+        expected = twin.in_order(order).dots(w)
         np.testing.assert_array_equal(inner_products.dots(name, x, np.ascontiguousarray(w.T), True), expected)
 
 
 @pytest.mark.parametrize("feature_major", [False, True])
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ALL)
 def test_add(layout, name, feature_major):
     for x, twin, w, rng in cases(layout):
         c = rng.choice([0, 1, -1, 0.37, -2.1], len(w)).astype(float)
@@ -77,16 +82,16 @@ MANY = [10, 11, 12, 13, 23, 24, 25, 47, 48, 49, 50, 63, 64, 65, 97, 128, 130, 20
 
 @pytest.mark.parametrize("feature_major", [False, True])
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ALL)
 def test_many_blocks(layout, name, feature_major):
     """Several registers full of blocks at a time; of an update only the blocks that move, 64 looked at together."""
-    rng = np.random.default_rng(LAYOUTS.index(layout))
+    rng = np.random.default_rng(ALL.index(layout))
     for blocks in MANY:
         x, twin = example(rng, int(rng.integers(1, 30)), layout)
         w = rng.normal(size=(blocks, x.n_features))
         order = running if feature_major else twin.add_up
         found = inner_products.dots(name, x, np.ascontiguousarray(w.T if feature_major else w), feature_major)
-        np.testing.assert_array_equal(found, Row(twin.columns, twin.values, order).dots(w))
+        np.testing.assert_array_equal(found, twin.in_order(order).dots(w))
         for moving in (0, 1, 2, blocks // 2, blocks):
             c = np.zeros(blocks)
             c[rng.permutation(blocks)[:moving]] = rng.normal(size=moving)
@@ -131,13 +136,13 @@ def test_max_plus_where_all_is_forbidden(name):
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ALL)
 def test_squared_norm(layout, name):
     for x, twin, _, _ in cases(layout):
         assert inner_products.squared_norm(name, x) == twin.squared_norm()
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ALL)
 def test_sums_are_right(layout):
     """The twin itself, against exactly rounded sums."""
     import math

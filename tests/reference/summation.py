@@ -6,6 +6,8 @@ running sum of the last d mod 8 products. Sparse rows have one running sum in st
 
 import numpy as np
 
+from structperc.core.joined import Joined
+
 
 def running(products):
     """One running sum over the last axis, from the first product on."""
@@ -39,6 +41,10 @@ class Row:
     def __init__(self, columns, values, add_up):
         self.columns, self.values, self.add_up = columns, np.asarray(values, dtype=np.float64), add_up
 
+    def in_order(self, add_up):
+        """The same row, added up otherwise."""
+        return Row(self.columns, self.values, add_up)
+
     def dots(self, w):
         """w_k . x for each row w_k of w."""
         return self.add_up(w[:, self.columns] * self.values)
@@ -51,8 +57,34 @@ class Row:
         np.add.at(w, self.columns, factor * self.values)
 
 
+class JoinedRow:
+    """A sparse row and the dense one behind it, whose sum is added last; attributes as of `Row`."""
+
+    def __init__(self, named, dense):
+        self.parts, self.add_up = (named, dense), dense.add_up
+        self.columns = np.append(named.columns, dense.columns.start + np.arange(len(dense.values)))
+        self.values = np.append(named.values, dense.values)
+
+    def in_order(self, add_up):
+        return JoinedRow(self.parts[0], self.parts[1].in_order(add_up))
+
+    def dots(self, w):
+        named, dense = (part.dots(w) for part in self.parts)
+        return named + dense
+
+    def squared_norm(self):
+        return sum(part.squared_norm() for part in self.parts)
+
+    def add_to(self, w, factor):
+        for part in self.parts:
+            part.add_to(w, factor)
+
+
 def rows_of(X):
-    """The rows of a dense array or a CSR matrix."""
+    """The rows of a dense array, a CSR matrix or both joined."""
+    if isinstance(X, Joined):
+        behind = [Row(slice(X.sparse.shape[1], None), row.values, row.add_up) for row in rows_of(X.dense)]
+        return [JoinedRow(*parts) for parts in zip(rows_of(X.sparse), behind, strict=True)]
     if isinstance(X, np.ndarray):
         return [Row(slice(None), x, in_lanes) for x in X]
     return [Row(X.indices[a:b], X.data[a:b], running) for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
