@@ -303,7 +303,9 @@ cdef class BlockFeatures(RowPart):
         if rows.offsets is not None:
             return None
         blocks, intercepts = self.split(w)
-        products = rows.X @ blocks.T if rows.dense_part is None else rows.products(np.ascontiguousarray(blocks))      # BLAS has other bits for one row
+        if rows.dense_part is None:
+            return rows.X @ blocks.T + intercepts
+        products = rows.products(np.ascontiguousarray(blocks))      # BLAS has other bits for one row
         return products + intercepts
 
 

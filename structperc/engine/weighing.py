@@ -152,4 +152,4 @@ def mean_square(rows):
     """The mean of ||x||^2 over some of the rows."""
     X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]
     with np.errstate(all="ignore"):
-        return float(np.square(X.data if rows.sparse else X, dtype=float).sum() / X.shape[0])
+        return float(np.square(X.tocsr().data if rows.sparse else X, dtype=float).sum() / X.shape[0])
