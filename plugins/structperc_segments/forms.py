@@ -74,7 +74,7 @@ def from_tags(y, i, n_tokens) -> list:
         if missing:
             found.append((at, at + len(run), None, tag is None or tag[:1] not in ENDING))
         else:
-            wrong = next((tag for tag in run if not isinstance(tag, str)), None)
+            wrong = next((tag for tag in run if not isinstance(tag, str) or not tag), None)
             if wrong is not None:
                 raise DataError(f"y[{i}] has {shortened(wrong)} among its tags; expected text such as 'B-NP', or None for a token of which "
                                 f"nothing is known.")

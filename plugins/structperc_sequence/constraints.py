@@ -8,6 +8,7 @@ import numpy as np
 from structperc.errors import OptionError, shortened
 
 SCHEMES = ("iob1", "iob2", "iobes")
+IOBES = {"O", "B-", "I-", "E-", "S-"}
 EDGE = None                     # the boundary of the sentence, as one side of a pair
 
 
@@ -96,8 +97,9 @@ def scheme(labels, name) -> np.ndarray:
     for label in labels:
         letter, _, kind = label.partition("-") if isinstance(label, str) else ("?", "", "")
         if letter not in (*letters, "O") or (letter == "O") != (label == "O"):
+            hint = " These labels look like 'iobes'." if {str(label)[:2] for label in labels} <= IOBES else ""
             raise OptionError(f"forbidden_transitions={name!r}: the label {shortened(label)} does not belong to it; expected 'O' or one of "
-                              f"the letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'.")
+                              f"the letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'.{hint}")
         parts.append((letter, kind))
     parts.append(("O", ""))                                 # the boundary is as if outside
     return np.array([[fits(name, *one, *other) for other in parts] for one in parts])

@@ -9,8 +9,8 @@ from structperc.components import Structures
 from structperc.pictures import Spans, token_texts
 from structperc.plugin_tools import encode_nested, find_labels, is_listed, is_missing, is_nested, overrides, LabelCodes
 from structperc.core.rows cimport Example, Rows
-from structperc.metrics import token_measures
-from structperc_sequence.constraints import read_constraints
+from structperc.metrics import tag_scheme, token_measures
+from structperc_sequence.constraints import SCHEMES, read_constraints
 from structperc_sequence.solver cimport Viterbi
 
 
@@ -113,13 +113,24 @@ cdef class ChainOutputs(Outputs):
             if wrong is not None:
                 t, rule = wrong
                 raise DataError(f"y[{i}][{t}] is {self.names[codes[t] - 1]!r}, which {rule} under the constraints; "
-                                f"correct it or allow it.")
+                                f"{self.other_scheme(gold) or 'correct it or allow it'}.")
             if allowed is not None:
                 bad = np.flatnonzero((codes > 0) & (allowed[gold.offsets[i] + np.arange(len(codes)), codes - 1] == 0))
                 if len(bad):
                     t = int(bad[0])
                     raise DataError(f"y[{i}][{t}] is {self.names[codes[t] - 1]!r}, which allowed[{i}][{t}] does not name; "
                                     f"correct it or allow it.")
+
+    def other_scheme(self, gold):
+        """Where the constraints are those of a scheme and the labels are written by another one, what to do; or None."""
+        if not isinstance(self.forbidden, str):
+            return None
+        sentences = np.split(gold.values, gold.offsets[1:-1])
+        found = tag_scheme([[self.names[k - 1] if k else None for k in codes] for codes in sentences])
+        if found == self.forbidden or found not in SCHEMES:
+            return None
+        return (f"these labels look like {found!r}, so set forbidden_transitions={found!r}, or write them by structperc.metrics: "
+                f"tags(phrases(labels), len(labels), {self.forbidden!r})")
 
     def check_structure(self, Example x, y):
         n = self.n_tokens(x)
@@ -247,6 +258,10 @@ cdef class ChainOutputs(Outputs):
             return -1
 
 
+INSTEAD = "label that token, or write None where nothing is known of one."
+WHERE_EMPTY = " Where empty text is a label, name all labels with classes=[...]."
+
+
 def has_none(y):
     """Whether a flat list or array of labels leaves some open."""
     return getattr(getattr(y, "dtype", None), "kind", "O") == "O" and any(label is None for label in y)
@@ -256,6 +271,9 @@ def all_labels(y):
     """The distinct labels of y, nested or flat."""
     refuse_no_list(y)
     if not is_nested(y):
+        empty = next((i for i, label in enumerate(y) if isinstance(label, str) and not label), None)
+        if empty is not None:
+            raise DataError(f"y[{empty}] is '', which is no label; {INSTEAD}{WHERE_EMPTY}")
         return [label for label in y if label is not None] if has_none(y) else y
     y = list(y)
     try:
@@ -267,8 +285,7 @@ def all_labels(y):
     if "" in found or any(is_missing(label) for label in found):
         i, j = next((i, j) for i, labels in enumerate(y) for j, label in enumerate(labels)
                     if label is not None and (is_missing(label) or isinstance(label, str) and label == ""))
-        raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; label that token, or write None where nothing is known "
-                        f"of one.{' Where empty text is a label, name all labels with classes=[...].' * (y[i][j] == '')}")
+        raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; {INSTEAD}{WHERE_EMPTY * (y[i][j] == '')}")
     return list(found)
 
 

@@ -12,7 +12,7 @@ from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
 from structperc.core.component import bound, overrides
 from structperc.core.errors import DataError, PluginError
-from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_index, sp_is_dense, sp_start
+from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_end, sp_is_dense, sp_start, sp_touched
 from structperc.core.rows cimport Example
 from structperc.core.states import within
 
@@ -153,8 +153,8 @@ cdef class Features(Component):
         for row in range(self.n_weight_rows - self.on_demand_rows):
             adapt_row(self, p.fixed + row * p.pitch, self.row_width, p, change.fixed + row * change.pitch, sizes)
         if self.on_demand_rows > 0:
-            for q in range(0 if dense else sp_start(&x.block, 0), self.on_demand_rows if dense else sp_start(&x.block, x.block.n_rows)):
-                row = q if dense else sp_index(&x.block, q)
+            for q in range(0 if dense else sp_start(&x.block, 0), self.on_demand_rows if dense else sp_end(&x.block, x.block.n_rows)):
+                row = q if dense else sp_touched(&x.block, x.block.n_rows, q)
                 if change.place[row] > 0:
                     adapt_row(self, p.w + claimed(p, row) * p.pitch, self.row_width, p, change.w + change.place[row] * change.pitch, sizes)
                     change.place[row] = 0
@@ -196,9 +196,8 @@ cdef class Features(Component):
         if sp_is_dense(&x.block):
             memset(p.place, 0, self.on_demand_rows * sizeof(int))
         else:
-            for q in range(sp_start(&x.block, 0), sp_start(&x.block, x.block.n_rows)):
-                p.place[sp_index(&x.block, q)] = 0
-            memset(p.place + x.block.n_features - x.block.n_dense, 0, x.block.n_dense * sizeof(int))
+            for q in range(sp_start(&x.block, 0), sp_end(&x.block, x.block.n_rows)):
+                p.place[sp_touched(&x.block, x.block.n_rows, q)] = 0
         return total
 
     cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:

@@ -107,6 +107,13 @@ SP_INLINE void sp_add_bias(const sp_blocks *b, const double *c, double to_w, dou
     }
 }
 
+/* The columns that rows `first` to `last` - 1 of CSR touch: those of the entries sp_start(x, first) to sp_end(x, last) - 1, dense ones last. */
+SP_INLINE ptrdiff_t sp_end(const sp_rows *x, ptrdiff_t last) { return sp_start(x, last) + x->n_dense; }
+SP_INLINE ptrdiff_t sp_touched(const sp_rows *x, ptrdiff_t last, ptrdiff_t at) {
+    ptrdiff_t behind = at - sp_start(x, last);
+    return behind < 0 ? sp_index(x, at) : x->n_features - x->n_dense + behind;
+}
+
 /* One row alone. */
 SP_INLINE sp_rows sp_row_of(const sp_rows *x, ptrdiff_t row) {
     sp_rows one = *x;

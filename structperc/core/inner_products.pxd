@@ -40,6 +40,8 @@ cdef extern from "inner.h" nogil:
     sp_rows sp_row_of(const sp_rows *x, Py_ssize_t row) noexcept
     Py_ssize_t sp_start(const sp_rows *x, Py_ssize_t row) noexcept
     Py_ssize_t sp_index(const sp_rows *x, Py_ssize_t at) noexcept
+    Py_ssize_t sp_end(const sp_rows *x, Py_ssize_t last) noexcept
+    Py_ssize_t sp_touched(const sp_rows *x, Py_ssize_t last, Py_ssize_t at) noexcept
     Py_ssize_t sp_dense_pitch(const sp_rows *x) noexcept
     bint sp_is_dense(const sp_rows *x) noexcept
     void sp_prefetch_rows(const sp_rows *x) noexcept

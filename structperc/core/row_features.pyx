@@ -5,12 +5,11 @@ Cost: one pass over the values of the rows for four blocks at a time (see inner.
 """
 import numpy as np
 
-from libc.string cimport memset
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, taken
-from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_index, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
-                                             sp_start)
+from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_end, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
+                                             sp_start, sp_touched)
 from structperc.core.rows cimport Example
 from structperc.core.stopping cimport interrupted
 
@@ -98,10 +97,8 @@ cdef class RowPart(Features):
             for j in range(self.n_features):
                 self.hold_column(&b, j, to_w, to_u)
         else:
-            for q in range(sp_start(&x.block, 0), sp_start(&x.block, x.block.n_rows)):
-                self.hold_column(&b, sp_index(&x.block, q), to_w, to_u)
-            for j in range(self.n_features - x.block.n_dense, self.n_features):
-                self.hold_column(&b, j, to_w, to_u)
+            for q in range(sp_start(&x.block, 0), sp_end(&x.block, x.block.n_rows)):
+                self.hold_column(&b, sp_touched(&x.block, x.block.n_rows, q), to_w, to_u)
         if self.intercept:
             for j in range(self.n_blocks):
                 hold(self.bounds, j, self.n_features, b.bias + j, b.average, to_w, to_u)
@@ -139,8 +136,8 @@ cdef class RowPart(Features):
         for t in range(x.block.n_rows):
             if not moves(c + t * width, width):
                 continue
-            for q in range(sp_start(&x.block, t), sp_start(&x.block, t + 1)):
-                feature = sp_index(&x.block, q)
+            for q in range(sp_start(&x.block, t), sp_end(&x.block, t + 1)):
+                feature = sp_touched(&x.block, t + 1, q)
                 if change.place[feature] == 0:
                     continue                                # an earlier row has it too
                 w, d = b.w + SP_CLAIM(&b, feature) * b.feature_step, change.w + change.place[feature] * width
@@ -175,9 +172,8 @@ cdef class RowPart(Features):
         b = self.summed(x, c, &n_placed)
         for t in range(x.block.n_rows):
             if moves(c + t * self.n_blocks, self.n_blocks):
-                for q in range(sp_start(&x.block, t), sp_start(&x.block, t + 1)):
-                    b.place[sp_index(&x.block, q)] = 0
-        memset(b.place + self.n_features - x.block.n_dense, 0, x.block.n_dense * sizeof(int))
+                for q in range(sp_start(&x.block, t), sp_end(&x.block, t + 1)):
+                    b.place[sp_touched(&x.block, t + 1, q)] = 0
         return taken(b.w, n_placed * self.n_blocks)
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:

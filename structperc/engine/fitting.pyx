@@ -139,6 +139,8 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, class
             agreed(classes, model.context.labels, "the earlier calls")
             model.parts.trainer.check_chunks(model.parts)
             rows, context = model.parts.reader.read(X, offsets), model.context
+            if not rows.n_examples:
+                raise DataError("X is empty, so there is nothing to learn from.")
             check_same(context, rows)
             model.make_room(rows)
             if allowed is not None:

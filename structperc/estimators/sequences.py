@@ -32,7 +32,7 @@ class SequenceTagger(LabelledEstimator):
     Sentences come in any of these forms, the same in all methods:
 
     - a list of sentences, each a list of tokens, each a dict of features, a list or set of feature strings, or with `template`
-      a tuple of column strings;
+      a tuple of column strings; a dict value or an entry of a list may be a vector, such as {"word": "the", "emb": array};
     - a list of arrays (T, n_features), dense or CSR, one per sentence;
     - one array or CSR matrix (n_tokens, n_features) and either `lengths`, the tokens of each sentence, or `groups`, the
       sentence of each row; one of them must be given. Then predictions come back as one flat array, one entry per row.
@@ -178,12 +178,15 @@ class SequenceTagger(LabelledEstimator):
         Returns
         -------
         list of lists of labels, or ndarray of shape (n_tokens,) when `lengths` or `groups` was given
+            For numpy the list is an array of lists, as `cross_val_predict` puts them together.
             With k, a list per sentence of up to k lists of labels, best first; fewer when the sentence has no more.
         """
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
         found = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
-        return list(found) if k is not None or data.offsets is None else data.as_given(self._flat(found))
+        if k is not None:
+            return list(found)
+        return Answers(found) if data.offsets is None else data.as_given(self._flat(found))
 
     def predict_marginals(self, X, lengths=None, groups=None, allowed=None):
         """How probable each label of each token is if outputs are drawn with probability proportional to exp(score / `temperature_`).
@@ -348,6 +351,16 @@ class SequenceTagger(LabelledEstimator):
     def _flat(self, sentences):
         """All labels in one array."""
         return np.fromiter(itertools.chain.from_iterable(sentences), dtype=self.classes_.dtype, count=sum(map(len, sentences)))
+
+
+class Answers(list):
+    """The labels of each sentence in a list, which numpy takes for an array of such lists: sentences differ in length."""
+
+    def __array__(self, dtype=None, copy=None):
+        found = np.empty(len(self), dtype=object)
+        for i, labels in enumerate(self):
+            found[i] = labels
+        return found
 
 
 def as_only(sentence) -> list:

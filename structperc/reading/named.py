@@ -144,6 +144,8 @@ class NamedReader(Reader):
         if self.named is None:
             raise DataError("this reader has learned from no data yet; call learn first.")
         X = as_list(X)
+        if isinstance(X, (list, tuple)) and not len(X) and offsets is None:
+            return self._nothing()
         named = self._is_named(X) or (self.named and isinstance(X, (list, tuple)) and is_blank(X))
         if named != self.named:
             now, then = (TOKENS, NUMBERS) if named else (NUMBERS, TOKENS)
@@ -194,6 +196,15 @@ class NamedReader(Reader):
             self.template.check_columns(n_columns)
         self.named, self.n_features, self.vocabulary, self.n_columns = named, n_features, vocabulary, n_columns
         self.vectors = vectors
+
+    def _nothing(self):
+        """The rows of no sentence at all."""
+        starts = np.zeros(1, dtype=np.int64)
+        if not self.named:
+            return Rows(np.zeros((0, self.n_features)), starts)
+        builder = RowBuilder(self.vocabulary, self.n_hashed or 0)
+        encode_tokens([], builder)
+        return rows_of(builder, starts, self.vectors)
 
     def _is_named(self, X):
         return self.template is not None or is_named(X)

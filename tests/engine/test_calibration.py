@@ -161,3 +161,22 @@ def test_checkpoints_keep_the_temperature(tmp_path, scale):
     assert again.temperature_ == whole.temperature_ and np.allclose(again.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
     longer = engine("a", epochs=5).fit(X, y, resume=True)
     assert longer.temperature_ not in (1, whole.temperature_) and len(longer.mistakes_) == 5
+
+
+def embedded(n, seed, word_vectors=np.random.default_rng(7).normal(size=(3, 384)) / 16):
+    """Sentences of vectors of 384 numbers that lie around one for each tag."""
+    random = np.random.default_rng(seed)
+    tags = [random.integers(0, 3, size=6) for _ in range(n)]
+    return [word_vectors[t] + random.normal(size=(6, 384)) / 2.5 for t in tags], [t.tolist() for t in tags]
+
+
+def test_marginals_from_embeddings_are_as_sure_as_they_are_right():
+    X, y = embedded(150, 0)
+    plain, calibrated = (SequenceTagger(random_state=0, calibrate=on).fit(X, y) for on in (False, True))
+
+    X, y = embedded(100, 1)
+    p, sure = (np.concatenate(model.predict_marginals(X)) for model in (calibrated, plain))
+    right = p.argmax(axis=1) == np.concatenate(y)
+    assert 0.7 < right.mean() < 1 and sure.max(axis=1).mean() > right.mean() + 0.03
+    assert abs(p.max(axis=1).mean() - right.mean()) < 0.03
+    assert token_loss(calibrated, X, y) < 0.5 * token_loss(plain, X, y)

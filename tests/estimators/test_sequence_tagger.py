@@ -16,12 +16,13 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine
 from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import SequenceTagger
+from structperc.metrics import phrase_scores
 
 CHUNKS = {"the": "B", "a": "B", "big": "I", "cat": "I", "dog": "I", "she": "B", "sees": "O", "sleeps": "O", ".": "O"}
 LABELS = ["B", "I", "O"]
@@ -777,3 +778,39 @@ def test_tokens_of_a_sentence_may_stand_anywhere():
         np.testing.assert_array_equal(apart.predict_marginals(rows[order], groups=names[order], **mixed), marginals[order])
     assert apart.score(rows[order], labels[order], groups=names[order]) == together.score(rows, labels, groups=names)
     assert apart.score(rows[order], labels[order], groups=names[order]) > 0.8
+
+
+def test_sentences_of_any_length_are_predicted_in_folds():
+    random = np.random.default_rng(0)
+    X = [[{"w": f"{random.integers(5)}"} for _ in range(random.integers(1, 6))] for _ in range(20)]
+    y = [["B-X" if token["w"] > "2" else "O" for token in sentence] for sentence in X]
+    for Z, labels in ((X, y), ([sentence[:1] for sentence in X], [labels[:1] for labels in y])):
+        found = cross_val_predict(SequenceTagger(random_state=0), Z, labels, cv=4)
+        assert found.shape == (20,) and all(type(labels) is list for labels in found)
+        assert list(map(len, found)) == list(map(len, Z)) and phrase_scores(labels, found).f1 > 0.7
+
+
+@pytest.mark.parametrize("form", ["names", "vectors"])
+def test_no_sentences_have_no_labels(form):
+    X = [[["a"], ["b"]], [["b"]]] if form == "names" else [np.eye(2), np.eye(2)[1:]]
+    model = SequenceTagger(random_state=0).fit(X, [["A", "B"], ["B"]])
+    assert model.predict([]) == model.predict([], k=2) == model.predict_marginals([]) == []
+    assert len(model.margins([])) == len(model.engine_.predict([])) == 0
+
+
+@pytest.mark.parametrize("y", [["A", "", "B"], [["A", ""], ["B"]]])
+def test_empty_text_is_no_label(y):
+    with pytest.raises(DataError, match=r"^y\[(0\]\[)?1\] is '', which is no label; label that token, or write None .* name all labels"):
+        Engine("sequence").fit([[["a"], ["b"]], [["b"]]], y)
+
+
+@pytest.mark.parametrize(("scheme", "labels", "message"), [
+    ("iobes", ["B-X", "I-X", "O"], r"y\[0\]\[2\] is 'O', which may not follow 'I-X' under the constraints; these labels look like 'iob2', so set"),
+    ("iob2", ["I-X", "I-X", "B-X"], r"these labels look like 'iob1', so set forbidden_transitions='iob1', or write them by structperc\.metrics: "
+                                    r"tags\(phrases\(labels\), len\(labels\), 'iob2'\)\.$"),
+    ("iob2", ["B-X", "E-X", "S-X", "I-X"], r"the label 'E-X' does not belong to it; .* These labels look like 'iobes'\.$"),
+    ("iob2", ["I-X", "O", "B-X"], r"may not begin a sentence under the constraints; correct it or allow it\.$"),
+])
+def test_labels_of_another_scheme_are_told(scheme, labels, message):
+    with pytest.raises((DataError, OptionError), match=message):
+        SequenceTagger(forbidden_transitions=scheme).fit([[["a"]] * len(labels)], [labels])
