@@ -86,8 +86,8 @@ def report(raw):
     return "\n\n".join([
         f"{raw['data']}: {raw['sentences']:,} sentences with {raw['tokens']:,} tokens, 20 strings and a vector of {COORDINATES} float32 "
         f"each. The vectors are random, one for each word: this is about time and memory alone. {EPOCHS} averaged epochs, CPU seconds of "
-        f"one thread with reading, medians and ranges of {ROUNDS} rounds. Memory is what training adds to the process, and the matrix. The one "
-        f"matrix takes {raw['stacking']:.1f} further seconds to make.",
+        f"one thread with reading, medians and ranges of {ROUNDS} rounds. Memory is what training adds to the process, and the matrix. The "
+        f"one matrix takes {raw['stacking']:.1f} further seconds to make.",
         table(["tokens", *(f"{rule}: fit, s" for rule in RULES), "read alone, s", "memory, MiB"], rows)])
 
 

@@ -125,7 +125,7 @@ cdef class ChainOutputs(Outputs):
         """Where the constraints are those of a scheme and the labels are written by another one, what to do; or None."""
         if not isinstance(self.forbidden, str):
             return None
-        sentences = np.split(gold.values, gold.offsets[1:-1])
+        sentences = np.split(gold.values, gold.offsets[1:len(gold.offsets) - 1])
         found = tag_scheme([[self.names[k - 1] if k else None for k in codes] for codes in sentences])
         if found == self.forbidden or found not in SCHEMES:
             return None

@@ -4,7 +4,7 @@
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
 from structperc.core.access cimport Access, Turn
-from structperc.core.errors import OptionError, PluginError
+from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.core.interrupts import completed
 from structperc.engine import calibration
 from structperc.engine.assembly import agreed, begin, weighed

@@ -56,7 +56,7 @@ class Vectors:
         """
         cdef Py_ssize_t first = 0
         narrow = all(np.can_cast(kind, np.float32) for _, vectors in found.values() for kind in {vector.dtype for vector in vectors})
-        values = np.zeros((int(starts[-1]), self.width), np.float32 if narrow else np.float64)
+        values = np.zeros((int(starts[len(starts) - 1]), self.width), np.float32 if narrow else np.float64)
         for name, (tokens, vectors) in found.items():
             size = self.sizes.get(name)
             if size is None:

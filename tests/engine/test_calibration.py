@@ -163,9 +163,9 @@ def test_checkpoints_keep_the_temperature(tmp_path, scale):
     assert longer.temperature_ not in (1, whole.temperature_) and len(longer.mistakes_) == 5
 
 
-def embedded(n, seed, word_vectors=np.random.default_rng(7).normal(size=(3, 384)) / 16):
+def embedded(n, seed):
     """Sentences of vectors of 384 numbers that lie around one for each tag."""
-    random = np.random.default_rng(seed)
+    word_vectors, random = np.random.default_rng(7).normal(size=(3, 384)) / 16, np.random.default_rng(seed)
     tags = [random.integers(0, 3, size=6) for _ in range(n)]
     return [word_vectors[t] + random.normal(size=(6, 384)) / 2.5 for t in tags], [t.tolist() for t in tags]
 

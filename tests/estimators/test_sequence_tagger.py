@@ -805,9 +805,9 @@ def test_empty_text_is_no_label(y):
 
 
 @pytest.mark.parametrize(("scheme", "labels", "message"), [
-    ("iobes", ["B-X", "I-X", "O"], r"y\[0\]\[2\] is 'O', which may not follow 'I-X' under the constraints; these labels look like 'iob2', so set"),
-    ("iob2", ["I-X", "I-X", "B-X"], r"these labels look like 'iob1', so set forbidden_transitions='iob1', or write them by structperc\.metrics: "
-                                    r"tags\(phrases\(labels\), len\(labels\), 'iob2'\)\.$"),
+    ("iobes", ["B-X", "I-X", "O"], r"y\[0\]\[2\] is 'O', which may not follow 'I-X' under the constraints; these labels look like 'iob2'"),
+    ("iob2", ["I-X", "I-X", "B-X"], r"these labels look like 'iob1', so set forbidden_transitions='iob1', or write them by "
+                                    r"structperc\.metrics: tags\(phrases\(labels\), len\(labels\), 'iob2'\)\.$"),
     ("iob2", ["B-X", "E-X", "S-X", "I-X"], r"the label 'E-X' does not belong to it; .* These labels look like 'iobes'\.$"),
     ("iob2", ["I-X", "O", "B-X"], r"may not begin a sentence under the constraints; correct it or allow it\.$"),
 ])

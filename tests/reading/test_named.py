@@ -262,7 +262,7 @@ def state_of(reader):
     return {key: value.tolist() for key, value in reader.state().items()}
 
 
-@pytest.mark.parametrize("wrong", [[[["a"]], [[None]]], [[{"a": None}]], [], [["the"]], np.array([["x"]]), [[["a"]], 5]])
+@pytest.mark.parametrize("wrong", [[[["a"]], [[None]]], [[{"a": None}]], [["the"]], np.array([["x"]]), [[["a"]], 5]])
 def test_a_failure_changes_nothing(wrong):
     reader, _ = learned(WORDS)
     before, names = state_of(reader), reader.vocabulary
@@ -539,10 +539,11 @@ def test_other_refusals():
     for call in (reader.learn, reader.read):
         with pytest.raises(DataError, match="offsets was given, but X is a list of sentences already; pass one or the other"):
             call(WORDS, offsets=[0, 5])
-        with pytest.raises(DataError, match="X is empty; expected at least one sentence"):
-            call([])
         with pytest.raises(DataError, match=r"X is a generator, which can be read only once; pass list\(X\)"):
             call(sentence for sentence in WORDS)
+    with pytest.raises(DataError, match="X is empty; expected at least one sentence"):
+        reader.learn([])
+    assert reader.read([]).X.shape == (0, reader.n_features)
     with pytest.raises(DataError, match="no token of X has a feature"):
         NamedReader().learn([[], [[]]])
 

@@ -108,7 +108,8 @@ def data():
 
 @pytest.mark.parametrize("options", [
     {}, {"average": True, "shuffle": True}, {"update": "pa1"}, {"update": "log-loss", "step_size": 0.1, "decay": 0.01}, {"scale": True},
-    {"update": "adagrad"}, {"update": "pa2", "n_hashed": 1 << 16}, {"plugins": ["dual-kernel"], "kernel": "rbf"}, {"plugins": ["batch"], "epochs": 5},
+    {"update": "adagrad"}, {"update": "pa2", "n_hashed": 1 << 16},
+    {"plugins": ["dual-kernel"], "kernel": "rbf"}, {"plugins": ["batch"], "epochs": 5},
 ], ids=lambda options: "-".join(map(str, options.values())) or "perceptron")
 def test_answers_are_those_of_the_numbers_spelled_out(options, tmp_path):
     X, plain, y = data()
