@@ -151,7 +151,7 @@ def test_groups_stay_whole(run, rows):
     data.drop(columns="weight").to_csv("groups.csv", index=False)
     whole, _ = compare(run, "latent-ranking", ["groups.csv", "--target", "level", "--group", "day"], ["k=2", "epochs=2"], rows)
     assert whole.n_features_in_ == 3
-    compare(run, "latent-ranking", ["data.svm", "--group", "qid"], ["k=2", "epochs=2"], rows)
+    compare(run, "latent-ranking", ["data.svm", "--group", "qid"], ["k=2", "epochs=2", "relevant=2"], rows)
 
 
 @pytest.mark.parametrize("rows", ROWS)
