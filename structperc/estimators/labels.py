@@ -270,8 +270,10 @@ class PRank(ThresholdEstimator):
         `loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.
     loss_weight : float, default 0.0
         Learn from the rank that maximises score + loss_weight * loss; 0: from the prediction itself.
-    variant : {"structured", "original", "single"}, default "structured"
-        "original" is Crammer and Singer's update, which also counts ties as errors; "single" moves the threshold next to the prediction.
+    variant : {"single", "structured", "original"} or None, default None
+        "single" moves the threshold next to the prediction alone. "structured" moves all thresholds between the right rank and the
+        prediction, "original" (Crammer and Singer's) also those that tie. None: "single", whose errors on 14 small real data sets were 0.97
+        of those of "structured" on average; with `pocket` "structured".
     pocket : bool, "screened" or "runs", default False
         True: of all rankers that the steps make, keep the one of least total cost on the training data. Examples are drawn with
         probability proportional to their largest cost, and an epoch draws as many as there are. A step costs a sum over all rows.
@@ -304,7 +306,7 @@ class PRank(ThresholdEstimator):
 
     update: str = "perceptron"
     loss_weight: float = 0.0
-    variant: str = "structured"
+    variant: object = None
     pocket: object = False
 
     def fit(self, X, y=None, sample_weight=None, costs=None):
@@ -351,7 +353,8 @@ class PRank(ThresholdEstimator):
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _engine(self, **changed):
-        return super()._engine(problem="prank", **changed)
+        variant = ("structured" if self.pocket else "single") if self.variant is None else self.variant
+        return super()._engine(problem="prank", variant=variant, **changed)
 
 
 @declared
@@ -363,11 +366,12 @@ class IntervalPA(ThresholdEstimator):
 
     The defaults of `update` and `C` predicted best on held-out parts of eight small real data sets, cut into five ranks in two ways, half
     of their training rows known as intervals of two or three ranks: a mean absolute error of 0.579 with "exact-pa1" and 0.578 with
-    "exact-pa2", beside 0.588 with "exact-pa". Results hardly change for C from 0.01 to 0.1; far smaller ones need more epochs.
+    "exact-pa2", beside 0.588 with "exact-pa". With exact labels of 14 sets the errors of both are equal on average, and those of
+    "exact-pa2" nowhere worse than mord's on the six largest. Results hardly change for C from 0.01 to 0.1.
 
     Parameters
     ----------
-    update : str, default "exact-pa1"
+    update : str, default "exact-pa2"
         "exact-pa", "exact-pa1", "exact-pa2", or "perceptron".
     C : float or None, default None
         Aggressiveness of "exact-pa1", whose steps move no threshold further, and of "exact-pa2". None: 0.03 and 0.01; other updates
@@ -415,7 +419,7 @@ class IntervalPA(ThresholdEstimator):
 
     _texts: ClassVar[dict] = {"shared": PARAMETERS[PARAMETERS.index("    average :"):], "attributes": ATTRIBUTES + COLUMNS}
 
-    update: str = "exact-pa1"
+    update: str = "exact-pa2"
     C: object = None
     loss_weight: float = 0.0
     unrated: str = "refuse"

@@ -79,7 +79,7 @@ class ScoreCard(WrappedRanker):
     --------
     >>> from structperc.estimators import PRank, ScoreCard
     >>> X = [[20, 0], [30, 1], [40, 0], [50, 1], [60, 0], [70, 1], [80, 0], [85, 1]]
-    >>> card = ScoreCard(PRank(random_state=0), max_points=10, bins=4).fit(X, [1, 1, 1, 2, 2, 3, 3, 3])
+    >>> card = ScoreCard(PRank(variant="structured", random_state=0), max_points=10, bins=4).fit(X, [1, 1, 1, 2, 2, 3, 3, 3])
     >>> print(card)
     column  value             points
     x[0]    below 37.5             0

@@ -168,7 +168,7 @@ def test_every_ranker_can_be_asked_how_sure_it_is(ranker):
 
 def test_an_engine_is_measured_as_it_is():
     X, y = made(300)
-    engine = Engine("prank", epochs=5, average=True).fit(X[:150], y[:150])
+    engine = Engine("prank", variant="single", epochs=5, average=True).fit(X[:150], y[:150])
     model = OrdinalConformal(engine, prefit=True).fit(X[150:], y[150:])
     same = OrdinalConformal(PRank(epochs=5, shuffle=False, scale=False).fit(X[:150], y[:150]), prefit=True).calibrate(X[150:], y[150:])
 

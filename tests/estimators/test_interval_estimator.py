@@ -71,7 +71,7 @@ def test_it_learns_exactly_what_the_engine_learns(diabetes, model):
     X, _, intervals = diabetes
     dropped = ("plugin_options", "verbose", "C", "kernel", "gamma", "degree", "coef0")
     options = {name: value for name, value in model.get_params().items() if name not in dropped}
-    engine = Engine("interval-pa", C=0.03, **options).fit(X, intervals)
+    engine = Engine("interval-pa", C=0.01, **options).fit(X, intervals)
     assert np.array_equal(model.coef_, engine.coef_) and np.array_equal(model.thresholds_, engine.thresholds_)
     assert np.array_equal(model.predict(X), engine.predict(X))
     assert model.mistakes_ == engine.mistakes_ and model.classes_.tolist() == [1, 2, 3, 4, 5]

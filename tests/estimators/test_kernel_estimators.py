@@ -49,6 +49,7 @@ def test_it_learns_what_the_engine_learns_with_the_plugin(make, rings):
     X, y = rings
     model = made(make, kernel="rbf", gamma=0.7, plugin_options={"budget": 40}).fit(X, y)
     own = {name: getattr(model, name) for name in ("update", "loss_weight", "epochs", "average", "shuffle", "random_state")}
+    own |= {"variant": "single"} if make is PRank else {}
     engine = Engine(PROBLEMS[make], plugins=["dual-kernel"], kernel="rbf", gamma=0.7, budget=40, **own).fit(X, y)
     assert np.array_equal(model.atom_scores(X), engine.atom_scores(X))
     assert model.mistakes_ == engine.mistakes_ and model.n_support_ == engine.n_support_ <= 40
