@@ -143,7 +143,8 @@ cdef class Outputs(Component):
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1:
         """Checks a structure that Python code returned and writes it to y, which has room for `max_code_length` integers."""
         cdef Py_ssize_t n = 0
-        answer = self.as_structure(answer, x)
+        if not (self.code_width == 1 and type(answer) is int):
+            answer = self.as_structure(answer, x)
         if self.code_width != 1 and len(answer) > self.max_code_length(x.n_atoms):
             raise PluginError(f"a structure of {len(answer)} integers for example {x.index}; "
                               f"Outputs.max_code_length allows {self.max_code_length(x.n_atoms)}.")
