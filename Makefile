@@ -88,6 +88,7 @@ reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/segments.py $(ARGS)
 	$(BIN)/python benchmarks/log_loss.py $(ARGS)
 	$(BIN)/python benchmarks/embeddings.py $(ARGS)
+	$(BIN)/python benchmarks/updates.py $(ARGS)
 
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist
