@@ -28,8 +28,8 @@ class Facts:
         Rows whose answer is known as an interval, and rows with weight; None where there are no intervals or no weights.
     plain : bool
         Whether a file of columns explains itself to other commands.
-    scale : float
-        The largest standard deviation of a column over the smallest; 1 for sparse data.
+    sample : float64 array
+        The first rows of numbers, without those with gaps; empty for sparse data.
     from_one : bool
         Whether the features of a file with numbers for names are counted from 1, so that column 0 is empty.
     """
@@ -41,7 +41,7 @@ class Facts:
     intervals: int | None = None
     weighted: int | None = None
     plain: bool = False
-    scale: float = 1.0
+    sample: np.ndarray = attrs.field(factory=lambda: np.empty((0, 0)), eq=False)
     from_one: bool = False
 
     @classmethod
@@ -50,7 +50,7 @@ class Facts:
             return cls(table.n_examples, table.file.n_tokens, plain=table.plain)
         return cls(table.n_examples, *table.X.shape, table.offsets is not None,
                    np.count_nonzero(~exact_rows(table.y)) if table.y.ndim == 2 else None,
-                   None if table.weights is None else np.count_nonzero(table.weights), scale=scale_ratio(table.X),
+                   None if table.weights is None else np.count_nonzero(table.weights), sample=sample_of(table.X),
                    from_one=counts_from_one(table.X))
 
     def __add__(self, other):
@@ -59,7 +59,15 @@ class Facts:
 
         return attrs.evolve(self, examples=self.examples + other.examples, rows=self.rows + other.rows,
                             intervals=total(self.intervals, other.intervals), weighted=total(self.weighted, other.weighted),
-                            from_one=self.from_one and other.from_one)
+                            sample=self.sample if len(self.sample) >= SCALE_SAMPLE
+                            else np.concatenate([self.sample, other.sample])[:SCALE_SAMPLE], from_one=self.from_one and other.from_one)
+
+    @property
+    def scale(self) -> float:
+        """The largest standard deviation of a column over the smallest; 1 for sparse data."""
+        spread = self.sample.std(axis=0) if len(self.sample) else self.sample
+        spread = spread[spread > 0]
+        return float(spread.max() / spread.min()) if len(spread) else 1.0
 
     def __str__(self):
         """The rows, in words."""
@@ -78,11 +86,9 @@ def counts_from_one(X) -> bool:
     return issparse(X) and X.shape[1] > 1 and not (X.indices == 0).any()
 
 
-def scale_ratio(X) -> float:
-    """The largest standard deviation of a column over the smallest; 1 for sparse data."""
+def sample_of(X):
+    """The first rows of the columns with numbers, a float64 array; none of sparse data."""
     if not hasattr(X, "to_numpy"):
-        return 1.0
-    spread = X[:SCALE_SAMPLE].select_dtypes("number").to_numpy(dtype=float)
-    spread = spread[np.isfinite(spread).all(axis=1)].std(axis=0) if len(spread) else spread
-    spread = spread[spread > 0]
-    return float(spread.max() / spread.min()) if len(spread) else 1.0
+        return np.empty((0, 0))
+    rows = X[:SCALE_SAMPLE].select_dtypes("number").to_numpy(dtype=float)
+    return rows[np.isfinite(rows).all(axis=1)]
