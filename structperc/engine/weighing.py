@@ -17,7 +17,7 @@ from structperc.core.shuffle import shuffled
 from structperc.engine.options import read_class_weight
 from structperc.reading.matrices import sample_weights
 
-LOOKED_AT = 1000            # rows that say how long rows are
+LOOKED_AT = 200            # rows, for the length of an average one
 
 
 def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndarray:

@@ -158,7 +158,7 @@ def test_groups_stay_whole(run, rows):
 def test_intervals_are_streamed(run, rows):
     level = frame()["level"].astype(str)
     frame().drop(columns=["level", "weight", "day"]).assign(least=level.where(level != "1", ""), most=level).to_csv("i.csv", index=False)
-    compare(run, "interval-pa", ["i.csv", "--target", "least,most"], ["update=exact-pa1", "C=0.1"], rows)
+    compare(run, "interval-pa", ["i.csv", "--target", "least,most", "--classes", "1,2,3"], ["update=exact-pa1", "C=0.1"], rows)
 
 
 # ---- standard input and pipes ----

@@ -842,6 +842,7 @@ ARGUMENTS = ("X", "y", "sample_weight", "lengths", "offsets", "groups", "allowed
              "budget", "n_hashed", "start", "gains", "relevant")
 
 
+@pytest.mark.filterwarnings("ignore::structperc.errors.DataWarning")
 @pytest.mark.parametrize("problem", ["cusum", "interval-pa", "sequence", "latent-ranking"])
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{type(odd).__name__}-{odd!r:.12}".split("\n")[0].split(" at ")[0])
 def test_any_argument_is_taken_or_refused_in_a_sentence(problem, odd):

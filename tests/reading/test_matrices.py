@@ -281,7 +281,7 @@ def test_training_takes_memory_per_example_but_not_per_value(layout):
     size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
     calls = [
         lambda: Engine("cusum", average=True, epochs=2).fit(X, y),
-        lambda: Engine("cusum", update="pa1", epochs=2, shuffle=True).fit(X, y, sample_weight=y, keep_online=True),
+        lambda: Engine("cusum", update="pa1", C=0.01, epochs=2, shuffle=True).fit(X, y, sample_weight=y, keep_online=True),
         lambda: Engine("prank").partial_fit(X, y).partial_fit(X, y),
     ]
     for call in calls:
@@ -371,8 +371,8 @@ def test_arrays_of_a_sparse_matrix_off_their_bytes_are_converted_once():
 def test_weights_and_costs_off_their_bytes_are_read():
     X, y = whole()
     weight, costs = np.arange(50) % 3.0, abs(y[:, None] - np.arange(1.0, 5.0))
-    one = Engine("cusum", loss="costs", update="pa1").fit(X, y, sample_weight=weight, costs=costs)
-    other = Engine("cusum", loss="costs", update="pa1").fit(X, y, sample_weight=misaligned(weight), costs=misaligned(costs))
+    one = Engine("cusum", loss="costs", update="pa1", C=0.01).fit(X, y, sample_weight=weight, costs=costs)
+    other = Engine("cusum", loss="costs", update="pa1", C=0.01).fit(X, y, sample_weight=misaligned(weight), costs=misaligned(costs))
     assert np.array_equal(one.coef_, other.coef_)
 
 
