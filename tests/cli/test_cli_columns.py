@@ -326,7 +326,7 @@ def test_rows_of_numbers_in_groups_are_tokens_too(run):
     (["train.txt", "--format", "conllu", "--target", "upos"], "line 1 has 3 cells ('The DT B-NP'); a token of CoNLL-U has 10"),
     ([*NAMED, "--group", "word"], "train.txt is read as conll, for which --group means nothing; leave it out"),
     ([*NAMED, "--weight", "pos"], "for which --weight means nothing"),
-    ([*NAMED, "--separator", "tab"], "for which --separator means nothing; leave it out, or say --format csv or svmlight or parquet."),
+    ([*NAMED, "--separator", "tab"], "means nothing; leave it out, or say --format csv or svmlight or parquet or arrow."),
     ([*NAMED, "--format", "csv"], "read as csv, for which --columns means nothing; leave it out, or say --format conll or conllu."),
     (["train.svm", "--template", "windows.txt", "--format", "svmlight"], "read as svmlight, for which --template means nothing"),
     ([*NAMED, "--template", "absent.txt"], "absent.txt: No such file or directory."),

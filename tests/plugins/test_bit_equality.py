@@ -110,6 +110,7 @@ def test_losses(name, update, loss):
         assert_same_bits(fitted(problem, X, y, loss=option, fit=given, **options), run)
 
 
+@pytest.mark.filterwarnings("ignore::structperc.errors.WeightWarning")
 @pytest.mark.parametrize("layout", ["dense64", "csr64-int32"])
 @pytest.mark.parametrize(("name", "update", "weights"), [
     ("cusum", "perceptron", [0, 0.3, 1, 2.5]), ("multiclass", "perceptron", [0, 0.3, 1, 2.5]), ("prank", "perceptron", [0, 1]),
