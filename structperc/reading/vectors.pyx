@@ -55,6 +55,7 @@ class Vectors:
             float32 where that holds all values of their types exactly, else float64.
         """
         cdef Py_ssize_t first = 0
+        cdef size_t address
         narrow = all(np.can_cast(kind, np.float32) for _, vectors in found.values() for kind in {vector.dtype for vector in vectors})
         values = np.zeros((int(starts[len(starts) - 1]), self.width), np.float32 if narrow else np.float64)
         for name, (tokens, vectors) in found.items():
@@ -67,10 +68,12 @@ class Vectors:
                     raise DataError(f"{place(token, starts)}: the vector {name!r} has {len(vector)} coordinates; expected {size}.")
         for name, size in self.sizes.items():
             if name in found:
+                address = values.ctypes.data
+                tokens, vectors = found[name]
                 if narrow:
-                    put[float](values, first, size, *found[name])
+                    put[float](<float *> address + first, values.shape[1], size, tokens, vectors)
                 else:
-                    put[double](values, first, size, *found[name])
+                    put[double](<double *> address + first, values.shape[1], size, tokens, vectors)
             first += size
         return values
 
@@ -105,9 +108,9 @@ ctypedef fused value_t:
     double
 
 
-cdef int put(value_t[:, ::1] values, Py_ssize_t first, Py_ssize_t size, list tokens, list vectors) except -1:
-    """Adds vectors to the rows of their tokens, from a column on."""
-    cdef Py_ssize_t i, j
+cdef int put(value_t *values, Py_ssize_t pitch, Py_ssize_t size, list tokens, list vectors) except -1:
+    """Adds vectors to the rows of their tokens, from a column on: `values` points at it in row 0, and `pitch` values lie between rows."""
+    cdef Py_ssize_t i, j, token
     cdef Py_buffer view
     cdef value_t *row
     cdef const float *narrow
@@ -116,7 +119,8 @@ cdef int put(value_t[:, ::1] values, Py_ssize_t first, Py_ssize_t size, list tok
         vector = vectors[i]
         if vector.dtype not in READY or not vector.flags.c_contiguous:
             vector = np.ascontiguousarray(vector, dtype=np.float32 if value_t is float else np.float64)
-        row = &values[tokens[i], first]
+        token = tokens[i]
+        row = values + token * pitch
         PyObject_GetBuffer(vector, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
         if view.itemsize == 4:
             narrow = <const float *> view.buf
