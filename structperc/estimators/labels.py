@@ -52,7 +52,7 @@ class LabelEstimator(LabelledEstimator):
     weighting: str = "visits"
     class_weight: object = None
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, **unknown):
         """Trains from nothing.
 
         Parameters
@@ -62,12 +62,17 @@ class LabelEstimator(LabelledEstimator):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
+        **unknown
+            Refused by name: rows have no groups or lengths.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
+        for name in unknown:
+            raise OptionError(f"{type(self).__name__}.fit takes X, y and sample_weight, but got {name!r}; each row has a label of its own. "
+                              f"SequenceTagger, LatentRanker and StructuredEstimator take groups and lengths.")
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 

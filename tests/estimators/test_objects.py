@@ -221,3 +221,8 @@ def test_lines_wait_and_begin_anew_with_each_training(ranks):
     late = io.StringIO()
     Engine("cusum", epochs=2, plugins=[ProgressLines(delay=60, file=late)]).fit(*ranks)
     assert late.getvalue() == ""
+
+
+def test_rows_have_no_groups():
+    with pytest.raises(OptionError, match="CuSumRank.fit takes X, y and sample_weight, but got 'groups'; each row has a label of its own"):
+        CuSumRank().fit([[1.0], [2.0]], [1, 2], groups=[0, 1])
