@@ -30,19 +30,9 @@ cdef Py_ssize_t gold_width(Outputs outputs):
     return -1 if outputs.partial_gold else outputs.code_width
 
 
-cdef enum:
-    FEW = 64                # atoms, up to here an array is copied by numpy faster than compiled code finds its memory
-
-cdef double few[FEW]
-cdef list COPIES = [None, *(np.asarray(<double[:n]> few).copy for n in range(1, FEW + 1))]
-
-
 cdef copied(const double *at, Py_ssize_t n):
     """n doubles as an ndarray of their own: what Python code gets it may keep."""
     cdef Py_buffer view
-    if 0 < n <= FEW:
-        memcpy(few, at, n * sizeof(double))
-        return COPIES[n]()
     answer = np.empty(n)
     PyObject_GetBuffer(answer, &view, PyBUF_SIMPLE)     # a third of the time that a typed memoryview takes
     memcpy(view.buf, at, n * sizeof(double))
