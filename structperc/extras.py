@@ -22,9 +22,16 @@ def require(module: str, purpose: str, extra: str):
     Raises
     ------
     MissingExtra
+    KeyboardInterrupt
+        Ctrl-C came meanwhile, also where compiled modules turn it into an ImportError of their own.
     """
     try:
         return importlib.import_module(module)
-    except ImportError:
+    except ImportError as error:
+        cause = error
+        while cause is not None:
+            if isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            cause = cause.__context__
         library = module.partition(".")[0].replace("sklearn", "scikit-learn")
         raise MissingExtra(f"{purpose} needs {library}; install structperc[{extra}].") from None

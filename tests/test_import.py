@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import structperc
+from structperc.errors import MissingExtra
+from structperc.extras import require
 
 PACKAGE = Path(structperc.__file__).parent
 BIG = ("sklearn", "scipy", "pandas", "matplotlib", "tqdm")
@@ -55,3 +59,13 @@ def test_what_the_package_offers():
     include = Path(structperc.get_include())
     assert (include / "inner.h").is_file() and (include / "component.pxd").is_file()
     assert (PACKAGE / "py.typed").is_file()
+
+
+def test_ctrl_c_within_the_import_of_a_library_is_not_a_missing_library(tmp_path, monkeypatch):
+    (tmp_path / "half_there.py").write_text("try:\n    raise KeyboardInterrupt\nexcept BaseException:\n    raise ImportError('no array')\n")
+    (tmp_path / "broken_there.py").write_text("raise ImportError('no array')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        require("half_there", "a test", "cli")
+    with pytest.raises(MissingExtra, match=r"a test needs broken_there; install structperc\[cli\]"):
+        require("broken_there", "a test", "cli")
