@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 
+from structperc.cli.terminal import say, with_flags
 from structperc.errors import DataWarning, ScaleWarning, StructPercError
 
 
@@ -26,8 +27,6 @@ def main(argv=None) -> int:
     int
         The exit code.
     """
-    from structperc.cli.terminal import say, with_flags
-
     name, shows_traceback = "structperc", False
     try:
         from structperc.cli.parser import build

@@ -122,12 +122,13 @@ def test_ctrl_c_at_any_line_of_a_command(folder, capsys, command):
 
 
 def test_real_signals(folder):
-    """To processes of their own, at moments after the first sign of life."""
+    """To processes of their own, at moments after the first sign of life, which comes from within the command."""
     table = pd.read_csv("d.csv")
     contrary = table.assign(y=table["y"].to_numpy()[::-1])                  # no epoch is without an update
     pd.concat([table, contrary] * 10_000).to_csv("long.csv", index=False)
     program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-               "from structperc.cli import main; print('ready', flush=True); sys.exit(main())")
+               "from structperc.cli import main, parser; build = parser.build; "
+               "parser.build = lambda: print('ready', flush=True) or build(); sys.exit(main())")
     for delay in (0.1, 0.3, 0.6, 1.0):
         command = [sys.executable, "-c", program, "fit", "cusum", "long.csv", "--target", "y", "--model", "made", "--quiet",
                    "--set", "epochs=99999"]
