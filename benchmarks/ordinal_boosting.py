@@ -9,6 +9,7 @@ import figures
 import numpy as np
 import ordinal_data
 from measuring import shown, table
+from published import BOOSTING as PUBLISHED
 from remembered import Fit
 from reproduce_kernel import mean, standard_error
 from sklearn.base import BaseEstimator
@@ -74,18 +75,6 @@ BASES = {
     "ORStump": Base(ORStump, 1000),
     "PRank": Base(functools.partial(PRank, pocket="screened"), 100, 2000, 100_000),
     "SVOR": Base(SmallestC, 10),
-}
-PUBLISHED = {                           # test and training cost: alone, boosted; nan: not published
-    "ORStump": {"pyrimidines": ((1.91, 1.76), (1.24, 0.02)), "machine": ((1.29, 1.12), (0.84, 0.12)),
-                "boston": ((1.17, 1.05), (0.89, 0.00)), "abalone": ((1.59, 1.53), (1.48, 1.05)), "bank": ((np.nan, 1.98), (1.53, 1.14)),
-                "computer": ((1.20, 1.18), (0.63, 0.50)),
-                "california": ((1.64, 1.62), (1.00, 0.88)), "census": ((1.85, 1.83), (1.25, 1.11))},
-    "PRank": {"pyrimidines": ((1.57, 0.46), (1.42, 0.27)), "machine": ((0.97, 0.88), (0.93, 0.86)), "boston": ((0.91, 0.85), (0.89, 0.83)),
-              "abalone": ((1.48, 1.44), (1.48, 1.44)), "bank": ((1.54, 1.51), (1.50, 1.47)), "computer": ((0.66, 0.66), (0.66, 0.66)),
-              "california": ((1.21, 1.21), (1.21, 1.21)), "census": ((1.60, 1.58), (1.58, 1.56))},
-    "SVOR": {"pyrimidines": ((2.63, 2.44), (1.36, 0.18)), "machine": ((2.62, 2.49), (0.93, 0.36)), "boston": ((2.46, 2.43), (0.80, 0.29)),
-             "abalone": ((2.65, 2.63), (1.53, 0.39)), "bank": ((1.68, 1.63), (1.48, 0.18)), "computer": ((2.51, 2.51), (0.67, 0.35)),
-             "california": ((2.61, 2.61), (1.10, 0.52)), "census": ((2.51, 2.51), (1.25, 0.43))},
 }
 
 

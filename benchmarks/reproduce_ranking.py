@@ -10,6 +10,7 @@ import lightgbm
 import numpy as np
 from matplotlib.figure import Figure
 from measuring import cpu_seconds, median, shown, table
+from published import PRECISION as PAPER
 
 from structperc import Engine
 from structperc.components import LatentUpdate
@@ -19,8 +20,6 @@ from structperc.files.datasets import load_letor_ohsumed
 from structperc.metrics import precision_at_k
 
 PLACES = (1, 3, 5, 10)
-PAPER = {"latent perceptron": (0.5575, 0.5617, 0.5432, 0.487), "latent SVM": (0.680, 0.573, 0.567, 0.494),
-         "Ranking SVM": (0.597, 0.543, 0.532, 0.486)}
 PLAIN, AVERAGED, MEAN, SVM = "latent perceptron", "latent perceptron, averaged", "latent perceptron, mean of five orders", "latent SVM"
 PAIRS, SQUARED_PAIRS, TREES = "Ranking SVM", "Ranking SVM, squared hinge", "LightGBM, lambdarank"
 ORDERS = 5                              # of the queries, over which the averaged weights are averaged again

@@ -63,6 +63,13 @@ def test_it_is_arow(average):
     assert sum(trained.mistakes_) == mistakes
 
 
+def test_variances_are_those_of_the_exact_update_over_diagonals():
+    """ST-9: x = (1, 2), r = 1: 0.5 and 0.2; the diagonal of the full update has 1 - x^2 / (||x||^2 + r), 0.833 and 0.333."""
+    trained, x = engine(C=0.5, classes=[1, 2]).fit([[1.0, 2.0]], [2]), np.array([1.0, 2.0])
+    assert 1 / trained.parts_.weights.precision == pytest.approx([0.5, 0.2, 0.5, 0.2])
+    assert 1 - x**2 / (x @ x + 1) == pytest.approx([5 / 6, 1 / 3])
+
+
 @pytest.mark.parametrize("options", [{}, {"average": True}, {"C": 0.1, "loss_weight": 1.0}])
 @pytest.mark.parametrize("problem", ["multiclass", "cusum"])
 def test_the_battery_is_green(problem, options):

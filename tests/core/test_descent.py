@@ -75,6 +75,7 @@ SURROGATES = {      # of the loss of the prediction, from below and central
 @pytest.mark.parametrize("update", SURROGATES)
 @pytest.mark.parametrize("problem", SEARCHED)
 def test_a_direct_step_is_the_gradient_of_a_finite_difference_around_the_loss(problem, update):
+    """ST-10: the sign of either direction."""
     case = Totals(problem, 2)
     direction = np.random.default_rng(3).normal(size=len(case.w))
     slopes = case.derivative(SURROGATES[update], direction)

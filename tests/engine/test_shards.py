@@ -41,6 +41,7 @@ def weights_of(engine):
 @pytest.mark.parametrize("case", range(len(PROBLEMS)))
 @pytest.mark.parametrize("average", [False, True])
 def test_mixtures_are_those_of_the_formula(case, average):
+    """ST-11: the average counts every visited weight vector once."""
     problem, data, y, options = PROBLEMS[case]
     engine = trained(problem, data, y, n_shards=3, n_jobs=2, epochs=3, average=average, **options)
     w, mean = mixed(problem, data, y, 3, 3, **options)
@@ -57,6 +58,7 @@ def test_threads_change_no_bit(n_shards, n_jobs, average, shuffle, problem):
 
 
 def test_one_shard_is_serial_training():
+    """ST-11: bit for bit."""
     serial, one = (trained("cusum", X, Y, average=True, shuffle=True, random_state=1, epochs=4, **options)
                    for options in ({}, {"n_shards": 1, "n_jobs": 2}))
     assert np.array_equal(weights_of(serial), weights_of(one))

@@ -606,6 +606,7 @@ def latent_examples(engine, X, y, offsets=None):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("C", [0.1, 2.0])
 def test_the_latent_objective_never_rises_and_ends_where_it_says(seed, C):
+    """LV-5: C multiplies both maxima."""
     X, y = bags(seed, n=10)
     engine = Engine(Bags(), C=C, **TIGHT | {"trainer": "cccp", "tolerance": 1e-6}).fit(X, y)
     examples = latent_examples(engine, X, y)

@@ -61,6 +61,7 @@ def test_every_number_of_ranks_is_searched_alike(n_ranks):
 
 
 def test_independent_cuts_would_claim_too_little():
+    """LL-9: two points, the costs (1, 1, 0) and (0, 1, 1): 1, where independent cuts claim 0."""
     stump, ranks = SortedColumns(np.array([[0.0], [1.0]])).search(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]))
 
     assert stump.cost == 0 and stump.direction == -1 and ranks.tolist() == [3, 1]
@@ -113,6 +114,7 @@ def test_costs_that_cannot_be_added_are_refused():
 
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=5), st.data(), st.fractions(0, 3))
 def test_costs_are_reweighed_as_published(steps, data, growth):
+    """LL-8: with the slips put right."""
     n_ranks = len(steps) + 1
     y, r = data.draw(st.integers(1, n_ranks)), data.draw(st.integers(1, n_ranks))
     c = [sum(steps[min(k, y) - 1:max(k, y) - 1]) for k in range(1, n_ranks + 1)]
@@ -222,24 +224,28 @@ def boosted(*answers, y=(1, 2, 3), costs=None):
 
 
 def test_a_ranker_without_errors_is_the_ensemble_alone():
+    """LL-7: its vote would be infinite."""
     rounds, answers = boosted([1, 2, 2], [1, 2, 3])
 
     assert rounds == [("given", 1 / 6, False), ("given", 0.0, True)] and answers == [1, 2, 3]
 
 
 def test_a_ranker_with_an_error_of_a_half_ends_the_rounds():
+    """LL-7: its vote is 0, and it would come again."""
     rounds, answers = boosted([1, 2, 2], [1, 2, 2])
 
     assert rounds == [("given", 1 / 6, False), None] and answers == [1, 2, 2]
 
 
 def test_the_best_constant_stands_in_where_no_ranker_is_better_than_chance():
+    """LL-7: the printed rule would answer the highest rank."""
     rounds, answers = boosted([3, 2, 1])
 
     assert rounds == [("always 2", 1 / 3, True)] and answers == [2, 2, 2]
 
 
 def test_without_costs_there_is_nothing_to_learn():
+    """LL-7: the relative error would be 0 / 0."""
     rounds, answers = boosted(costs=np.zeros((3, 3)))
 
     assert rounds == [("always 1", 0.0, True)] and answers == [1, 1, 1]

@@ -51,6 +51,7 @@ def test_the_ranks_of_a_rankers_answers_are_the_rankers(n_ranks, data):
 
 @pytest.mark.parametrize("n_ranks", [2, 3, 4, 5])
 def test_binary_errors_bound_the_cost_of_the_rank_for_convex_costs_or_falling_answers(n_ranks):
+    """LL-5: convex from 2 to K - 1."""
     falling = [list(a) for a in product([1, -1], repeat=n_ranks - 1) if sorted(a, reverse=True) == list(a)]
     for steps in product(range(3), repeat=n_ranks - 1):
         for y in range(1, n_ranks + 1):
@@ -63,6 +64,7 @@ def test_binary_errors_bound_the_cost_of_the_rank_for_convex_costs_or_falling_an
 
 
 def test_without_convexity_the_binary_error_is_no_bound():
+    """LL-5: K = 3, y = 1, c = (0, 1, 1), g = (-1, +1)."""
     z, weights = reduce_costs([1], np.array([[0, 1, 1]]))
     g = np.array([[-1, 1]])
 
@@ -70,12 +72,14 @@ def test_without_convexity_the_binary_error_is_no_bound():
 
 
 def test_the_published_counterexample_of_the_reverse_reduction():
+    """LL-1: y = 3 and the weights 4, 2 are the costs 3, 1, 0; the printed indicator gives 1, 0, 0."""
     y, costs = reverse_costs([[1, 1]], [[4, 2]])
 
     assert y.tolist() == [3] and costs.tolist() == [[3.0, 1.0, 0.0]]
 
 
 def test_a_score_of_zero_goes_up():
+    """LL-6: as in (6)."""
     assert ranks_of_answers([[0.0, -1e-300], [-0.0, 0.0], [1.0, -1.0]]).tolist() == [2, 3, 2]
 
 

@@ -33,6 +33,7 @@ def routes(n, seed=0, degree=1):
 
 
 def test_the_structured_hinge_is_half_of_spo_plus():
+    """ST-8: with half the regret as its loss."""
     X, y, costs = routes(30)
     engine = Engine("path", epochs=1, **OPTIONS).fit(X, y, costs=costs)
     rows, parts, random = engine.read(X), engine.parts_, np.random.default_rng(1)
@@ -49,6 +50,7 @@ def test_the_structured_hinge_is_half_of_spo_plus():
 
 
 def test_two_decisions_worked_by_hand():
+    """ST-8: c = (1, 3); a tie counts as the worst of its optima."""
     def best(scores):
         return [int(scores[1] > scores[0])]
 

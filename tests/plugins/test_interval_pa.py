@@ -276,7 +276,7 @@ def test_examples_of_many_rows_are_refused():
     ([-1, 0, 0], 1, 1, 2, 2, dict(start="empty", clipped=False, both_sides_again=False), -4 / 3, -1.25),
 ])
 def test_counterexamples_to_the_support_class_algorithm(theta, f, s, low, high, reading, printed, exact):
-    """Three readings of the pseudo-code, each of which misses the projection; the engine finds it."""
+    """IL-1: Three readings of the pseudo-code, each of which misses the projection; the engine finds it."""
     theta = np.array(theta, dtype=float)
     assert intervals.support_class_root(theta, f, s, low, high, **reading).a == pytest.approx(printed, rel=1e-14)
     assert intervals.greedy_root(theta, f, s, low, high) == pytest.approx(exact, rel=1e-14)
@@ -310,7 +310,7 @@ def random_trials(n):
     (dict(start="positive", clipped=False, both_sides_again=False), False, False),
 ], ids=str)
 def test_how_often_readings_of_the_support_class_algorithm_are_the_projection(reading, exact, ordered):
-    """Only with deficits below 0 kept, sets that start without such members and both sides looked at again.
+    """IL-1: Only with deficits below 0 kept, sets that start without such members and both sides looked at again.
 
     The reading that fits the words best (both neighbours of the interval at the start, deficits clipped) keeps the order, but its step is
     longer than that of the projection wherever it is another.
@@ -330,7 +330,7 @@ def test_how_often_readings_of_the_support_class_algorithm_are_the_projection(re
 
 
 def test_how_often_the_published_iteration_of_pa1_settles():
-    """Where it settles it is the projection; where the slope is too steep it does not: K = 2, x = 1, C = 10 goes 1, 0, 1, 0, ..."""
+    """IL-2: Where it settles it is the projection; where the slope is too steep it does not: K = 2, x = 1, C = 10 goes 1, 0, 1, 0, ..."""
     assert intervals.iterated_root(np.zeros(1), 0.0, 1.0, 2, 2, C=10.0) is None
     assert intervals.swept_root(np.zeros(1), np.ones(1), 1.0, 1.0, "exact-pa1", 10.0) == 0.5
     n, unsettled = 600, 0

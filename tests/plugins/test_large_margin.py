@@ -392,7 +392,7 @@ def test_the_mean_counts_the_optimum_for_each_of_its_examples(Xy):
 
 
 def test_disordered_thresholds_answer_only_on_request():
-    """Math 3.3: five points, C = 0.1."""
+    """SL-7: Math 3.3: five points, C = 0.1."""
     X, y = np.arange(5.0)[:, None], [1, 1, 2, 3, 3]
     refused = engine("fixed-margin", C=0.1, tolerance=1e-8).fit(X, y)
 

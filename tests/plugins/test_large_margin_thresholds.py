@@ -136,7 +136,7 @@ def test_a_class_with_fewer_than_two_over_C_members_has_no_slab():
 
 
 def test_fixed_margin_comes_out_disordered_and_pooling_orders_it():
-    """x = 0, 1 | 2 | 3, 4 at C = 0.1 and w = 0.2: b_1 in [1, 1.2], b_2 in [-0.4, -0.2] (3.3)."""
+    """SL-7: x = 0, 1 | 2 | 3, 4 at C = 0.1 and w = 0.2: b_1 in [1, 1.2], b_2 in [-0.4, -0.2] (3.3)."""
     y, x = [1, 1, 2, 3, 3], np.arange(5.0)
     free = thresholds(ranked(y, 0.1), 0.2 * x)
     assert free.lower.tolist() == pytest.approx([1, -0.4]) and free.upper.tolist() == pytest.approx([1.2, -0.2])

@@ -289,7 +289,7 @@ def separable(seed):
 @pytest.mark.parametrize("augment", [0.0, 1.0])
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
 def test_mistake_bounds_on_separable_queries(k, augment, ratios):
-    """sum of losses <= (D^2 + 2 augment) ||u||^2, whatever k and however long it trains, so an epoch without update must come."""
+    """LV-1: sum of losses <= (D^2 + 2 augment) ||u||^2, whatever k and however long it trains, so an epoch without update must come."""
     for seed in range(6):
         X, y, u, D = separable(seed)
         engine, ledger = recorded(X, y, k=k, loss_weight=augment, epochs=100_000)

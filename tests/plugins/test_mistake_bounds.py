@@ -99,7 +99,7 @@ def test_cusum_with_its_teacher(update, ratios):
 
 @pytest.mark.parametrize("variant", ["structured", "original"])
 def test_prank_with_its_teacher(variant, ratios):
-    """sum |y - y^| <= ((r - 1) R^2 + 1) ||(u, b)||^2 for both variants."""
+    """CS-9: sum |y - y^| <= ((r - 1) R^2 + 1) ||(u, b)||^2 for both variants."""
     for seed in range(SETS):
         Z, y, longest, u, b = taught_ranks(seed)
         engine = Engine("prank", variant=variant, classes=RANKS, epochs=100_000).fit(Z, y)

@@ -164,6 +164,7 @@ def test_costs_are_learned_and_never_negative(options, layout):
 
 
 def test_what_may_make_a_cost_negative_is_refused():
+    """ST-7: features below 0, a loss that pays for wrong arcs, kernels."""
     X, y = trips(5)
     X[3][2, 3] = -0.25
     row = sum(map(len, X[:3])) + 2

@@ -35,6 +35,7 @@ def test_original_variant_is_crammer_and_singers(layout):
 
 
 def test_smallest_difference_of_the_variants():
+    """CS-9: z = 1, y = 2, three ranks: u = 0, b = (-1, 1) and u = -1, b = (0, 1)."""
     original = prank(3, variant="original").fit([[1.0]], [2])
     structured = prank(3).fit([[1.0]], [2])
     assert (original.coef_.tolist(), original.thresholds_.tolist()) == ([0.0], [-1.0, 1.0])
@@ -43,7 +44,7 @@ def test_smallest_difference_of_the_variants():
 
 @given(small_sets(5))
 def test_variants_differ_exactly_at_ties_below_both_ranks(small):
-    """From the same state the two steps differ if and only if f = b_k for some k below the gold and the predicted rank."""
+    """CS-9: From the same state the two steps differ if and only if f = b_k for some k below the gold and the predicted rank."""
     X, y, r = small
     original = prank(r, variant="original")
     w, b = np.zeros(X.shape[1]), np.zeros(r - 1)
@@ -105,7 +106,7 @@ def test_thresholds_stay_ordered_on_real_inputs():
 
 
 def test_a_prediction_counts_the_thresholds_reached():
-    """Also those that are reached exactly."""
+    """SL-9: Also those that are reached exactly."""
     X, y = whole(np.random.default_rng(2), 60, 3, 5)
     engine = prank(5, epochs=2).fit(X, y)
     f = X @ engine.coef_

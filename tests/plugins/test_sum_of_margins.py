@@ -141,6 +141,15 @@ def test_planes_that_meet_have_more_errors_than_was_printed():
     assert (f[:3] > a + 1e-9).sum() + (f[3:6] < b - 1e-9).sum() == 2
 
 
+def test_the_sums_of_multipliers_differ_by_those_of_planes_that_meet():
+    """SL-8: sum lambda = (K - 1) + sum psi - sum eta: 2 + 0 - 0.1; printed is + sum eta."""
+    chain = form_of([1] * 4 + [2] * 2 + [3] * 4).chain(0.9)
+    mu = maximise_margins(chain, LinearSpace(Rows(np.array([[0.0], [1], [2], [3], [10], [11], [20], [21], [22], [23]]))), 1e-10).mu
+    arcs = np.cumsum(np.bincount(chain.node, chain.sign * mu, 4) - chain.offset)       # psi_1, eta_1, psi_2, and 0
+    assert arcs == pytest.approx([0, 0.1, 0, 0], abs=1e-9)
+    assert mu[chain.sign > 0].sum() == pytest.approx(2 + arcs[0] + arcs[2] - arcs[1])
+
+
 @pytest.mark.parametrize(("C", "value"), [(0.5, -0.683), (1, -0.661382), (1.5, -0.661382), (2, -0.661382)])
 def test_no_error_is_left_beyond_C_of_1(C, value):
     """SL-6: x = 0, 2 | 1, 3 with the kernel exp(-(x - x')^2)."""

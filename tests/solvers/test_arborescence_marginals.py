@@ -37,7 +37,7 @@ def test_enumeration(one_root):
 
 @pytest.mark.parametrize("gap", [36, 40, 300, 1e5])
 def test_confident_scores(gap):
-    """Two words that like each other: the determinant has lost all digits at 40."""
+    """ST-3: Two words that like each other: the determinant has lost all digits at 40."""
     scores = np.zeros((3, 3))
     scores[0] = -gap
     log_z, arcs = arborescence_marginals(scores)

@@ -55,7 +55,7 @@ def test_the_slow_twin_gives_the_same_heads_among_equals_too(one_root):
 
 
 def test_roots_where_they_are_one_too_many():
-    """The example that has three different answers: several roots, one root, and the third best tree."""
+    """ST-1: The example that has three different answers: several roots, one root, and the third best tree."""
     scores = np.array([[0, 9, 8, 0], [0, 0, 4, 3], [0, 5, 0, 6], [0, 1, 2, 0]], dtype=float)
     assert max_arborescence(scores)[0].tolist() == [0, 0, 2] and max_arborescence(scores)[1] == 23
     assert max_arborescence(scores, one_root=True)[0].tolist() == [0, 1, 2] and max_arborescence(scores, one_root=True)[1] == 19
@@ -65,6 +65,7 @@ def test_roots_where_they_are_one_too_many():
 
 
 def test_a_root_penalty_would_round_the_scores_away():
+    """ST-1: after a penalty of 2^58 the root scores 3 and 0.5 are equal."""
     scores = np.array([[0, 3, 0.5], [0, 0, 1], [0, 1, 0]])
     assert max_arborescence(scores, one_root=True)[0].tolist() == [0, 1]
     rounded = scores.copy()
@@ -200,6 +201,7 @@ def test_large_sentences():
 
 @pytest.mark.parametrize("one_root", [False, True])
 def test_the_best_few_of_all_trees(one_root):
+    """ST-2: parallel arcs of contracted cycles count."""
     random = np.random.default_rng(9)
     for i in range(250):
         n = int(random.integers(1, 5))
@@ -234,7 +236,7 @@ def test_refused_k(k):
 
 
 def test_pruning_a_root_by_its_best_arc_is_another_problem():
-    """The best root arc of the unconstrained tree, kept, often misses the best tree with one root."""
+    """ST-1: The best root arc of the unconstrained tree, kept, often misses the best tree with one root."""
     random = np.random.default_rng(10)
     worse = tried = 0
     for _ in range(300):

@@ -53,7 +53,7 @@ def test_the_best_of_all_clusterings_is_found_and_bounded(whole, few, monkeypatc
 
 
 def test_a_fractional_program_is_refined(monkeypatch):
-    """The fractional example: a centre joined to three items that repel each other."""
+    """ST-12: The fractional example: a centre joined to three items that repel each other."""
     monkeypatch.setattr(clusters, "FEW", 0)
     star = np.array([[0, 1, 1, 1], [1, 0, -1, -1], [1, -1, 0, -1], [1, -1, -1, 0]])
     found = max_clusters(star)

@@ -128,6 +128,7 @@ def test_no_words():
 
 
 def test_several_roots_are_common_without_the_constraint():
+    """ST-4: more than a fifth of the optima over five words."""
     random = np.random.default_rng(3)
     several = sum((projective_tree(random.normal(size=(6, 6)))[0] == 0).sum() > 1 for _ in range(300))
     assert several > 60
