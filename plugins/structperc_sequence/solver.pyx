@@ -355,6 +355,12 @@ cdef class Viterbi(Argmax):
     def max_marginals(self, scores, Example x):
         return Problem(self, scores, x).totals(self.largest, lambda totals, axis: totals, np.maximum, -np.inf)
 
+    def chain_of(self, scores, Example x):
+        cdef Problem problem = Problem(self, scores, x)
+        cdef Py_ssize_t L = self.n_tags
+        return (problem.part(problem.chain.tokens, problem.chain.n_tokens), problem.part(problem.chain.transitions, L),
+                problem.edge(problem.chain.start), problem.edge(problem.chain.end))
+
     cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best, bint known):
         """The error of a sentence whose best score is not finite."""
         cdef bint restricted = known or self.constrained or (x.source is not None and x.source.allowed_at != NULL)
@@ -396,6 +402,10 @@ cdef class Problem:
             self.solver.argmax(self.s, self.x)      # says what is wrong
             raise too_large(self.x)
         return np.asarray(found)
+
+    cdef edge(self, const double *at):
+        """The scores of first or last labels, 0 where there are none."""
+        return np.zeros(self.chain.n_labels) if at == NULL else self.part(at, 1)[0]
 
     cdef part(self, const double *at, Py_ssize_t n_rows):
         return np.array(<const double[:n_rows, :self.chain.n_labels]> at)

@@ -96,7 +96,9 @@ EXPORT = """\
 example:
   structperc export wine.model wine.c                             wine_predict(x) in C99, without libraries
 
-One label for each row of numbers can be exported, if scores are linear in them: ranks and classes without kernels.
+  structperc export chunks.model chunks.js                        chunks.predict(sentence) in JavaScript
+
+Labels of rows and of the tokens of sentences can be exported, if scores are linear: ranks, classes and taggers without kernels.
 """
 PREDICT = """\
 examples:

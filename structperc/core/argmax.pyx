@@ -201,6 +201,18 @@ cdef class Argmax(Component):
         """The score of the best structure that contains each atom, an array; -inf where none does; None as in `k_best`."""
         return None
 
+    def chain_of(self, scores, Example x):
+        """Of solvers of chains, whose structures are a label for each row of x, what they sum up; None: no chain. Exports ask for it.
+
+        Ties go to the lowest label of the last row, then of the row before it, and so on.
+
+        Returns
+        -------
+        (rows, transitions, start, end) or None
+            Scores of labels, shape (n_rows, L), of label pairs, (L, L), of the first and of the last label, (L,); -inf: forbidden.
+        """
+        return None
+
 
 cdef Argmax PLAIN = Argmax()        # whose methods a subclass replaces
 

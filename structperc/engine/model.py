@@ -124,7 +124,10 @@ class Model:
     def read(self, X, offsets=None, allowed=None):
         """Rows like those of the training, to predict from."""
         self.parts.trainer.check_answers()
-        rows = self.parts.reader.read(X, offsets)
+        return self.prepared(self.parts.reader.read(X, offsets), allowed)
+
+    def prepared(self, rows, allowed=None):
+        """What the reader has read, to predict from."""
         check_same(self.context, rows)
         self.parts.features.check_rows(rows)
         self.restrict(rows, allowed)

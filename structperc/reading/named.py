@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, UnusedOption, shortened
+from structperc.core.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.core.joined import Joined
 from structperc.core.rows import Rows
 from structperc.core.states import taken
 from structperc.reading import matrices
-from structperc.reading.readers import Reader
+from structperc.reading.readers import Naming, Reader
 from structperc.reading.row_builder import RowBuilder
 from structperc.reading.templates import Template
 from structperc.reading.tokens import encode_tokens
@@ -169,6 +169,16 @@ class NamedReader(Reader):
         if j >= n_names:
             return self.vectors.name(j - n_names)
         return f"hash {j}" if self.vocabulary is None else self.vocabulary.name(j)
+
+    def naming(self):
+        if not self.named:
+            return None
+        if self.vocabulary is None:
+            raise PluginError(f"n_hashed={self.n_hashed} hashes the names of features; leave it out for a vocabulary.")
+        if self.vectors.width:
+            raise PluginError(f"The tokens have vectors ({', '.join(map(repr, self.vectors.sizes))}) beside their names.")
+        names = self.vocabulary.names()
+        return Naming(names) if self.template is None else Naming(names, self.template.lines, self.n_columns)
 
     def state(self):
         """What was learned, a dict of arrays; empty before `learn`."""

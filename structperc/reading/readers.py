@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 
 from structperc.core.component import Component
 from structperc.core.rows import Rows
 from structperc.reading import matrices
+
+
+@attrs.frozen
+class Naming:
+    """How tokens of text become columns.
+
+    Attributes
+    ----------
+    names : list of str
+        The feature of each column.
+    lines : tuple or None
+        Of a template: for each line its pieces, text or (offset, column) of a macro. None: tokens are lists or dicts of features.
+    n_columns : int
+        Of a template: how many strings a token has.
+    """
+
+    names: list
+    lines: tuple | None = None
+    n_columns: int = 0
 
 
 class Reader(Component):
@@ -58,4 +78,8 @@ class Reader(Component):
 
     def feature_name(self, j) -> str | None:
         """The name that this reader has given to column j, or None."""
+        return None
+
+    def naming(self) -> Naming | None:
+        """How tokens of text become columns, for exports; None where X has rows of numbers."""
         return None

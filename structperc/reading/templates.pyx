@@ -10,6 +10,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.ref cimport PyObject
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.reading.row_builder cimport RowBuilder
@@ -93,6 +94,19 @@ cdef class Template:
 
     def __reduce__(self):
         return Template, (self.text, self.columns)
+
+    @property
+    def lines(self):
+        """The pieces of each line: text, or (offset, column) of a macro."""
+        lines, pieces = [], []
+        for i in range(self.n_pieces):
+            piece = self.pieces[i]
+            pieces.append((piece.offset, piece.column) if piece.column >= 0
+                          else PyUnicode_DecodeUTF8(self.literals.data + piece.at, piece.n, NULL))
+            if piece.last:
+                lines.append(tuple(pieces))
+                pieces = []
+        return tuple(lines)
 
     def columns_of(self, X):
         """How many columns the tokens of X have: as many as are named, or else as the first token has."""

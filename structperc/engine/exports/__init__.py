@@ -1,6 +1,7 @@
 """Trained models as programs and data of other languages: one file, without structperc.
 
-A format is a module here with a function `written(model, name)`, which gives the content of the file for a `LinearLabels`.
+What a model comes down to is one of two forms, `LinearLabels` and `LinearChain`, each in a folder of its own. A format is a module there
+with a function `written(model, name)`, which gives the content of the file.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-from structperc.core.errors import OptionError
-from structperc.engine.exports.linear import LinearLabels, linear_labels
+from structperc.core.errors import OptionError, PluginError, StructPercError
+from structperc.engine.exports.chains import LinearChain, linear_chain
+from structperc.engine.exports.labels import LinearLabels, linear_labels
 from structperc.engine.writing import replace_file
 
-__all__ = ["ENDINGS", "FORMATS", "LinearLabels", "export", "linear_labels"]
+__all__ = ["ENDINGS", "FORMATS", "LinearChain", "LinearLabels", "described", "export", "linear_chain", "linear_labels"]
 
 FORMATS = {"numpy": "numpy_module", "c": "c_source", "js": "javascript", "onnx": "onnx_graph", "safetensors": "safetensors"}
 ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensors": "safetensors"}
@@ -26,9 +28,26 @@ def export(engine, path, to) -> None:
     """Writes a model as a file of another language; see `Engine.export`."""
     if to not in FORMATS:
         raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.")
-    model = linear_labels(engine)
-    content = import_module(f"{__name__}.{FORMATS[to]}").written(model, identifier(Path(path).stem))
+    model = described(engine)
+    content = import_module(f"{type(model).__module__}.{FORMATS[to]}").written(model, identifier(Path(path).stem))
     replace_file(path, lambda file: file.write(content))
+
+
+def described(engine) -> LinearLabels | LinearChain:
+    """What a trained model comes down to, found by asking it, so that any problem of these forms qualifies, whoever wrote it.
+
+    Raises
+    ------
+    PluginError
+        The model has neither form.
+    """
+    engine.model_.parts.trainer.check_answers()
+    try:
+        found = linear_chain(engine)
+        return linear_labels(engine) if found is None else found
+    except StructPercError as error:
+        raise PluginError(f"this model of {engine.problem} cannot be exported: exports hold one label for each row or token, alone or in a "
+                          f"chain, by scores that are linear in numbers or named features. {error}") from None
 
 
 def identifier(text) -> str:

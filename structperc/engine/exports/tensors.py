@@ -10,13 +10,11 @@ import numpy as np
 ALIGNMENT = 8
 
 
-def written(model, name) -> bytes:
-    """The file's content: "weights" (n_labels, n_features) and "bias" (n_labels,); parameters as of `structperc.engine.exports`."""
-    header = {"__metadata__": {
-        "format": "structperc linear labels", "name": name, "problem": model.problem, "labels": json.dumps(model.labels),
-        "columns": json.dumps(model.columns), "tie": "last" if model.last else "first", "temperature": repr(model.temperature)}}
+def packed(metadata, arrays) -> bytes:
+    """The content of a file of float64 arrays by name; metadata that are no texts become JSON."""
+    header = {"__metadata__": {key: value if isinstance(value, str) else json.dumps(value) for key, value in metadata.items()}}
     data = b""
-    for key, array in (("weights", model.weights), ("bias", model.bias)):
+    for key, array in arrays.items():
         content = np.ascontiguousarray(array, dtype="<f8").tobytes()
         header[key] = {"dtype": "F64", "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(content)]}
         data += content

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.engine.exports.text import table
+from structperc.engine.exports.text import label_literals, table
 
 SUMS = 8                # in registers
 BLOCKS = (8, 4, 2, 1)   # labels of a block
@@ -112,17 +112,3 @@ def in_blocks(weights, block):
 
 def lines(statements, indent=8) -> str:
     return "\n".join(f"{' ' * indent}{statement}" for statement in statements)
-
-
-def label_literals(labels):
-    """The type of labels in C and how each is written."""
-    if all(isinstance(label, (bool, int)) for label in labels) and max(map(abs, labels)) < 2**31:
-        return "int", [str(int(label)) for label in labels]
-    if any(isinstance(label, str) for label in labels):
-        return "char *const", [c_string(str(label)) for label in labels]
-    return "double", [repr(float(label)) for label in labels]
-
-
-def c_string(text) -> str:
-    """A literal of UTF-8 bytes; octal escapes end after three digits, and trigraphs need their question marks together."""
-    return '"' + "".join(chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in text.encode()) + '"'

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from structperc.engine.exports.text import numbers, table
+from structperc.engine.exports.text import numbers, script_safe, table
 
 SOURCE = '''// {description}; exported by structperc. In a page: <script src="FILE"></script>, then {name}.predict(x).
 // In Node: const {name} = require("./FILE").
@@ -51,8 +49,3 @@ def written(model, name) -> bytes:
         description=model.description, name=name, labels=script_safe(model.labels), columns=script_safe(model.columns),
         temperature=repr(model.temperature), bias=numbers(model.bias), weights=table(model.weights), n_columns=model.weights.shape[1],
         tie="last" if model.last else "first", beats=">=" if model.last else ">").encode()
-
-
-def script_safe(values) -> str:
-    """JSON that may stand in a page: no tag ends within it."""
-    return json.dumps(values).replace("</", "<\\/").replace("<!--", "<\\!--")
