@@ -29,7 +29,7 @@ help:
 	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
 	@echo "make reproduce-structures link and group records, decide on paths by learned costs, label noisy pictures, find chunks: F1, regret, wrong pixels"
-	@echo "make wheel    build a wheel that needs no compiler, into dist"
+	@echo "make wheel    build the sources' archive, and from that a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
 	@echo "make lint     check the style of Python and Cython"
 	@echo "make clean    remove everything that these have made"
@@ -90,10 +90,12 @@ reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/embeddings.py $(ARGS)
 	$(BIN)/python benchmarks/updates.py $(ARGS)
 
+# The wheel is built from the sources' own archive, so nothing is missing there.
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist
-	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(VENV)/wheel .
+	$(BIN)/python -m build --quiet --no-isolation --outdir $(VENV)/wheel .
 	PATH="$(BIN):$$PATH" auditwheel repair --wheel-dir dist $(VENV)/wheel/*.whl
+	cp $(VENV)/wheel/*.tar.gz dist
 
 # The tests run in a folder without structperc, with a compiler that does not exist.
 test-wheel: wheel
@@ -104,6 +106,7 @@ test-wheel: wheel
 lint: $(VENV)/with-lint
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint --max-line-length=140 structperc plugins examples
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 clean:
 	rm -rf .venv .venv-* build dist demo-output *.egg-info .pytest_cache .ruff_cache .hypothesis
