@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
-from structperc.cli import exporting, table_flags, training, using
+from structperc.cli import demo as demonstration
+from structperc.cli import explaining, exporting, table_flags, training, using
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
@@ -23,6 +24,7 @@ a first run:
   structperc evaluate level.model test.csv --target level         errors on other data
   structperc predict level.model new.csv --output answers.csv     one column of predictions
   structperc plot level.model --output level.png                  learning curve and weights
+  structperc explain level.model new.csv --row 3                  why the third row got its prediction
   structperc export level.model level.c                           the model in C99; also Python, JavaScript, ONNX, safetensors
 
 labels for the tokens of sentences, from a file with one token per line:
@@ -92,6 +94,10 @@ larger than memory:
     structperc fit cusum large.csv.gz --stream --target level --model level.model --set average=true
     zcat large.txt.gz | structperc fit sequence - --stream --columns word,chunk --classes B,I,O --set n_hashed=1048576 --model m
 """
+DEMO = """\
+example:
+  structperc demo --output patients                               patients/demo.png, and CSV files for the other commands
+"""
 EXPORT = """\
 example:
   structperc export wine.model wine.c                             wine_predict(x) in C99, without libraries
@@ -133,6 +139,14 @@ examples:
 
 Panels: mistakes per epoch; the largest weights by name, where the model keeps one per feature; with --data, for ranks, the density of the
 latent score of each true rank and the cut points between ranks. The ending of FILE chooses the format: .png, .pdf, .svg.
+"""
+EXPLAIN = """\
+examples:
+  structperc explain wine.model test.csv --row 3                  bars for the columns, in the terminal
+  structperc explain wine.model test.csv --row 3 --against 5 --output row3.html
+  structperc explain chunks.model test.txt --row 2                of the second sentence
+
+The score of the prediction minus that of its rival is split exactly by feature. Kernels have no weights of columns, and no explanation.
 """
 PLUGINS = """\
 examples:
@@ -212,6 +226,9 @@ def build() -> Parser:
         else:
             made.set_defaults(group=None, columns=None)
 
+    demo = command("demo", demonstration.demo, "train on data of real patients that scikit-learn brings along, with a picture", DEMO)
+    demo.add_argument("--output", metavar="FOLDER", type=path, default="demo-output", help="for the picture and the data; demo-output")
+
     plugins = command("plugins", about_plugins.plugins, "list the installed plugins, and the broken ones with reasons", PLUGINS)
     plugins.add_argument("--json", action="store_true", help="for programs")
 
@@ -267,6 +284,15 @@ def build() -> Parser:
     plot.add_argument("--target", metavar="NAME", help="the column of right answers in DATA; CSV only")
     plot.add_argument("--output", metavar="FILE", type=path, required=True, help="the picture")
     reading(plot, examples=False)
+
+    explain = command("explain", explaining.explain, "say why an example got its prediction", f"{EXPLAIN}\n{DATA}\n{COLUMNS}")
+    explain.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    explain.add_argument("data", metavar="DATA", type=path, help="in one of the formats below")
+    explain.add_argument("--row", metavar="N", type=positive, default=1, help="which example of DATA, a row, group or sentence, from 1; 1")
+    explain.add_argument("--against", metavar="LABEL", help="the rival of the prediction; the next best answer without it")
+    explain.add_argument("--target", metavar="NAME", help="the column of right answers, to have that of the row printed too")
+    explain.add_argument("--output", metavar="FILE", type=path, help="a page or a picture: .html, .png, .svg or .pdf")
+    reading(explain)
 
     new = command("new", about_plugins.new, "write a plugin package to start from", NEW)
     new.add_argument("name", metavar="NAME", help="of the plugin")

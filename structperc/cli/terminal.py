@@ -12,6 +12,8 @@ FLAGS = {       # what a message asks for, and the flag of `fit`
     "give the pair of its lowest": "two columns, --target LOWEST,HIGHEST",
 }
 
+LOOKALIKES = {"█": "#", "─": "-", "│": "|", "┼": "+", "●": "o", "←": "<", "→": ">", "…": "~"}
+
 
 def say(*lines, file=None) -> None:
     """Prints lines; a character that the terminal's encoding lacks is shown as an escape."""
@@ -19,6 +21,14 @@ def say(*lines, file=None) -> None:
     encoding = getattr(file, "encoding", None) or "utf-8"
     for line in lines:
         print(printable(line).encode(encoding, "backslashreplace").decode(encoding), file=file, flush=True)
+
+
+def say_drawn(*lines, file=None) -> None:
+    """Prints lines with bars and rules; where the encoding lacks these, with letters that look like them."""
+    file = sys.stdout if file is None else file
+    encoding = getattr(file, "encoding", None) or "utf-8"
+    lacking = any(letter.encode(encoding, "replace") == b"?" for letter in LOOKALIKES)
+    say(*(line.translate(str.maketrans(LOOKALIKES)) if lacking else line for line in lines), file=file)
 
 
 class Shown:

@@ -49,6 +49,13 @@ def block(*content) -> Markup:
     return element("div", element("style", Markup(STYLE)), *content, class_="structperc")
 
 
+def page(title, *content) -> Markup:
+    """A whole page of pieces, to be kept as a file."""
+    head = element("head", element("meta", charset="utf-8"), element("meta", name="viewport", content="width=device-width,initial-scale=1"),
+                   element("title", title), element("style", Markup("body{margin:1.5em;color-scheme:light dark}")))
+    return Markup(f"<!DOCTYPE html>\n{element('html', head, element('body', element('main', *content)), lang='en')}\n")
+
+
 def table(rows, head=(), numbers=()) -> Markup:
     """A table of texts; `numbers` are the columns whose cells are written flush right."""
     lines = [element("tr", *(element("th", shown(cell), scope="col") for cell in head))] if head else []

@@ -1,4 +1,4 @@
-"""Pictures made of a few shapes, which are written as SVG or drawn by matplotlib; how explanations show structures.
+"""Pictures made of a few shapes, which are written as SVG or drawn by matplotlib, and as text; how explanations show structures.
 
 Coordinates are pixels from the upper left corner.
 """
@@ -12,6 +12,7 @@ from structperc.core.markup import Markup, element, shown
 LETTER, SIZE = 7.0, 12                  # the width of a letter, the height of text
 WIDTH = 560                             # of a ruler and of bars
 TOKENS = 24                             # of a sentence that are shown
+COLUMNS = 78                            # of a terminal
 FONT = "system-ui,sans-serif"
 
 
@@ -88,6 +89,10 @@ class Picture:
         """Draws the picture into matplotlib's axes, whose unit is a pixel, from `top` down."""
         drawn(self.shapes(), ax, top)
 
+    def lines(self, width=COLUMNS) -> list[str]:
+        """The picture as lines of text, at most `width` characters long; none where it has no such form."""
+        return []
+
 
 @attrs.frozen
 class Ruler(Picture):
@@ -131,6 +136,22 @@ class Ruler(Picture):
         return [*found, Line(x, base - 24, x, base, width=2), Dot(x, base),
                 Text(x, base - 30, f"score {self.score:.3g}: {shown(self.labels[self.winner], 30)}", "middle", True)]
 
+    def lines(self, width=COLUMNS):
+        low, high = min(*self.cuts, self.score), max(*self.cuts, self.score)
+        room = 0.18 * (high - low) or 1.0
+
+        def at(value):
+            return round((width - 1) * (value - low + room) / (high - low + 2 * room))
+
+        rule = ["─"] * width
+        for cut in self.cuts:
+            rule[at(cut)] = "┼"
+        rule[at(self.score)] = "●"
+        names = [(at(cut), f"{shown(below, 12)}|{shown(above, 12)}")
+                 for cut, below, above in zip(self.cuts, self.labels[:-1], self.labels[1:], strict=True)]
+        head = (at(self.score), f"score {self.score:.3g}: {shown(self.labels[self.winner], 30)}")
+        return [*placed([head], width), "".join(rule), *placed(names, width)]
+
 
 @attrs.frozen
 class Spans(Picture):
@@ -146,10 +167,18 @@ class Spans(Picture):
     tokens: list
     rows: list
 
+    def differing(self) -> list[int]:
+        """The tokens whose labels differ."""
+        return [t for t in range(len(self.tokens)) if len({labels[t] for _, labels in self.rows}) > 1]
+
+    def part(self) -> tuple[int, int]:
+        """Which tokens are shown: from two before the first that differs."""
+        first = max(0, min(next(iter(self.differing()), 0) - 2, len(self.tokens) - TOKENS))
+        return first, min(len(self.tokens), first + TOKENS)
+
     def shapes(self):
-        differing = [t for t in range(len(self.tokens)) if len({labels[t] for _, labels in self.rows}) > 1]
-        first = max(0, min(differing[0] if differing else 0, len(self.tokens) - TOKENS) - 2)
-        last = min(len(self.tokens), first + TOKENS)
+        differing = self.differing()
+        first, last = self.part()
         known = sorted({label for _, labels in self.rows for label in labels})
         x = 8 + LETTER * max(len(name) for name, _ in self.rows) + 8
         found = [Text(4, 50 + 26 * k, name) for k, (name, _) in enumerate(self.rows)]
@@ -166,6 +195,21 @@ class Spans(Picture):
                           Text(x + width / 2, 50 + 26 * k, texts[k + 1], "middle", t in differing)]
             x += width
         return [*found, Text(x + 2, 22, "…")] if last < len(self.tokens) else found
+
+    def lines(self, width=COLUMNS):
+        differing = self.differing()
+        names = ["", *(name for name, _ in self.rows), ""]
+        margin = max(map(len, names)) + 2
+        found, part = [], []
+        for t in range(*self.part()):
+            cells = [shown(self.tokens[t], 20), *(shown(labels[t], 16) for _, labels in self.rows)]
+            size = max(map(len, cells))
+            column = [cell.ljust(size + 2) for cell in (*cells, "^" * size if t in differing else "")]
+            if part and margin + sum(len(one[0]) for one in part) + size > width:
+                found += joined(names, margin, part)
+                part = []
+            part.append(column)
+        return found + joined(names, margin, part)
 
 
 @attrs.frozen
@@ -210,6 +254,21 @@ class Arcs(Picture):
                     found.append(Text(middle, height + (12 if way > 0 else -3), shown(label, 12), "middle"))
         return found
 
+    def lines(self, width=COLUMNS):
+        words = [shown(word, 20) for word in self.words]
+
+        def arc(head, label):
+            text = f"← {head} {words[head - 1]}" if head else "← (root)"
+            return f"{text} {shown(label, 12)}".rstrip()
+
+        arcs = [arc(*head) for head in self.heads]
+        first, second = max(map(len, words), default=0), max(map(len, arcs), default=0)
+        found = []
+        for n, (word, said, head, rival) in enumerate(zip(words, arcs, self.heads, self.rival_heads, strict=True), 1):
+            other = f"  rival {arc(*rival)}" if rival != head else ""
+            found.append(f"{n:>3} {word:<{first}}  {said:<{second}}{other}".rstrip()[:width])
+        return found
+
 
 @attrs.frozen
 class Bars(Picture):
@@ -242,6 +301,42 @@ class Bars(Picture):
                           Text(WIDTH - 4, y, f"{value:+.4g}", "end")]
             y += 24
         return [Line(middle, 22, middle, y - 14), *found]
+
+    def lines(self, width=COLUMNS):
+        bars = [bar for _, group in self.groups for bar in group]
+        largest = max((abs(value) for _, value in bars), default=0) or 1.0
+        names = min(width // 3, max((len(name) for name, _ in bars), default=0))
+        reach = max(4, (width - names - 16) // 2)
+        left, right = f"← {shown(self.left, reach - 2)}", f"{shown(self.right, reach - 2)} →"
+        found = [f"{'':{names + 3}}{left:>{reach}} │ {right}"]
+        for heading, group in self.groups:
+            found.append(shown(heading, width))
+            for name, value in group:
+                bar = "█" * max(1, round(reach * abs(value) / largest))
+                sides = (bar, "") if value < 0 else ("", bar)
+                found.append(f"  {shown(name, names):<{names}} {sides[0]:>{reach}} │ {sides[1]:<{reach}} {value:+.4g}")
+        return found
+
+
+# ---- text ----
+
+
+def placed(texts, width) -> list[str]:
+    """Texts centred at columns, in as few lines as they fit in without touching; a text stays within the width."""
+    lines = []
+    for at, text in texts:
+        start = max(0, min(at - (len(text) - 1) // 2, width - len(text)))
+        line = next((k for k, filled in enumerate(lines) if len(filled) < start or not filled), len(lines))
+        if line == len(lines):
+            lines.append("")
+        lines[line] = lines[line].ljust(start) + text
+    return lines
+
+
+def joined(names, margin, columns) -> list[str]:
+    """Columns of cells beside their rows' names; a last row without any mark is left out."""
+    rows = [name.ljust(margin) + "".join(column[k] for column in columns) for k, name in enumerate(names)]
+    return [row.rstrip() for row in rows if row.strip()]
 
 
 # ---- shapes ----

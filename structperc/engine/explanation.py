@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, PluginError
 from structperc.core.markup import block, details, element, shown, table
-from structperc.core.pictures import Bars, Picture
+from structperc.core.pictures import COLUMNS, Bars, Picture
 from structperc.engine import answers
 from structperc.extras import require
 
@@ -127,31 +127,71 @@ class Explanation:
         -------
         matplotlib Axes
         """
-        pictures = [picture for picture in (self.picture, self.bars()) if picture is not None]
-        left, right, heights = zip(*(picture.extent() for picture in pictures), strict=True)
-        width, height = max(right) - min(left), sum(heights)
         if ax is None:
-            size = (width / 96, height / 96 + 0.4)
-            ax = require("matplotlib.pyplot", "a picture", "plot").subplots(figsize=size, layout="constrained")[1]
+            ax = require("matplotlib.pyplot", "a picture", "plot").subplots(figsize=self.size(), layout="constrained")[1]
+        left, right, heights = self.extent()
         top = 0.0
-        for picture, down in zip(pictures, heights, strict=True):
+        for picture, down in zip(self.pictures(), heights, strict=True):
             picture.draw(ax, top)
             top += down
-        ax.set(xlim=(min(left), max(right)), ylim=(height, 0))
+        ax.set(xlim=(left, right), ylim=(sum(heights), 0))
         ax.set_title(self.title(), fontsize="medium", parse_math=False)
         ax.set_axis_off()
         return ax
+
+    def pictures(self) -> list:
+        """Both structures, where the problem draws them, and the bars."""
+        return [picture for picture in (self.picture, self.bars()) if picture is not None]
+
+    def extent(self) -> tuple:
+        """How far the pictures reach to the left and to the right, and how far down each, in pixels."""
+        left, right, heights = zip(*(picture.extent() for picture in self.pictures()), strict=True)
+        return min(left), max(right), heights
+
+    def size(self) -> tuple[float, float]:
+        """Width and height of a figure for `plot`, in inches."""
+        left, right, heights = self.extent()
+        return (right - left) / 96, sum(heights) / 96 + 0.4
+
+    def text(self, width=COLUMNS) -> str:
+        """Both structures and the largest contributions as lines of text, for terminals and logs.
+
+        Parameters
+        ----------
+        width : int, default 78
+            Characters in a line, at least 40.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("prank", epochs=9).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1, 2, 3])
+        >>> print(engine.explain([2.0, 0.0]).text(width=44).replace("\\n\\n", "\\n"))
+        3 beats 2 by 1
+                                         score 2: 3
+        ──────┼────────────────────┼─────────●──────
+             1|2                  2|3
+                           ← 2 │ 3 →
+        for > 2  +1
+          x[0]                 │ █████████ +4
+          (constant)   ███████ │           -3
+        """
+        blocks = [[self.title()], *(picture.lines(max(width, 40)) for picture in self.pictures())]
+        return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
     def title(self) -> str:
         """Who beats whom, by how much."""
         winner, runner_up = map(shown, headings(self.winner, self.runner_up))
         return f"{winner} beats {runner_up} by {self.margin:.6g}"
 
+    def html(self) -> str:
+        """A piece of a page with the pictures and all contributions, as a notebook shows it."""
+        return self._repr_html_()
+
     def _repr_html_(self):
         rows = [(c.side, c.atom, c.feature, f"{c.value:+.6g}") for c in self.contributions[:ROWS]]
         left = len(self.contributions) - len(rows)
         more = [element("p", f"and {left} smaller ones", class_="quiet")] if left else []
-        pictures = [picture.svg() for picture in (self.picture, self.bars()) if picture is not None]
+        pictures = [picture.svg() for picture in self.pictures()]
         return block(element("p", self.title()), *pictures,
                      details(f"{len(self.contributions)} contributions, which add up to {self.margin:.6g}",
                              table(rows, ("side", "atom", "feature", "value"), numbers=(3,)), *more))

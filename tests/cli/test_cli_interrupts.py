@@ -30,6 +30,7 @@ COMMANDS = {
     "predict": ["predict", "my.model", "d.csv", "--output", "made"],
     "evaluate": ["evaluate", "my.model", "d.csv", "--target", "y"],
     "plot": ["plot", "my.model", "--data", "d.csv", "--target", "y", "--output", "made.png"],
+    "explain": ["explain", "my.model", "d.csv", "--row", "3", "--output", "made.html"],
     "plugins": ["plugins"],
 }
 
@@ -91,7 +92,7 @@ def try_at(command, at, output):
     assert code == 130, (command, at, code, err)
     assert err.count("\n") == 1 and "interrupted" in err and "Traceback" not in err and "damaged" not in err, (command, at, err)
     made = left_over()
-    assert made <= {"made", "made.png"} and Path("my.model").read_bytes() == before, (command, at, made)
+    assert made <= {"made", "made.png", "made.html"} and Path("my.model").read_bytes() == before, (command, at, made)
     if command.startswith("fit"):
         assert ("no model was written" not in err) == ("made" in made) or err.endswith(": interrupted\n"), (command, at, err)
         assert not made or Engine.load("made").mistakes_, (command, at)

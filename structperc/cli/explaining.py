@@ -1,0 +1,82 @@
+"""`structperc explain`: why one example of a file got its prediction, as text, a page or a picture."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+from structperc import Engine
+from structperc.cli.column_files import Tokens
+from structperc.cli.files import PART_ROWS, check_writable, counted_in, parts_for
+from structperc.cli.terminal import say, say_drawn
+from structperc.core.markup import page
+from structperc.engine.writing import replace_file
+from structperc.errors import DataError, OptionError
+from structperc.extras import require
+
+PICTURES = ("png", "svg", "pdf")
+DOTS_PER_INCH = 150
+
+
+def explain(arguments) -> int:
+    """Explains the example that --row names."""
+    kind = None
+    if arguments.output:
+        check_writable("--output", arguments.output, arguments.model, arguments.data)
+        kind = Path(arguments.output).suffix[1:].lower()
+        if kind not in ("html", *PICTURES):
+            raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html, .png, .svg or .pdf.")
+    engine = Engine.load(arguments.model)
+    x, y, table = example(engine, arguments)
+    with counted_in(table, arguments.data):
+        against = None if arguments.against is None else label_named(engine, arguments.against)
+        found = engine.explain(x, against=against)
+    right = "" if y is None else f", right {y}"
+    if kind is None:
+        say(f"row {arguments.row} of {arguments.data}: predicted {found.winner}{right}", "")
+        say_drawn(*found.text(shutil.get_terminal_size().columns - 2).split("\n"))
+        return 0
+    if kind == "html":
+        content = page(f"Row {arguments.row} of {arguments.data}", found.html()).encode()
+        replace_file(arguments.output, lambda file: file.write(content))
+    else:
+        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=found.size(), layout="constrained")
+        found.plot(figure.subplots())
+        replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
+    say(f"{arguments.output} shows why row {arguments.row} of {arguments.data} is predicted {found.winner}{right}")
+    return 0
+
+
+def example(engine, arguments):
+    """The example that is asked for, its right answer or None, and the part of the data that it stands in."""
+    wanted, seen = arguments.row - 1, 0
+    with closing(parts_for(engine, arguments, needs_target=arguments.target is not None, rows=PART_ROWS)) as tables:
+        for table in tables:
+            i = wanted - seen
+            if i < table.n_examples:
+                return (*taken(table, i), table)
+            seen += table.n_examples
+    raise DataError(f"{arguments.data} has {seen} examples; --row {arguments.row} is none of them.")
+
+
+def taken(table, i):
+    """Example i of a table and its right answer."""
+    if isinstance(table, Tokens):
+        return table.X[i], None if table.y is None else table.y[i]
+    first, last = (i, i + 1) if table.offsets is None else table.offsets[i:i + 2]
+    x = table.X.iloc[first:last] if hasattr(table.X, "iloc") else table.X[first:last]
+    if table.y is None:
+        return x, None
+    return x, table.y[first:last].tolist() if table.offsets is not None else table.y[i]
+
+
+def label_named(engine, text):
+    """The label that a text stands for."""
+    labels = getattr(engine, "classes_", None)
+    if labels is None or not engine.parts_.outputs.n_labels:
+        raise OptionError(f"--against names a label, but the answers of {engine.problem} are no single labels; leave it out.")
+    for label in labels.tolist():
+        if str(label) == text:
+            return label
+    raise OptionError(f"--against {text!r} is no label that the model knows; expected one of {', '.join(map(str, labels))}.")

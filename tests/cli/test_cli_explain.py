@@ -1,0 +1,89 @@
+"""`structperc explain`: what `Engine.explain` says, in a terminal, on a page and as a picture."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from structperc import Engine
+from structperc.cli.terminal import say_drawn
+from structperc.pictures import Arcs, Bars, Ruler, Spans
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """wine.csv with four columns, and its model."""
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(1).normal(size=(50, 3)).round(2)
+    frame = pd.DataFrame(X, columns=["acid", "sugar", "alcohol"]).assign(quality=1 + np.digitize(X @ [1, -1, 2], [-1, 1]))
+    frame.to_csv("wine.csv", index=False)
+    return frame
+
+
+@pytest.fixture
+def model(data, run):
+    assert run("fit", "prank", "wine.csv", "--target", "quality", "--model", "m", "--set", "epochs=9", "--quiet")[0] == 0
+    return Engine.load("m")
+
+
+def test_a_row_is_explained_as_python_explains_it(data, model, run):
+    row = data.drop(columns="quality").iloc[[6]]
+    code, out, err = run("explain", "m", "wine.csv", "--row", 7, "--target", "quality")
+    said = model.explain(row)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"row 7 of wine.csv: predicted {said.winner}, right {data['quality'][6]}\n") and said.text() in out
+    assert all(f"{c.value:+.4g}" in out and c.feature in out for c in said.contributions)
+    rival = next(k for k in (1, 2, 3) if k not in (said.winner, said.runner_up))
+    assert model.explain(row, against=rival).text() in run("explain", "m", "wine.csv", "--row", 7, "--against", rival)[1]
+
+
+def test_pages_and_pictures(model, run):
+    for name, begin in (("row.html", b"<!DOCTYPE html>"), ("row.png", b"\x89PNG")):
+        assert run("explain", "m", "wine.csv", "--output", name)[0] == 0
+        assert Path(name).read_bytes().startswith(begin)
+    page = Path("row.html").read_text()
+    assert "<svg" in page and "<script" not in page and "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_sentences_and_groups_are_single_rows_of_what_is_counted(data, run):
+    Path("t.txt").write_text("the DT B\ndog NN I\n\nit PRP B\nbarks VB O\n\n")
+    assert run("fit", "sequence", "t.txt", "--columns", "word,pos,chunk", "--model", "c", "--set", "epochs=5", "--quiet")[0] == 0
+    code, out, _ = run("explain", "c", "t.txt", "--row", 2, "--target", "chunk")
+    assert code == 0 and "row 2 of t.txt: predicted ['B', 'O'], right ['B', 'O']" in out and "barks" in out and "dog" not in out
+    data.assign(day=np.arange(50) // 5, quality=(data["sugar"] > 0).astype(int)).to_csv("days.csv", index=False)
+    assert run("fit", "latent-ranking", "days.csv", "--target", "quality", "--group", "day", "--model", "g", "--set", "k=2")[0] == 0
+    assert "row 10 of days.csv: predicted (" in run("explain", "g", "days.csv", "--row", 10)[1]
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--row", "51"], "wine.csv has 50 examples; --row 51 is none of them"),
+    (["--against", "9"], "--against '9' is no label that the model knows; expected one of 1, 2, 3"),
+    (["--output", "row.txt"], "expected a name that ends with .html, .png, .svg or .pdf"),
+    (["--output", "wine.csv"], "it is an input of this command"),
+])
+def test_what_cannot_be_explained_is_refused(model, run, arguments, message):
+    code, out, err = run("explain", "m", "wine.csv", *arguments)
+    assert code == 2 and out == "" and message in err and err.count("\n") == 1
+
+
+def test_pictures_as_text_stay_within_their_width():
+    pictures = [Ruler(list("abcde"), [-1.0, 0.0, 0.1, 2.0], 1.5, 3, 2), Ruler(["a", "b"], [0.0], 0.0, 0, 1),
+                Spans(["word"] * 50, [("winner", ["A"] * 50), ("rival", ["A"] * 49 + ["B"])]),
+                Bars("2", "3", [("for > 2", [("a long name of a column of a table", -3.0), ("b", 0.001)])]),
+                Arcs(["the", "dog", "barks"], [(2, "det"), (3, ""), (0, "root")], [(3, "det"), (3, ""), (0, "root")])]
+    for width in (40, 78):
+        for picture in pictures:
+            lines = picture.lines(width)
+            assert lines and max(map(len, lines)) <= width, lines
+    ruler, _, spans, bars, arcs = (picture.lines() for picture in pictures)
+    assert [line.count("|") for line in ruler[2:]] == [3, 1] and ruler[1].count("┼") == 4 and "score 1.5: d" in ruler[0]
+    assert spans[-1].strip() == "^^^^" and bars[2].count("█") > 10 and bars[3].count("█") == 1
+    assert arcs[0].endswith("rival ← 3 barks det") and "rival" not in arcs[1]
+
+
+def test_an_encoding_without_bars_gets_letters(tmp_path):
+    for encoding, expected in (("ascii", "-+o #"), ("utf-8", "─┼● █")):
+        with open(tmp_path / "out", "w", encoding=encoding) as file:
+            say_drawn("─┼● █", file=file)
+        assert (tmp_path / "out").read_text(encoding).strip() == expected
