@@ -36,7 +36,7 @@ help:
 	@echo "Another Python: make demo PYTHON=python3.12, kept beside the first with VENV=.venv-3.12. Another compiler: make demo CC=clang."
 
 demo: $(VENV)/with-cli
-	$(BIN)/python examples/demo.py $(ARGS)
+	$(BIN)/python -m structperc demo $(ARGS)
 
 test: $(VENV)/with-test
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
