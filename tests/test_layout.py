@@ -18,7 +18,7 @@ FILES = arrows_between(MODULES)
 
 # From the ground up; rooms on one floor do not import each other.
 FLOORS = (
-    ("structperc.core", "structperc.version"),
+    ("structperc.core", "structperc.version", "structperc.pages"),
     ("structperc.errors", "structperc.extras", "structperc.pictures"),
     ("structperc.reading", "structperc.solvers", "structperc.pipelines"),
     ("structperc.metrics", "structperc.files"),

@@ -25,7 +25,7 @@ a first run:
   structperc predict level.model new.csv --output answers.csv     one column of predictions
   structperc plot level.model --output level.png                  learning curve and weights
   structperc explain level.model new.csv --row 3                  why the third row got its prediction
-  structperc export level.model level.c                           the model in C99; also Python, JavaScript, ONNX, safetensors
+  structperc export level.model level.c                           the model in C99; also Python, JavaScript, ONNX, a web page
 
 labels for the tokens of sentences, from a file with one token per line:
   structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
@@ -101,6 +101,7 @@ example:
 EXPORT = """\
 example:
   structperc export wine.model wine.c                             wine_predict(x) in C99, without libraries
+  structperc export wine.model wine.html                          a page with a form, its answer and the reasons; works offline
 
   structperc export chunks.model chunks.js                        chunks.predict(sentence) in JavaScript
 

@@ -492,15 +492,15 @@ class Engine:
         ----------
         path : path
             Functions are called by the file's name, where the language has names.
-        to : {"numpy", "c", "js", "onnx", "safetensors"}
-            A Python module on numpy, a C99 source file, a script for browsers and Node, an ONNX graph of core operators in float64, or
-            the weights alone.
+        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}
+            A Python module on numpy, a C99 source file, a script for browsers and Node, an ONNX graph of core operators in float64,
+            the weights alone, or a page with a form, its answer and the reasons (ranks and classes).
 
         Raises
         ------
         PluginError
-            Outputs are neither one label for each row nor a chain of labels for the tokens of a sentence; scores are not linear, as those of
-            a kernel; the names of features are hashed, or stand beside vectors; "onnx" for tokens of text.
+            Outputs are neither one label for each row nor a chain of labels for the tokens of a sentence; scores are not linear, as those
+            of a kernel; the names of features are hashed, or stand beside vectors; "onnx" for tokens of text.
         OptionError
             For an unknown `to`.
         MissingExtra
@@ -508,10 +508,11 @@ class Engine:
 
         Notes
         -----
-        Scores are W x + b for every label, also of ranks; of chains for every token, with scores of neighbouring labels, and -inf where these
-        are forbidden. Tokens are what `predict` takes: rows of numbers, features in lists or dicts, or strings for a template. Features
-        without weights are left out. Sums are taken in another order than here, so that scores agree to rounding, and labels where no two
-        scores are as close. Names of columns, labels and the tie rule are kept.
+        Scores are W x + b for every label, also of ranks; of chains for every token, with scores of neighbouring labels, and -inf where
+        these are forbidden. Tokens are what `predict` takes: rows of numbers, features in lists or dicts, or strings for a template.
+        Features without weights are left out. Sums are taken in another order than here, so that scores agree to rounding, and labels where
+        no two scores are as close. Names of columns, labels and the tie rule are kept. A model of tables takes the columns of numbers that
+        a table becomes; the form of the page takes those of the table.
 
         Examples
         --------

@@ -40,11 +40,14 @@ class Reader(Component):
         What X calls them; empty where X has no names.
     reads_tables : bool
         Whether columns of a data frame may hold other things than numbers.
+    codes : tuple of ColumnCode or None
+        What each column of the training's table has become; None where X had none, or is taken as it is.
     """
 
     n_keys = 0
     key_names = ()
     reads_tables = False
+    codes = None
 
     def n_inputs(self, n_features) -> int:
         """How many columns X has as users bring it, from the number of features."""

@@ -140,7 +140,7 @@ class TableReader(Reader):
         return tuple(codes)
 
     def read(self, X, offsets=None):
-        if self.codes is None:
+        if self.codes is None or isinstance(X, Numbers):
             return self.then.read(X, offsets)
         columns, offsets = tables_of(X, offsets)
         if columns is None:
@@ -215,7 +215,7 @@ def joined(columns):
 
 @attrs.frozen(eq=False)
 class Numbers:
-    """A matrix with a name for each column, in the form of a data frame."""
+    """What a table has become: a matrix with a name for each column, in the form of a data frame."""
 
     values: np.ndarray
     columns: tuple

@@ -143,7 +143,7 @@ def test_what_is_not_linear_is_refused(make, message, tmp_path):
 
 
 def test_unknown_formats_are_refused(tmp_path):
-    with pytest.raises(OptionError, match="to='java'; expected 'numpy', 'c', 'js', 'onnx', 'safetensors'"):
+    with pytest.raises(OptionError, match="to='java'; expected 'numpy', 'c', 'js', 'onnx', 'safetensors', 'html'"):
         MODELS["truth"]().export(tmp_path / "m.java", "java")
 
 
@@ -154,4 +154,4 @@ def test_the_command_goes_by_the_ending(run, tmp_path):
     assert (tmp_path / "other.txt").read_text() == (tmp_path / "m.js").read_text().replace("const m =", "const other =").replace(
         "then m.", "then other.").replace("exports = m;", "exports = other;").replace("const m", "const other")
     code, _, err = run("export", tmp_path / "m.model", tmp_path / "m.exe")
-    assert code == 2 and "the ending of" in err and "say --to, or end it with .py, .c, .js, .onnx, .safetensors." in err
+    assert code == 2 and "the ending of" in err and "say --to, or end it with .py, .c, .js, .onnx, .safetensors, .html." in err

@@ -9,6 +9,7 @@ from __future__ import annotations
 import keyword
 import re
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from structperc.core.errors import OptionError, PluginError, StructPercError
@@ -18,8 +19,9 @@ from structperc.engine.writing import replace_file
 
 __all__ = ["ENDINGS", "FORMATS", "LinearChain", "LinearLabels", "described", "export", "linear_chain", "linear_labels"]
 
-FORMATS = {"numpy": "numpy_module", "c": "c_source", "js": "javascript", "onnx": "onnx_graph", "safetensors": "safetensors"}
-ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensors": "safetensors"}
+FORMATS = {"numpy": "numpy_module", "c": "c_source", "js": "javascript", "onnx": "onnx_graph", "safetensors": "safetensors",
+           "html": "web_page"}
+ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensors": "safetensors", ".html": "html"}
 RESERVED = {"auto", "char", "const", "double", "enum", "extern", "float", "inline", "int", "long", "register", "short", "signed", "static",
             "struct", "switch", "typedef", "union", "unsigned", "void", "volatile"}
 
@@ -29,7 +31,11 @@ def export(engine, path, to) -> None:
     if to not in FORMATS:
         raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.")
     model = described(engine)
-    content = import_module(f"{type(model).__module__}.{FORMATS[to]}").written(model, identifier(Path(path).stem))
+    module = f"{type(model).__module__}.{FORMATS[to]}"
+    if find_spec(module) is None:
+        raise PluginError(f"to={to!r} shows ranks and classes alone, and this model of {engine.problem} has other outputs; take another "
+                          f"format.")
+    content = import_module(module).written(model, identifier(Path(path).stem))
     replace_file(path, lambda file: file.write(content))
 
 

@@ -9,6 +9,8 @@ from structperc.core.errors import PluginError
 from structperc.core.outputs import LabelOutputs
 from structperc.engine.answers import best
 from structperc.engine.exports.probing import STEP, check_linear, check_size, probes
+from structperc.reading.column_codes import ColumnCode
+from structperc.reading.table_reader import Numbers
 
 
 @attrs.frozen(eq=False)
@@ -28,7 +30,13 @@ class LinearLabels:
     temperature : float
         Probabilities are proportional to exp(score / temperature).
     columns : list of str or None
-        The names of X's columns.
+        The names of X's columns; of a model of tables those that the table becomes.
+    inputs : list of ColumnCode
+        What users give, of which these columns are made.
+    ordered : bool
+        Whether the labels are ranks.
+    means, spreads : float64 arrays of shape (n_features,) or None
+        Of the columns as training saw them, where it brought them to one scale.
     """
 
     problem: str
@@ -38,6 +46,10 @@ class LinearLabels:
     last: bool
     temperature: float
     columns: list | None
+    inputs: list
+    ordered: bool
+    means: np.ndarray | None
+    spreads: np.ndarray | None
 
     @property
     def description(self) -> str:
@@ -47,23 +59,36 @@ class LinearLabels:
 
 def linear_labels(engine) -> LinearLabels:
     """Finds W and b; a PluginError or DataError says why there are none."""
-    outputs, d = engine.parts_.outputs, engine.n_features_in_
+    model = engine.model_
+    outputs, reader, scaling, d = model.parts.outputs, model.parts.reader, model.scaling, model.context.n_features
     if not isinstance(outputs, LabelOutputs):
         raise PluginError(f"Those of this problem are others ({type(outputs).__name__}).")
-    bias = engine.label_scores(np.zeros((1, d)))[0]
+    bias = scores_of(model, np.zeros((1, d)))[0]
     check_size(len(bias), d)
-    weights = (engine.label_scores(np.diag(np.full(d, STEP))) - bias).T / STEP
+    weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias).T / STEP
     X = probes(d)
-    check_linear(X, engine.label_scores(X), weights, bias)
-    names = getattr(engine, "feature_names_in_", None)
+    check_linear(X, scores_of(model, X), weights, bias)
+    names = model.context.feature_names
+    inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if reader.codes is None else list(reader.codes)
     return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, engine.classes_.tolist(), wins_last(engine),
-                        float(engine.temperature_), None if names is None else list(names))
+                        float(engine.temperature_), None if names is None else list(names), inputs, outputs.ordered,
+                        *((None, None) if scaling is None else (scaling.mean, scaling.spread)))
+
+
+def rows_of(model, X):
+    """Rows of numbers, such as tables become."""
+    return model.read(X if model.parts.reader.codes is None else Numbers(X, model.context.feature_names))
+
+
+def scores_of(model, X):
+    """The score of every label for rows of numbers."""
+    return model.label_scores(rows_of(model, X))
 
 
 def wins_last(engine) -> bool:
     """Which label wins where all have the same score."""
     model = engine.model_
-    rows = model.read(np.zeros((1, engine.n_features_in_)))
+    rows = rows_of(model, np.zeros((1, model.context.n_features)))
     x = model.example(rows, 0)
     winner = model.parts.outputs.decode(best(model.parts, np.zeros(x.n_atoms), x), x)
     labels = engine.classes_

@@ -1,0 +1,54 @@
+"""A page for browsers: a form with the model's columns, its answer and why, in one file that works without a network."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+
+from structperc.core.errors import PluginError
+from structperc.engine.exports.labels import javascript
+from structperc.pages import page
+
+MOST_INPUTS = 1000          # of a form that a person can use
+ABOUT = "const about = {};\n\nif (typeof module !== \"undefined\") module.exports = about;\n"
+
+
+def written(model, name) -> bytes:
+    """The page, which is titled `name`. Parameters as of `structperc.engine.exports`.
+
+    Raises
+    ------
+    PluginError
+        There are more inputs than a form has room for.
+    """
+    if len(model.inputs) > MOST_INPUTS:
+        raise PluginError(f"this model has {len(model.inputs)} columns, and the form of a page has room for {MOST_INPUTS}; export it to "
+                          f"\"js\".")
+    features = model.columns or [input.name for input in model.inputs]
+    about = {"description": f"{model.description}. Everything is computed in this page; nothing leaves your browser.",
+             "ordered": model.ordered, "last": model.last, "features": features,
+             "inputs": [about_input(input, features, model) for input in model.inputs]}
+    return page("model.html", name.replace("_", " ").strip(), {"exported.js": javascript.written(model, "model").decode(),
+                                     "about.js": ABOUT.format(json.dumps(about))}).encode()
+
+
+def about_input(code, features, model) -> dict:
+    """What the form says of a column: its kind and levels, what stands for a missing cell, where it begins, and a hint."""
+    fill = None if math.isnan(code.fill) else code.fill
+    start, hint = fill or 0.0, ""
+    if code.kind in ("number", "date") and model.means is not None:
+        j = features.index(code.name)
+        mean, spread = float(model.means[j]), float(model.spreads[j])
+        start, hint = mean, f"usually {text_of(code, mean - spread)} to {text_of(code, mean + spread)}"
+    if code.levels:
+        start = code.levels[int(fill or 0)]
+    return {"name": code.name, "kind": code.kind, "levels": code.levels, "origin": code.origin, "fill": fill, "indicated": code.indicated,
+            "start": start if code.levels else text_of(code, start), "hint": hint}
+
+
+def text_of(code, value) -> str:
+    """A value of a column as its control takes it."""
+    if code.kind == "date":
+        return (datetime.date(1970, 1, 1) + datetime.timedelta(days=round(code.origin + value))).isoformat()
+    return f"{value:.4g}"

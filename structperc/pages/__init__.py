@@ -1,0 +1,43 @@
+"""Pages for browsers. Their sources lie here as files; `page` joins them to one file that loads nothing."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+LOADED = re.compile(r'<link rel="stylesheet" href="([\w.-]+)">|<script src="([\w.-]+)"></script>')
+
+
+def page(name, title=None, given=()) -> str:
+    """The text of a page, with its style sheets and scripts written into it.
+
+    Parameters
+    ----------
+    name : str
+        A page of this folder, such as "model.html".
+    title : str, optional
+        What stands for @title@ in it; any text.
+    given : mapping from str to str
+        Scripts by name that are no files of this folder.
+
+    Examples
+    --------
+    >>> from structperc.pages import page
+    >>> text = page("model.html", "Grades", {"exported.js": "const model = ...", "about.js": "const about = ..."})
+    >>> "<title>Grades</title>" in text, "<link" in text, "src=" in text
+    (True, False, False)
+    """
+    def inlined(match):
+        style, script = match.groups()
+        text = given[script] if script in given else FOLDER.joinpath(style or script).read_text(encoding="utf-8")
+        return f"<style>\n{text}</style>" if style else f"<script>\n{script_safe(text)}</script>"
+
+    text = FOLDER.joinpath(name).read_text(encoding="utf-8")
+    return LOADED.sub(inlined, text if title is None else text.replace("@title@", escape(title)))
+
+
+def script_safe(text) -> str:
+    """The same script, in which no tag ends: within texts and comments, `<\\/` means `</`."""
+    return text.replace("</", "<\\/").replace("<!--", "<\\!--")

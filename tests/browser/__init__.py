@@ -1,0 +1,1 @@
+"""`make browser`: pages in headless Chromium."""

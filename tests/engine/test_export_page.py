@@ -1,0 +1,93 @@
+"""The page of a model answers and explains as the engine does, from the texts that its form takes."""
+
+import json
+import math
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser.pages import patients, tagger, visits, wide
+
+from structperc import Engine
+from structperc.errors import PluginError
+from structperc.pages import page
+
+RANDOM = np.random.default_rng(3)
+ASK = """
+const rows = JSON.parse(require("fs").readFileSync(0));
+console.log(JSON.stringify(rows.map((texts) => {
+  const x = encode(texts), scores = model.scores(x), [winner, rival] = ranking(scores);
+  const { margin, parts } = explain(x, winner, rival);
+  return { said: model.predict(x), first: model.labels[winner], probabilities: model.probabilities(x), margin, parts,
+           ruler: about.ordered ? ruler(scores) : null };
+})));
+"""
+
+
+def classes():
+    X = RANDOM.normal(size=(200, 3)).round(2)
+    names = np.array(["</script><script>alert(1)</script>", "<!-- b", 'c"\\'])
+    return Engine("multiclass", epochs=4, average=True).fit(X, names[X.argmax(axis=1)]), X
+
+
+def ranks():
+    engine = wide()
+    return engine, RANDOM.normal(size=(50, engine.n_features_in_)).round(3)
+
+
+def grades():
+    return patients(), visits()[0].head(100)
+
+
+@pytest.fixture(scope="module", params=[classes, ranks, grades])
+def exported(request, tmp_path_factory):
+    engine, rows = request.param()
+    path = tmp_path_factory.mktemp("page") / "my_grader.html"
+    engine.export(path, "html")
+    return engine, rows, path.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node, which runs JavaScript, is not here")
+def test_its_code_answers_and_explains_as_the_engine(exported, tmp_path):
+    engine, rows, text = exported
+    texts = [["" if isinstance(cell, float) and math.isnan(cell) else str(cell) for cell in row]
+             for row in (rows.values.tolist() if isinstance(rows, pd.DataFrame) else rows.tolist())]
+    tmp_path.joinpath("page.js").write_text("\n".join(re.findall(r"<script>(.*?)</script>", text, re.DOTALL)) + ASK, encoding="utf-8")
+    done = subprocess.run(["node", "page.js"], input=json.dumps(texts), capture_output=True, check=True, cwd=tmp_path, text=True)
+    found = json.loads(done.stdout)
+    assert [one["said"] for one in found] == [one["first"] for one in found] == engine.predict(rows).tolist()
+    assert np.allclose([one["probabilities"] for one in found], engine.predict_proba(rows), rtol=0, atol=1e-9)
+    for i, one in enumerate(found[:20]):
+        why = engine.explain(rows.iloc[[i]] if isinstance(rows, pd.DataFrame) else rows[i])
+        assert one["margin"] == pytest.approx(why.margin, rel=1e-9)
+        parts = {}
+        for c in why.contributions:
+            parts[c.feature] = parts.get(c.feature, 0) + c.value
+        drawn = {part["name"]: part["value"] for part in one["parts"]}
+        assert {name: drawn.get(name, 0) for name in parts} == pytest.approx(parts, rel=1e-6, abs=1e-9)
+        if one["ruler"]:
+            assert one["ruler"]["score"] == pytest.approx(why.picture.score) and one["ruler"]["cuts"] == pytest.approx(why.picture.cuts)
+
+
+def test_it_is_one_small_file_in_which_no_text_acts(exported):
+    engine, _, text = exported
+    assert len(text.encode()) < 100_000
+    assert text.count("</script>") == 3 and "<!--" not in text and "@title@" not in text
+    assert not re.search(r"(?:src|href)=(?!.FILE)|https?://(?!www\.w3\.org/2000/svg)|@import|url\(", text)
+    assert "<title>my grader</title>" in text
+
+
+def test_what_has_no_form_is_refused(tmp_path):
+    with pytest.raises(PluginError, match="to='html' shows ranks and classes alone, and this model of sequence has other outputs"):
+        tagger()[0].export(tmp_path / "m.html", "html")
+    with pytest.raises(PluginError, match="has 1001 columns, and the form of a page has room for 1000; export it to \"js\""):
+        Engine("multiclass").fit(np.eye(3, 1001), [1, 2, 3]).export(tmp_path / "m.html", "html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_scripts_are_given_or_lie_beside_the_page():
+    text = page("model.html", "</title>&", {"exported.js": "// </script>", "about.js": "const about = 7;"})
+    assert "const about = 7;" in text and "<title>&lt;/title&gt;&amp;</title>" in text and text.count("</script>") == 3
