@@ -6,7 +6,7 @@
 # stands on a row of x; constant_gram_c where the atoms' inner products are one number for all pairs.
 from structperc.core.bounds cimport Bounds
 from structperc.core.component cimport Component
-from structperc.core.inner_products cimport sp_inner
+from structperc.core.inner_products cimport sp_inner, sp_mark
 from structperc.core.rows cimport Example
 
 cdef enum:
@@ -19,10 +19,11 @@ ctypedef struct Parameter:
     double *w
     Py_ssize_t pitch
     Py_ssize_t average
-    # Private to the core: with `place` (see sp_blocks in inner.h) the first on_demand_rows rows stand where it says; the rows after these
-    # begin at `fixed` in any case.
+    # Private to the core: with `place` and `marks` (see sp_blocks in inner.h) the first on_demand_rows rows stand where `place` says; the
+    # rows after these begin at `fixed` in any case.
     double *fixed
     int *place
+    int *marks
     int *n_placed
 
 
@@ -70,16 +71,14 @@ cdef inline Py_ssize_t claimed(const Parameter *p, Py_ssize_t row) noexcept nogi
     """Where a row stands that a step changes; it gets memory if it has none yet."""
     if p.place == NULL:
         return row
-    if p.place[row] == 0:
-        p.place[row] = p.n_placed[0]
-        p.n_placed[0] += 1
-    return p.place[row]
+    return p.marks[row] if p.marks[row] != 0 else sp_mark(p.place, p.marks, p.n_placed, row)
 
 
 cdef inline Parameter written_out(Features f, double *w) noexcept nogil:
     """A vector of n_weights weights, without averages."""
     cdef Parameter p
-    p.w, p.pitch, p.average, p.place, p.n_placed = w, f.row_width, 0, NULL, NULL
+    p.w, p.pitch, p.average = w, f.row_width, 0
+    p.place = p.marks = p.n_placed = NULL
     p.fixed = w + f.on_demand_rows * f.row_width
     return p
 

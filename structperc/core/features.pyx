@@ -169,7 +169,8 @@ cdef class Features(Component):
         written[0] = written_out(self, &self.scratch[0])
         if self.on_demand_rows > 0:
             self.scratch_rows = <int> (self.n_weight_rows - self.on_demand_rows) + 1
-            written.fixed, written.place, written.n_placed = written.w + written.pitch, &self.scratch_place[0], &self.scratch_rows
+            written.fixed, written.n_placed = written.w + written.pitch, &self.scratch_rows
+            written.place = written.marks = &self.scratch_place[0]
         if self.add_c(written, x, c, 1.0, 0.0) < 0:
             with gil:
                 self.scratch = None
@@ -629,7 +630,7 @@ cdef class SumFeatures(Features):
     cdef void divide(self, const Parameter *p, Parameter *one, Parameter *other) noexcept nogil:
         """Where the weights of both parts stand."""
         one[0] = other[0] = p[0]
-        other.place, other.n_placed = NULL, NULL
+        other.place = other.marks = other.n_placed = NULL
         if self.by_rows:
             other.w = p.fixed + (self.first.n_weight_rows - self.first.on_demand_rows) * p.pitch
         else:

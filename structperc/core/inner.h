@@ -45,17 +45,23 @@ typedef struct {
 /* Weights of `n_blocks` blocks: block k, feature j stands at w[k * block_step + j * feature_step], the weight of the
  * constant feature 1 at bias[k] (NULL: none), and the averaging accumulator of any of them, when there is one, `average`
  * doubles further on.  With `place`, feature j stands in row place[j] instead: 0 is a row of zeros that all features share
- * which no step has touched, *n_placed the next row that is free. */
+ * which no step has touched, *n_placed the next row that is free.  `marks` is `place`, or 0 for features that no step has touched since
+ * someone has set them to 0. */
 typedef struct {
     double *w, *bias;
     ptrdiff_t block_step, feature_step, n_blocks, average;
-    int32_t *place, *n_placed;
+    int32_t *place, *marks, *n_placed;
 } sp_blocks;
 
 /* The row of a feature, to read and to change. */
 #define SP_PLACE(b, feature) ((b)->place ? (ptrdiff_t)(b)->place[feature] : (ptrdiff_t)(feature))
+SP_INLINE ptrdiff_t sp_mark(int32_t *place, int32_t *marks, int32_t *n_placed, ptrdiff_t feature) {
+    if (!place[feature]) place[feature] = (*n_placed)++;
+    return marks[feature] = place[feature];
+}
 #define SP_CLAIM(b, feature)                                                                                           \
-    ((b)->place && !(b)->place[feature] ? (ptrdiff_t)((b)->place[feature] = (*(b)->n_placed)++) : SP_PLACE(b, feature))
+    (!(b)->place ? (ptrdiff_t)(feature) : (b)->marks[feature] ? (ptrdiff_t)(b)->marks[feature]                         \
+                 : sp_mark((b)->place, (b)->marks, (b)->n_placed, feature))
 
 typedef struct {                             /* one function per layout of x */
     const char *name;
@@ -133,7 +139,7 @@ SP_INLINE sp_blocks sp_dense_blocks(const sp_rows *x, const sp_blocks *b) {
     sp_blocks its = *b;
     ptrdiff_t first = x->n_features - x->n_dense;
     its.bias = NULL;
-    if (b->place) its.place += first;
+    if (b->place) { its.place += first; its.marks += first; }
     else its.w += first * b->feature_step;
     return its;
 }

@@ -22,6 +22,7 @@ cdef extern from "inner.h" nogil:
         double *bias
         Py_ssize_t block_step, feature_step, n_blocks, average
         int *place
+        int *marks
         int *n_placed
 
     ctypedef struct sp_inner:
@@ -47,6 +48,7 @@ cdef extern from "inner.h" nogil:
     void sp_prefetch_rows(const sp_rows *x) noexcept
     void sp_prefetch_blocks(const sp_rows *x, const sp_blocks *b) noexcept
     Py_ssize_t SP_PLACE(const sp_blocks *b, Py_ssize_t feature) noexcept
+    Py_ssize_t sp_mark(int *place, int *marks, int *n_placed, Py_ssize_t feature) noexcept
     Py_ssize_t SP_CLAIM(const sp_blocks *b, Py_ssize_t feature) noexcept
     void SP_PREFETCH(const void *p) noexcept
 

@@ -21,7 +21,7 @@ cdef class RowPart(Features):
 cdef inline sp_blocks blocks_of(RowPart f, const Parameter *p) noexcept nogil:
     """Where the blocks' weights stand."""
     cdef sp_blocks b
-    b.w, b.average, b.place, b.n_placed = p.w, p.average, p.place, p.n_placed
+    b.w, b.average, b.place, b.marks, b.n_placed = p.w, p.average, p.place, p.marks, p.n_placed
     if f.feature_major:
         b.block_step, b.feature_step, b.n_blocks = 1, p.pitch, f.row_width
         b.bias = p.fixed + (f.n_features - f.on_demand_rows) * p.pitch

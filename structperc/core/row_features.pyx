@@ -156,7 +156,8 @@ cdef class RowPart(Features):
         cdef sp_blocks b
         n_placed[0] = 1
         self.scratch_for((self.n_features + 1) * self.n_blocks, self.n_features)
-        b.w, b.average, b.place, b.n_placed = &self.scratch[0], 0, &self.scratch_place[0], n_placed
+        b.w, b.average, b.n_placed = &self.scratch[0], 0, n_placed
+        b.place = b.marks = &self.scratch_place[0]
         b.block_step, b.feature_step, b.n_blocks = 1, self.n_blocks, self.n_blocks
         b.bias = b.w if self.intercept else NULL
         self.add_rows(x, c, &b, 1, 0)

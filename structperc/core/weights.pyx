@@ -289,7 +289,7 @@ cdef class PrimalWeights(Weights):
         self.schedule.check_decay(self.averaging.decay)
 
     def __cinit__(self, *args, **kwargs):
-        self.place = None
+        self.place = self.marks = None
 
     def start(self, parts, context):
         self.allocate(bound(parts.features))
@@ -308,11 +308,11 @@ cdef class PrimalWeights(Weights):
         self.p.pitch = width
         self.p.average = features.row_width if self.averaging.average else 0
         self.p.fixed = self.p.w + (1 if lazy else features.on_demand_rows) * width
-        self.place, self.n_placed = None, <int> min(rows, MOST_PLACES)
+        self.place, self.marks, self.n_placed = None, None, <int> min(rows, MOST_PLACES)
         if lazy:
             self.place = np.zeros(features.on_demand_rows, dtype=np.intc)
             self.n_placed = <int> (rows - features.on_demand_rows)
-            self.p.place, self.p.n_placed = &self.place[0], &self.n_placed
+            self.p.place, self.p.marks, self.p.n_placed = &self.place[0], &self.place[0], &self.n_placed
         self._final = self._mean = self.saved = None
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
@@ -485,13 +485,16 @@ cdef class PrimalWeights(Weights):
         rows = self._used_rows(base) if rows is None else rows
         copy_rows(self._whole_table(), self._claimed(rows), base._whole_table(), base._where(rows), self.features.row_width, self.p.average)
         self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited = 1, 0, base.averaging.n_visited
+        if self.place is not None and self.averaging.decay == 0:        # decay changes all rows
+            self.marks = np.zeros(len(self.place), dtype=np.intc)
+            self.p.marks = &self.marks[0]
         self._final = self._mean = None
 
     def changes(self, store, dtype=float):
         cdef PrimalWeights base = store
         cdef Averaging *a = &self.averaging
         cdef Py_ssize_t n_visited = a.n_visited - base.averaging.n_visited, width = self.features.row_width, n
-        rows = self._used_rows(base)
+        rows = self._used_rows(base) if self.marks is None else self._with_fixed(self.marks)
         steps, changed = np.empty((len(rows), width), dtype), np.empty(len(rows), dtype=np.int64)
         sums = np.empty((len(rows), width if a.average else 0), dtype)
         n = changed_rows(self._whole_table(), base._whole_table(), self._where(rows), base._where(rows), a.scale, a.scale_sum, n_visited,
@@ -518,8 +521,11 @@ cdef class PrimalWeights(Weights):
         """The rows that this store or another has in use, rising."""
         if self.place is None:
             return np.arange(self.features.n_weight_rows)
-        lazy, used = self.features.on_demand_rows, np.asarray(self.place) | np.asarray(other.place)
-        return np.concatenate([np.asarray(used).nonzero()[0], np.arange(lazy, self.features.n_weight_rows)])
+        return self._with_fixed(np.asarray(self.place) | np.asarray(other.place))
+
+    def _with_fixed(self, place):
+        """The lazy rows with a place, and all others behind them."""
+        return np.concatenate([np.asarray(place).nonzero()[0], np.arange(self.features.on_demand_rows, self.features.n_weight_rows)])
 
     def _claimed(self, rows):
         """Where these rows stand, those included that had no place yet."""

@@ -19,6 +19,7 @@ Y = np.digitize(X @ [2.0, -1.0, 0.5, 0.0] + RANDOM.normal(size=60), [-1.0, 1.0])
 WIDE = sparse.csr_array(np.where(RANDOM.random((60, 40)) < 0.1, RANDOM.integers(-2, 3, (60, 40)), 0).astype(float))
 CLASSES = RANDOM.integers(0, 6, 60)
 SENTENCES = [[[f"a={RANDOM.integers(6)}", f"b={RANDOM.integers(9)}"] for _ in range(n)] for n in RANDOM.integers(1, 5, 40)]
+HEADS = [[0, *(int(RANDOM.integers(1, t + 1)) for t in range(1, len(sentence)))] for sentence in SENTENCES]
 TAGS = [["NVA"[hash_of % 3] for hash_of in (len(token[0]) + int(token[1][-1]) for token in sentence)] for sentence in SENTENCES]
 PROBLEMS = [
     ("cusum", X, Y, {}),
@@ -27,6 +28,8 @@ PROBLEMS = [
     ("multiclass", WIDE, CLASSES, {"update": "pa1", "C": 0.1}),         # rows of weights stand where steps first touch them
     ("multiclass", WIDE, CLASSES, {"update": "log-loss", "step_schedule": "inverse-sqrt"}),
     ("sequence", SENTENCES, TAGS, {"update": "latent", "decay": 0.05}),
+    ("sequence", SENTENCES, [[f"{tag}{len(tags)}" for tag in tags] for tags in TAGS], {}),      # rows that only some rounds touch
+    ("parsing", SENTENCES, HEADS, {}),
 ]
 
 
