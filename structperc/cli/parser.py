@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
+from structperc.cli import comparing, explaining, exporting, table_flags, training, using
 from structperc.cli import demo as demonstration
-from structperc.cli import explaining, exporting, table_flags, training, using
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
@@ -148,6 +148,14 @@ examples:
   structperc explain chunks.model test.txt --row 2                of the second sentence
 
 The score of the prediction minus that of its rival is split exactly by feature. Kernels have no weights of columns, and no explanation.
+"""
+COMPARE = """\
+example:
+  structperc compare wine.model bent.model test.csv
+
+Differences are the second minus the first. Their standard errors are those of the jackknife over 20 blocks of examples, on which both
+models are measured alike, and the intervals hold the difference in 95 % of such data. McNemar's exact test asks whether the examples that
+one model alone has right are evenly divided between the two. Rows must be independent; measures are not corrected for their number.
 """
 PLUGINS = """\
 examples:
@@ -294,6 +302,13 @@ def build() -> Parser:
     explain.add_argument("--target", metavar="NAME", help="the column of right answers, to have that of the row printed too")
     explain.add_argument("--output", metavar="FILE", type=path, help="a page or a picture: .html, .png, .svg or .pdf")
     reading(explain)
+
+    compare = command("compare", comparing.compare, "measure two trained models on the same data", f"{COMPARE}\n{DATA}\n{COLUMNS}")
+    compare.add_argument("first", metavar="FIRST", type=path, help="a file written by fit")
+    compare.add_argument("second", metavar="SECOND", type=path, help="another one, of the same labels")
+    compare.add_argument("data", metavar="DATA", type=path, help="in one of the formats below, and no data that either was trained on")
+    compare.add_argument("--target", metavar="NAME", help="the column of right answers, where the models do not know it")
+    reading(compare)
 
     new = command("new", about_plugins.new, "write a plugin package to start from", NEW)
     new.add_argument("name", metavar="NAME", help="of the plugin")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
-from structperc.core.markup import printable
+from structperc.core.markup import aligned, printable
+from structperc.errors import MissingExtra
+from structperc.extras import require
 
 FLAGS = {       # what a message asks for, and the flag of `fit`
     "classes=": "--classes A,B,C",
@@ -18,9 +21,35 @@ LOOKALIKES = {"█": "#", "─": "-", "│": "|", "┼": "+", "●": "o", "←":
 def say(*lines, file=None) -> None:
     """Prints lines; a character that the terminal's encoding lacks is shown as an escape."""
     file = sys.stdout if file is None else file
-    encoding = getattr(file, "encoding", None) or "utf-8"
     for line in lines:
-        print(printable(line).encode(encoding, "backslashreplace").decode(encoding), file=file, flush=True)
+        print(encodable(line, file), file=file, flush=True)
+
+
+def encodable(text, file) -> str:
+    """A text on one line, of letters that a file takes."""
+    encoding = getattr(file, "encoding", None) or "utf-8"
+    return printable(text).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def say_table(rows, plain=None, file=None) -> None:
+    """Prints a table, its head first: ruled on a terminal where rich is installed, unless NO_COLOR is set; else as plain lines."""
+    file = sys.stdout if file is None else file
+    if not file.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        say(*(aligned(rows) if plain is None else plain), file=file)
+        return
+    try:
+        table, console = require("rich.table", "a table", "cli"), require("rich.console", "a table", "cli")
+    except MissingExtra:
+        say(*(aligned(rows) if plain is None else plain), file=file)
+        return
+    text = require("rich.text", "a table", "cli").Text
+    head, *body = [[text(encodable(cell, file)) for cell in row] for row in rows]
+    ruled = table.Table(box=require("rich.box", "a table", "cli").SIMPLE_HEAD, pad_edge=False)
+    for j, cell in enumerate(head):
+        ruled.add_column(cell, justify="right" if j else "left")
+    for row in body:
+        ruled.add_row(*row)
+    console.Console(file=file, highlight=False).print(ruled)
 
 
 def say_drawn(*lines, file=None) -> None:

@@ -14,7 +14,7 @@ from structperc import Engine, metrics
 from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, filled_places, reads_columns
 from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
-from structperc.cli.terminal import Shown, printable, say
+from structperc.cli.terminal import Shown, say, say_table
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
@@ -88,18 +88,18 @@ def evaluate(arguments) -> int:
     found = metrics.measures_of(model, rows, answers(engine, table), predicted)
     width = max(map(len, found), default=0)
     say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
-    for name, value in found.items():
-        say(f"  {name:<{width}}  {value:.4f}")
+    say_table([["measure", ""], *([name, f"{value:.4f}"] for name, value in found.items())],
+              [f"  {name:<{width}}  {value:.4f}" for name, value in found.items()])
     labels = getattr(engine, "classes_", None)
     if labels is not None and not engine.parts_.outputs.n_labels:
         unseen = metrics.unseen_labels(list(engine.parts_.outputs.labels_in(table.y)), labels)
         if unseen:
             say(f"  the model does not know the labels {shown(unseen)}; they count as wrong, and there is no mean loss")
         if "phrase F1" in found:
-            say(*phrase_table(metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted)))
+            say_table(phrase_table(metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted)))
     elif labels is not None and len(labels) <= SHOWN_LABELS and exact_rows(table.y).all():
         right = table.y[:, 0] if table.y.ndim == 2 else table.y
-        say(*confusion(metrics.confusion_matrix(right, predicted, labels), labels))
+        say_table(confusion(metrics.confusion_matrix(right, predicted, labels), labels))
     return 0
 
 
@@ -109,25 +109,18 @@ def shown(counts) -> str:
     return ", ".join(texts if len(texts) <= SHOWN_UNSEEN else [*texts[:SHOWN_UNSEEN], "..."])
 
 
-def phrase_table(scores) -> list[str]:
-    """How well the phrases of each type are found, as aligned text."""
+def phrase_table(scores) -> list:
+    """How well the phrases of each type are found, the head first."""
     rows = [["phrases", "in data", "predicted", "right", "precision", "recall", "F1"]]
     for name, one in (("all", scores), *scores.types.items()):
         rows.append([name, *map(str, (one.true, one.predicted, one.correct)), *(f"{v:.4f}" for v in (one.precision, one.recall, one.f1))])
-    return aligned(rows)
+    return rows
 
 
-def confusion(matrix, labels) -> list[str]:
-    """The confusion matrix as aligned text."""
+def confusion(matrix, labels) -> list:
+    """The confusion matrix with names, the head first."""
     names = [str(label) for label in labels]
-    return aligned([["right \\ predicted", *names], *([name, *map(str, row)] for name, row in zip(names, matrix.tolist(), strict=True))])
-
-
-def aligned(rows) -> list[str]:
-    """Cells under each other."""
-    rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    return ["  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return [["right \\ predicted", *names], *([name, *map(str, row)] for name, row in zip(names, matrix.tolist(), strict=True))]
 
 
 def plot(arguments) -> int:

@@ -36,6 +36,13 @@ def shown(text, most=LONGEST) -> str:
     return text if len(text) <= most else text[:most - 1] + "…"
 
 
+def aligned(rows) -> list[str]:
+    """Rows of cells as lines of text, the cells of a column flush right under each other."""
+    rows = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    return ["  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+
+
 def element(tag, *content, **attributes) -> Markup:
     """An element. Content that is no `Markup` is escaped; `class_` is written class, font_size font-size; None leaves an attribute out."""
     written = "".join(f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for name, value in attributes.items()

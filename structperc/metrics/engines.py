@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 
 from structperc.core.labels import LabelCodes, is_nested
@@ -82,17 +83,76 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
 
 def measures_of(model, rows, y, predicted) -> dict[str, float]:
     """`measures` of rows that `model.read` has read."""
-    outputs, labels = model.parts.outputs, model.context.labels
-    unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
-    own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
-    gold = by_example(outputs, rows, y)
-    found = own_measures(outputs, gold, predicted)
-    if type(outputs).measures_of_scores is not Outputs.measures_of_scores:
-        found |= outputs.measures_of_scores(gold, model.atom_scores(rows))
-    if own is not None:
-        loss = model.context.loss
-        found[f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})"] = float(own.mean())
-    return found
+    return Judged.of(model, rows, y, predicted).measures()
+
+
+@attrs.frozen(eq=False)
+class Judged:
+    """Predictions of a model beside right answers, example by example.
+
+    Attributes
+    ----------
+    outputs : Outputs
+    gold, predicted : sequence
+        The right answer of each example as users pass it, and the prediction.
+    losses : ndarray or None
+        The model's own loss of each example, None where it is not known.
+    loss : str
+        Its name.
+    scores : sequence of ndarray, or None
+        The scores of each example's atoms, where measures ask for them.
+    right : bool array
+        Whether the prediction of an example is right, or fits what is known.
+    """
+
+    outputs: object
+    gold: object
+    predicted: object
+    losses: np.ndarray | None
+    loss: str
+    scores: object
+    right: np.ndarray
+
+    @classmethod
+    def of(cls, model, rows, y, predicted):
+        outputs, labels, loss = model.parts.outputs, model.context.labels, model.context.loss
+        unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
+        own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
+        gold = by_example(outputs, rows, y)
+        scores = None if type(outputs).measures_of_scores is Outputs.measures_of_scores else model.atom_scores(rows)
+        right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
+        return cls(outputs, gold, predicted, own, f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})", scores, right)
+
+    def part(self, kept):
+        """The same of some examples alone."""
+        def of(values):
+            return None if values is None else values[kept] if isinstance(values, np.ndarray) else [values[i] for i in kept.tolist()]
+
+        return attrs.evolve(self, gold=of(self.gold), predicted=of(self.predicted), losses=of(self.losses), scores=of(self.scores),
+                            right=of(self.right))
+
+    def measures(self) -> dict[str, float]:
+        """See `measures`."""
+        found = own_measures(self.outputs, self.gold, self.predicted)
+        if self.scores is not None:
+            found |= self.outputs.measures_of_scores(self.gold, self.scores)
+        if self.losses is not None:
+            found[self.loss] = float(self.losses.mean())
+        return found
+
+
+def right_of(model, rows, y, predicted) -> np.ndarray:
+    """Whether the prediction of each example is right, or fits what is known."""
+    outputs = model.parts.outputs
+    gold = outputs.encode(y, rows)
+    answers = (LabelCodes(outputs.labels).encode(predicted, rows.n_examples).tolist() if outputs.n_labels
+               else outputs.encode_answers(predicted, rows))
+    return np.array([outputs.agrees(gold[i], answers[i], model.example(rows, i)) for i in range(rows.n_examples)], dtype=bool)
+
+
+def same(one, other) -> bool:
+    """Whether two outputs are the same, lists or single labels."""
+    return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
 
 
 def by_example(outputs, rows, y):

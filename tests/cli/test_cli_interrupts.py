@@ -31,6 +31,7 @@ COMMANDS = {
     "evaluate": ["evaluate", "my.model", "d.csv", "--target", "y"],
     "plot": ["plot", "my.model", "--data", "d.csv", "--target", "y", "--output", "made.png"],
     "explain": ["explain", "my.model", "d.csv", "--row", "3", "--output", "made.html"],
+    "compare": ["compare", "my.model", "my.model", "d.csv", "--target", "y"],
     "plugins": ["plugins"],
 }
 

@@ -1,0 +1,193 @@
+"""Two models on the same examples: paired measures, which of them is right where, and an exact test."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+from scipy.special import bdtr, stdtrit
+
+from structperc.core.errors import DataError
+from structperc.core.markup import aligned, block, element, shown, table
+from structperc.metrics.engines import Judged, same
+from structperc.reading.groups import Groups
+
+BLOCKS = 20                 # of examples, each left out once
+LEVEL = 0.95
+LISTED = 10                 # examples that are shown
+
+
+@attrs.frozen
+class Measured:
+    """A measure of two models, and its difference, the second minus the first.
+
+    Attributes
+    ----------
+    name : str
+    first, second, difference : float
+    standard_error : float
+        Of the difference, by the jackknife over blocks of examples.
+    low, high : float
+        The ends of its interval of 95 %.
+    """
+
+    name: str
+    first: float
+    second: float
+    difference: float
+    standard_error: float
+    low: float
+    high: float
+
+
+@attrs.frozen(eq=False)
+class Comparison:
+    """What `compare` finds.
+
+    Attributes
+    ----------
+    n_examples : int
+    measures : list of Measured
+        Those that both models have.
+    both_right, first_right, second_right, neither_right : int
+        How many examples are right by both, by one alone, by neither.
+    p_value : float
+        Of the exact test of McNemar: how probable a split of the examples that one model alone has right is that is at least as uneven, if
+        each model were as likely to be the one. 1 where there are none.
+    disagreements : list of (int, right answer, first prediction, second prediction)
+        The examples whose predictions differ, by number from 0.
+    names : pair of str
+        What the models are called.
+    """
+
+    n_examples: int
+    measures: list
+    both_right: int
+    first_right: int
+    second_right: int
+    neither_right: int
+    p_value: float
+    disagreements: list
+    names: tuple = ("first", "second")
+
+    def tables(self) -> list:
+        """Pairs of a sentence and the rows of a table, its head first."""
+        first, second = self.names
+        measures = [["measure", first, second, "difference", "std. error", "95 % ±"]]
+        for m in self.measures:
+            measures.append([m.name, f"{m.first:.4f}", f"{m.second:.4f}", f"{m.difference:+.4f}", f"{m.standard_error:.4f}",
+                             f"{m.high - m.difference:.4f}"])
+        right = [["", f"{second} right", f"{second} wrong"], [f"{first} right", str(self.both_right), str(self.first_right)],
+                 [f"{first} wrong", str(self.second_right), str(self.neither_right)]]
+        found = [(f"{first} and {second} on the same {self.n_examples} examples", measures),
+                 (f"right and wrong; exact test of McNemar, two-sided: p = {self.p_value:.3g}", right)]
+        if self.disagreements:
+            rows = [["row", "right", first, second]]
+            rows += [[str(i + 1), *(shown(answer, 24) for answer in answers)] for i, *answers in self.disagreements[:LISTED]]
+            n = len(self.disagreements)
+            found.append((f"predictions differ in {n} examples" + (f"; the first {LISTED}" if n > LISTED else ""), rows))
+        return found
+
+    def __str__(self):
+        return "\n".join("\n".join([title, *aligned(rows)]) for title, rows in self.tables())
+
+    def _repr_html_(self):
+        return block(*(part for title, (head, *rows) in self.tables()
+                       for part in (element("p", title), table(rows, head, numbers=range(1, len(head))))))
+
+
+def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_second=None, names=("first", "second")) -> Comparison:
+    """Measures of two trained engines on the same examples, with the error of their difference, and where they differ.
+
+    Parameters
+    ----------
+    first, second : Engine
+        Trained, of the same labels.
+    X, y, offsets, lengths, groups
+        Examples that neither was trained on, as `fit` takes them.
+    X_second : as X, optional
+        The same examples as the second engine reads them, where it reads them otherwise.
+    names : pair of str
+        What the comparison calls them.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    DataError
+        When the engines know other labels, read other numbers of examples, or there are fewer than two.
+
+    Notes
+    -----
+    Standard errors are those of the jackknife: the examples are shuffled, always alike, and parted into 20 blocks, or into as many as there
+    are examples; the difference is measured without each block. Both models are measured on the same examples, so that what makes an
+    example hard for both cancels. The interval takes Student's t with a degree of freedom less than there are blocks. The examples
+    must be independent of each other; several measures are not corrected for their number.
+
+    References
+    ----------
+    Q. McNemar: Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika 12, 1947.
+
+    J. W. Tukey: Bias and confidence in not quite large samples. Annals of Mathematical Statistics 29, 1958.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import compare
+    >>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 2]
+    >>> few, many = Engine("cusum").fit(X, y), Engine("cusum", epochs=9).fit(X, y)
+    >>> found = compare(few, many, X, y)
+    >>> found.both_right, found.first_right, found.second_right, found.p_value
+    (3, 0, 1, 1.0)
+    """
+    given = [first.model_, second.model_]
+    refuse_other_labels(*(model.context.labels for model in given), given[0].parts.outputs.ordered and given[1].parts.outputs.ordered)
+    judged = []
+    for model, rows in zip(given, (X, X if X_second is None else X_second), strict=True):
+        data = Groups(rows, offsets, lengths, groups)
+        read = model.read(data.X, data.offsets)
+        judged.append(Judged.of(model, read, data.by_rows(y), model.predict(read)))
+    n, other = (len(one.right) for one in judged)
+    if n != other or n < 2:
+        raise DataError(f"the engines read {n} and {other} examples; expected the same examples for both, at least 2.")
+    a, b = (one.right for one in judged)
+    first_right, second_right = int((a & ~b).sum()), int((b & ~a).sum())
+    differing = [(i, judged[0].gold[i], *(one.predicted[i] for one in judged)) for i in range(n)
+                 if not same(judged[0].predicted[i], judged[1].predicted[i])]
+    return Comparison(n, differences(*judged), int((a & b).sum()), first_right, second_right, int((~a & ~b).sum()),
+                      exact_test(first_right, second_right), differing, tuple(names))
+
+
+def refuse_other_labels(first, second, ordered) -> None:
+    """Refuses models whose answers mean other things."""
+    a, b = ([] if labels is None else list(labels) for labels in (first, second))
+    if (a != b) if ordered else (set(a) != set(b)):
+        raise DataError(f"the engines know other labels, {shown(', '.join(map(str, a)))} and {shown(', '.join(map(str, b)))}; compare "
+                        f"engines that were trained on the same.")
+
+
+def differences(first, second) -> list:
+    """The measures that both have, with the jackknife's error of their difference."""
+    n = len(first.right)
+    blocks = np.array_split(np.random.default_rng(0).permutation(n), min(n, BLOCKS))
+    whole = first.measures(), second.measures()
+    names = [name for name in whole[0] if name in whole[1]]
+    without = []
+    for left_out in blocks:
+        kept = np.setdiff1d(np.arange(n), left_out)
+        a, b = first.part(kept).measures(), second.part(kept).measures()
+        without.append([b.get(name, np.nan) - a.get(name, np.nan) for name in names])
+    k = len(blocks)
+    errors = np.sqrt((k - 1) / k * ((np.array(without) - np.mean(without, axis=0)) ** 2).sum(axis=0))
+    reach = stdtrit(k - 1, (1 + LEVEL) / 2) * errors
+    found = []
+    for name, error, width in zip(names, errors.tolist(), reach.tolist(), strict=True):
+        a, b = whole[0][name], whole[1][name]
+        found.append(Measured(name, a, b, b - a, error, b - a - width, b - a + width))
+    return found
+
+
+def exact_test(first, second) -> float:
+    """How probable a split of first + second fair coins is that is at least as uneven."""
+    return min(1.0, 2 * float(bdtr(min(first, second), first + second, 0.5))) if first + second else 1.0
