@@ -105,7 +105,7 @@ class ArrowFile(FrameFile):
 
     def frames(self, rows=None, text=(), columns=None):
         for part in self.batches(rows, columns):
-            frame = part.to_pandas(ignore_metadata=True)
+            frame = part.to_pandas(ignore_metadata=True, split_blocks=True)       # columns as they lie in the file
             for name in set(text):
                 frame[name] = as_text(frame[name])
             yield frame

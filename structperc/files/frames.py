@@ -10,6 +10,7 @@ import numpy as np
 from structperc.core.errors import DataError, did_you_mean
 from structperc.extras import require
 from structperc.files.tables import GroupRuns, Table
+from structperc.files.transposing import rows_of
 from structperc.reading.column_faults import MISSING_WORDS, ColumnError, find_fault, mends_of, one_by_one
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
@@ -100,13 +101,11 @@ class FrameFile:
     def matrix(self, frame, names, first):
         """Columns as one C-ordered matrix of finite numbers, in a data frame; `first`: how many rows stand before."""
         pandas = require("pandas", "reading tables", "cli")
-        chosen = frame[names]
-        odd = [name for name, dtype in zip(names, chosen.dtypes, strict=True) if dtype.kind not in "iufb"]
-        if odd:
-            chosen = chosen.assign(**{name: self.numbers(frame[name]) for name in odd})
-        values = np.ascontiguousarray(chosen.to_numpy(dtype=np.float64))
-        finite = np.isfinite(values)
-        if not finite.all():
+        columns = [frame[name] for name in names]
+        columns = [column if column.dtype.kind in "iufb" else self.numbers(column) for column in columns]
+        values, finite = rows_of([column.to_numpy(dtype=np.float64) for column in columns])
+        if not finite:
+            finite = np.isfinite(values)
             bad = [names[j] for j in np.flatnonzero(~finite.all(axis=0))]
             faults = list(filter(None, (find_fault(name, self.pointed(frame[name]).tolist()) for name in bad)))
             row, column = (int(i) for i in np.argwhere(~finite)[0])

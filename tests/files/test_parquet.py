@@ -42,6 +42,24 @@ def test_arrow_files_are_tables_like_those_of_parquet(tmp_path):
         read_arrow(tmp_path / "none.arrow", target="y")
 
 
+@pytest.mark.parametrize("width", [1, 7, 8, 9, 17])
+def test_columns_of_any_number_and_kind_become_rows(tmp_path, width):
+    feather = pytest.importorskip("pyarrow.feather")
+    random = np.random.default_rng(width)
+    kinds = [np.float64, np.float32, np.int32, np.bool_]
+    frame = pd.DataFrame({f"x{j}": random.integers(-3, 4, 300).astype(kinds[j % 4]) for j in range(width)}).assign(y=1)
+    feather.write_feather(frame, tmp_path / "data.arrow")
+    X = read_arrow(tmp_path / "data.arrow", target="y").X
+    assert (X.to_numpy() == frame.drop(columns="y").to_numpy(np.float64)).all() and X.to_numpy().flags.c_contiguous
+    for j in range(0, width, 4):
+        row = int(random.integers(300))
+        odd = frame.copy()
+        odd.loc[row, f"x{j}"] = np.inf
+        feather.write_feather(odd, tmp_path / "odd.arrow")
+        with pytest.raises(DataError, match=f"row {row + 1}: column 'x{j}' is inf, which is not finite"):
+            read_arrow(tmp_path / "odd.arrow", target="y")
+
+
 class TestParquet:
     @pytest.fixture(autouse=True)
     def arrow(self):
