@@ -25,7 +25,7 @@ def rows_of(columns):
     finite : bool
         Whether all of its numbers are.
     """
-    cdef Py_ssize_t n = len(columns[0]), d = len(columns), j
+    cdef Py_ssize_t n = len(columns[0]), d = len(columns)
     cdef double[:, ::1] out
     cdef double total
     kept = [np.ascontiguousarray(column, dtype=np.float64) for column in columns]
