@@ -1,7 +1,7 @@
 """Costs of answering rank k to an example, and the reduction between ordinal examples and weighted binary ones.
 
 An ordinal example with rank y among K and costs c becomes K - 1 binary examples, "is the rank above k?" for k = 1..K - 1, with the answer
-z_k = 1 if k < y, else -1, and the weight w_k = (K - 1) |c_{k+1} - c_k|. For every ranker r,
+z_k = 1 if k < y, else -1, and the weight w_k = ``(K - 1) |c_{k+1} - c_k|``. For every ranker r,
 
     c_{r(x)} = 1/(K - 1) * sum over k of w_k [z_k is not the ranker's answer 2[k < r(x)] - 1],
 
@@ -119,7 +119,7 @@ def reduce_costs(y, costs):
     z : int array of shape (n, K - 1)
         1 where the right rank is above k, else -1.
     weights : array of shape (n, K - 1)
-        (K - 1) |c_{k+1} - c_k|.
+        ``(K - 1) |c_{k+1} - c_k|``.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
     feature_ : int
     direction_ : {1, -1}
     thresholds_ : ndarray of shape (K - 1,)
-        The answer is the lowest rank k with direction_ * x[feature_] < thresholds_[k - 1]; -inf and inf at the ends.
+        The answer is the lowest rank k with ``direction_ * x[feature_] < thresholds_[k - 1]``; -inf and inf at the ends.
     cost_ : float
         Sum of the costs of its answers to the training rows.
     classes_ : ndarray of shape (K,)

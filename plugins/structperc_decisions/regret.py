@@ -19,7 +19,7 @@ def regret(costs, decided, best):
     Returns
     -------
     float
-        sum (c . v - c . g) / sum |c . g|
+        ``sum (c . v - c . g) / sum |c . g|``
 
     Examples
     --------

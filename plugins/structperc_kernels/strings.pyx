@@ -55,8 +55,8 @@ cdef class SubsequenceKernel(ObjectKernel):
     A string is a str, of which each character is a symbol, or a list, tuple or one-dimensional array of symbols: words, numbers or
     anything else that can be hashed; equal symbols are the same one.
 
-    Cost: O(length * |a| * |b|). Scratch space: 8 * length bytes for each symbol of the longer one. Only sums of positive terms: the
-    relative error is about 1e-16 * (|a| + |b|).
+    Cost: ``O(length * |a| * |b|)``. Scratch space: 8 * length bytes for each symbol of the longer one. Only sums of positive terms: the
+    relative error is about ``1e-16 * (|a| + |b|)``.
 
     References
     ----------

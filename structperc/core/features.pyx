@@ -387,7 +387,7 @@ cdef class TablePart(Features):
     shape : int or tuple of int
         How many weights, or the shape of a table of them, (n, m) for the pairs (i, j): then weight i * m + j.
     name : str, optional
-        The fitted attribute that shows the table, such as "pair_scores_".
+        The fitted attribute that shows the table, such as ``pair_scores_``.
     per_row : bool, default False
         Each row t of x has an atom for every weight: atom t * n + k has the weight k, the same in all rows.
     value : float, default 1.0

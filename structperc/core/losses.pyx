@@ -127,7 +127,7 @@ cdef class ZeroOneLoss(Loss):
 
 
 cdef class AbsoluteLoss(Loss):
-    """|gold - y| between ranks."""
+    """``|gold - y|`` between ranks."""
 
     def start(self, parts, context):
         labels_of(parts.outputs, "loss='absolute'")
@@ -155,7 +155,7 @@ cdef class SquaredLoss(Loss):
 
 
 cdef class HammingLoss(Loss):
-    """How many atoms belong to one of the two structures but not to the other: sum_a |n_gold[a] - n_y[a]|. O(atoms)."""
+    """How many atoms belong to one of the two structures but not to the other: ``sum_a |n_gold[a] - n_y[a]|``. O(atoms)."""
 
     def start(self, parts, context):
         Loss.start(self, parts, context)

@@ -89,7 +89,7 @@ ATTRIBUTES = """
         kernel. So a grid may cross any parameters; `structperc.Engine` refuses them.
     support_, n_support_, support_vectors_, dual_coef_
         With a kernel, in place of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
-        themselves, and their coefficients, shape (n_support_, n_blocks)."""
+        themselves, and their coefficients, shape (`n_support_`, n_blocks)."""
 
 
 def declared(cls):

@@ -242,7 +242,7 @@ class CuSumRank(RankEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (r, n_features_in_)
+    coef_ : ndarray of shape (r, `n_features_in_`)
         Without a kernel. Rank k scores the sum of the first k rows times x; the first row is zero.
     intercept_ : ndarray of shape (r,)
     {attributes}
@@ -290,11 +290,11 @@ class PRank(ThresholdEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (`n_features_in_`,)
         Without a kernel: the direction.
     thresholds_ : ndarray of shape (r - 1,)
         The prediction is the lowest rank whose threshold exceeds `latent_score`.
-    pocket_costs_ : ndarray of shape (n_iter_,)
+    pocket_costs_ : ndarray of shape (`n_iter_`,)
         With `pocket`: the total cost of the ranker kept, after each epoch.
     {attributes}
 
@@ -400,7 +400,7 @@ class IntervalPA(ThresholdEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (`n_features_in_`,)
         Without a kernel: the direction.
     thresholds_ : ndarray of shape (r - 1,)
         The prediction is the lowest rank whose threshold exceeds `latent_score`.
@@ -499,7 +499,7 @@ class StructuredClassifier(LabelEstimator):
     Attributes
     ----------
     coef_, intercept_ : ndarray
-        As the problem documents them, `coef_` without a kernel: multiclass has shapes (r, n_features_in_) and (r,), also for two classes.
+        As the problem documents them, `coef_` without a kernel: multiclass has shapes (r, `n_features_in_`) and (r,), also for two classes.
     {attributes}
 
     Examples

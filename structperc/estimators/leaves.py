@@ -27,7 +27,7 @@ class LeafFeatures(Parameters):
     estimator_ : estimator
         The trained clone.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only when X had names.
 
     Notes

@@ -56,15 +56,15 @@ class RankingSVM(QueryRanker):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (`n_features_in_`,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only when X had names.
     n_iter_ : int
         Passes or steps that were made.
     objective_, gap_ : float
         P(w), and by how much at most it is above the optimum. NaN and inf where an interruption left nothing measured.
-    objectives_, gaps_ : ndarray of shape (n_iter_ + 1,)
+    objectives_, gaps_ : ndarray of shape (`n_iter_` + 1,)
         What was measured before the first pass and after each.
     status_ : str
         "converged", "max_epochs" or "interrupted".

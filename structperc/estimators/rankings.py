@@ -55,7 +55,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (`n_features_in_`,)
         A document's score is its row times this.
     {attributes}
 

@@ -62,7 +62,7 @@ class ScoreCard(WrappedRanker):
         A row for each bin of each column with points: "feature", "from" and "below" (None: open), "points", "rows" (the share of
         training rows in it). `pandas.DataFrame(card.table_)` shows it.
     cutoffs_ : int ndarray of shape (K - 1,)
-        The rank is above k where the sum is cutoffs_[k - 1] or more; `thresholds_` is the same as float.
+        The rank is above k where the sum is ``cutoffs_[k - 1]`` or more; `thresholds_` is the same as float.
     loss_ : float
         By how much the card's mean absolute error on the training rows is above the ranker's, in ranks; negative where the card is better.
     estimator_ : ranker

@@ -73,7 +73,7 @@ class SequenceTagger(LabelledEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (L, n_features_in_)
+    coef_ : ndarray of shape (L, `n_features_in_`)
         Without a kernel: a row of weights for each label.
     intercept_ : ndarray of shape (L,)
     transition_scores_ : ndarray of shape (L, L)
@@ -300,7 +300,7 @@ class SequenceTagger(LabelledEstimator):
 
         Parameters
         ----------
-        label : one of classes_
+        label : one of `classes_`
         n : int, default 10
             How many at most; features of weight 0 are left out.
 

@@ -74,7 +74,7 @@ def b_cubed_scores(y_true, y_pred) -> Agreement:
 
 
 def ceaf_scores(y_true, y_pred) -> Agreement:
-    """CEAF-e: the similarity 2 |A and B| / (|A| + |B|) of true and predicted clusters, matched one to one as well as can be.
+    """CEAF-e: the similarity ``2 |A and B| / (|A| + |B|)`` of true and predicted clusters, matched one to one as well as can be.
 
     Parameters
     ----------
