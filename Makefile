@@ -13,7 +13,7 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures docs wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
 	@echo "make reproduce-structures link and group records, decide on paths by learned costs, label noisy pictures, find chunks: F1, regret, wrong pixels"
+	@echo "make docs     build the documentation site into build/docs   make docs ARGS='-D plot_gallery=0'"
 	@echo "make wheel    build the sources' archive, and from that a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
 	@echo "make lint     check the style of Python and Cython"
@@ -90,6 +91,10 @@ reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/embeddings.py $(ARGS)
 	$(BIN)/python benchmarks/updates.py $(ARGS)
 
+docs: $(VENV)/with-docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs -d build/doctrees . build/docs $(ARGS)
+	@echo "The documentation is in build/docs/index.html."
+
 # The wheel is built from the sources' own archive, so nothing is missing there.
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist
@@ -109,7 +114,7 @@ lint: $(VENV)/with-lint
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 clean:
-	rm -rf .venv .venv-* build dist demo-output *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* build dist demo-output docs/reference docs/gallery *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find structperc plugins -name '*.so' -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

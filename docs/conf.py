@@ -1,0 +1,74 @@
+"""The documentation site: pages of Markdown, a gallery of the examples, and the reference of the public list; `make docs` builds it.
+
+Sphinx reads from the root of the repository, so that a link leads to the same file here and on a code host.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+project = "structperc"
+author = "The structperc developers"
+copyright = author
+version = release = re.search(r'"(.+)"', (ROOT / "structperc/version.py").read_text())[1]
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery",
+              "reference"]
+root_doc = "docs/index"
+include_patterns = ["*.md", "docs/**", "examples/*/README.md", "benchmarks/README.md", "benchmarks/results/*.md"]
+exclude_patterns = [".*", "build", "dist", "demo-output", "docs/_*", "benchmarks/results/goals.md"]
+html_extra_path = ["_static/index.html"]
+
+# ---- Markdown ----
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["dollarmath"]
+
+# ---- reference ----
+
+default_role = "py:obj"                         # `name` in a docstring is code, and a link where the name is public
+autodoc_default_options = {"members": True, "undoc-members": False, "member-order": "bysource"}
+autodoc_typehints = "none"
+autosummary_generate = False
+numpydoc_show_class_members = False
+add_module_names = False
+python_use_unqualified_type_names = True
+nitpicky = True
+nitpick_ignore_regex = [("py:obj", ".*"), ("py:.*", "PluginManager.*")]
+
+# ---- gallery ----
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples/gallery",
+    "gallery_dirs": "docs/gallery",
+    "filename_pattern": r"\.py$",               # all of them run
+    "nested_sections": False,
+    "within_subsection_order": "FileNameSortKey",
+    "remove_config_comments": True,
+    "show_memory": False,
+    "min_reported_time": 0,
+    "write_computation_times": False,
+    "download_all_examples": False,
+    "abort_on_example_error": True,
+}
+
+# ---- looks ----
+
+html_theme = "pydata_sphinx_theme"
+html_title = "structperc"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_show_sourcelink = False
+html_copy_source = False
