@@ -1,13 +1,14 @@
 """Runs all benchmarks one after the other, prints their tables and writes them with figures; `make bench` calls this.
 
     python benchmarks/run.py [--quick] [--output FOLDER]
-                             [--only epoch peers stream fixed exact tagging scaling kernels trees boosting large_margin
+                             [--only epoch peers stream streams fixed exact tagging scaling kernels trees boosting large_margin
                                      large_margin_linear arborescences parsing]
 """
 
 import argparse
 import functools
 import json
+import re
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ import job
 from structperc.errors import MissingData, MissingExtra
 from structperc.files.datasets import load_conll2000, load_ud_english_ewt
 
-JOBS = ("epoch", "peers", "stream", "fixed", "exact", "tagging", "scaling", "kernels", "trees", "boosting", "large_margin",
+JOBS = ("epoch", "peers", "stream", "streams", "fixed", "exact", "tagging", "scaling", "kernels", "trees", "boosting", "large_margin",
         "large_margin_linear", "arborescences", "parsing")
 
 
@@ -48,7 +49,9 @@ def missing():
 
 
 def summary(folder):
-    """All goals of all scripts, also of earlier runs, on one page; written and returned."""
+    """All goals of all scripts on one page; written and returned. A script without figures in the folder keeps its part of the page."""
+    page = folder / "goals.md"
+    kept = dict(re.findall(r"^## (\w+): (.*?)(?=^## |\Z)", page.read_text() if page.exists() else "", re.MULTILINE | re.DOTALL))
     parts = ["# Goals"]
     for name in JOBS:
         path = folder / f"{name}.json"
@@ -57,8 +60,10 @@ def summary(folder):
             goals = [job.Goal(**goal) for goal in raw["goals"]]
             met = sum(goal.met for goal in goals)
             parts += [f"## {name}: {met} of {len(goals)} met", *job.heading(raw), job.goal_table(goals)]
+        elif name in kept:
+            parts.append(f"## {name}: {kept[name].strip()}")
     text = "\n\n".join(parts) + "\n"
-    folder.joinpath("goals.md").write_text(text)
+    page.write_text(text)
     return text
 
 
