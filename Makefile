@@ -13,7 +13,7 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures docs wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures report docs wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
 	@echo "make reproduce-structures link and group records, decide on paths by learned costs, label noisy pictures, find chunks: F1, regret, wrong pixels"
+	@echo "make report   all results on one page, beside the papers' figures: build/report.html"
 	@echo "make docs     build the documentation site into build/docs   make docs ARGS='-D plot_gallery=0'"
 	@echo "make wheel    build the sources' archive, and from that a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
@@ -90,6 +91,9 @@ reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/log_loss.py $(ARGS)
 	$(BIN)/python benchmarks/embeddings.py $(ARGS)
 	$(BIN)/python benchmarks/updates.py $(ARGS)
+
+report: $(VENV)/with-cli
+	$(BIN)/python benchmarks/report.py $(ARGS)
 
 docs: $(VENV)/with-docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs -d build/doctrees . build/docs $(ARGS)

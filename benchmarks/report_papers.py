@@ -1,0 +1,168 @@
+"""The papers whose experiments are repeated, and every published cell beside ours with its verdict.
+
+Published cells are those of published.py, and the claims of the experiment with interval labels; what was measured is looked up in the
+pages of results. A cell without a measurement, or with too few repetitions for a standard error, is not run.
+"""
+
+import math
+import re
+from collections import Counter
+
+import attrs
+import published
+
+BETTER, EVEN, WORSE, NOT_RUN = VERDICTS = ("better", "even", "worse", "not run")
+MEAN = re.compile(r"\**([\d.]+)(?: ± ([\d.]+))?\**$")
+ON_A_STAND_IN = "LambdaRank"            # claims on MSLR-WEB10K, which is not to be had, checked on another set
+
+
+@attrs.frozen
+class Cell:
+    """A published figure or claim beside ours, "mean ± standard error" as its page has it, or "". `note` says why there is none."""
+
+    table: str
+    what: str
+    published: str
+    ours: str
+    verdict: str
+    note: str = ""
+
+    @property
+    def ratio(self):
+        """Ours over the published figure, and two standard errors of it; nan where either is no number."""
+        theirs, (ours, error) = number(self.published)[0], number(self.ours)
+        return (ours / theirs, 2 * error / theirs) if theirs else (math.nan, math.nan)
+
+
+@attrs.frozen
+class Paper:
+    """`pages`: of results, the one with the verdicts first; `errata`: the letters of its errata; `target`: what make repeats it by."""
+
+    key: str
+    who: str
+    title: str
+    story: str
+    pages: tuple
+    target: str
+    errata: str
+    cells: object
+    larger_is_better: bool = False
+
+    @property
+    def name(self):
+        return f"{self.who}, {self.title}" if self.who else self.title
+
+
+def number(text):
+    """(mean, standard error) of a cell such as "**0.404 ± 0.022**"; nan for what is missing."""
+    found = MEAN.match(text.replace(",", ""))
+    return (float(found[1]), float(found[2] or "nan")) if found else (math.nan, math.nan)
+
+
+def shown(value):
+    """A published figure with its three or four decimals."""
+    return f"{value:.3f}" if round(value, 3) == value else f"{value:.4f}"
+
+
+def verdict_of(ours, error, theirs, larger_is_better=False):
+    """Even within two standard errors of ours, since the published one is not known."""
+    if math.isnan(ours) or math.isnan(error):
+        return NOT_RUN
+    if abs(ours - theirs) <= 2 * error:
+        return EVEN
+    return BETTER if (ours > theirs) == larger_is_better else WORSE
+
+
+def lookup(pages, name, under, keys, columns):
+    """Cells of the first row that begins with `keys`, of tables under headings that begin so, in the columns at these places or names."""
+    for table in pages[name].tables if pages.get(name) else ():
+        if table.under.startswith(under) and all(isinstance(one, int) or one in table.head for one in columns):
+            for row in table.rows:
+                if row[:len(keys)] == list(keys):
+                    return [row[one if isinstance(one, int) else table.head.index(one)] for one in columns]
+    return None
+
+
+def measured(table, what, theirs, found):
+    """A cell whose page gives our mean and the verdict, or none."""
+    if found is None:
+        return Cell(table, what, theirs, "", NOT_RUN)
+    ours, verdict = found
+    return Cell(table, what, theirs, ours, verdict) if verdict in VERDICTS else Cell(table, what, theirs, ours, NOT_RUN, verdict)
+
+
+# ---- the papers ----
+
+def cusum_cells(pages):
+    for bins, sets in published.NINE.items():
+        for name, (_, cusum) in sets.items():
+            found = lookup(pages, "reproduce-ordinal-nine", f"{bins} bins", [name], ["learned CuSum", 4])
+            yield measured(f"CuSum on learned features, {bins} bins", name, shown(cusum), found)
+        for name, (benchmark, _) in sets.items():
+            found = lookup(pages, "reproduce-ordinal-nine", f"{bins} bins", [name], ["SVORIM", 9])
+            yield measured(f"The benchmark, a kernel support vector machine, {bins} bins: SVORIM", name, shown(benchmark), found)
+
+
+def interval_cells(pages):
+    tables = pages["reproduce-interval"].tables if pages.get("reproduce-interval") else ()
+    rows = [row for table in tables if table.under == "Claims of the paper" for row in table.rows]
+    for claim, holds, _ in rows or [("claims", NOT_RUN, "")]:
+        verdict = NOT_RUN if claim.startswith(ON_A_STAND_IN) or holds == NOT_RUN else EVEN if holds == "yes" else WORSE
+        note = f"on a stand-in for MSLR-WEB10K: {holds}" if claim.startswith(ON_A_STAND_IN) else "" if holds == "yes" else holds
+        yield Cell("Claims", claim, "claimed", "", verdict, note)
+
+
+def latent_cells(pages):
+    for name, values in published.PRECISION.items():
+        for k, theirs in zip((1, 3, 5, 10), values, strict=True):
+            ours, = lookup(pages, "reproduce-ranking", "", [name], [f"P@{k}"]) or [""]
+            yield Cell("Precision on OHSUMED", f"{name}, P@{k}", shown(theirs), ours, verdict_of(*number(ours), theirs, True))
+
+
+def boosting_cells(pages):
+    for base, sets in published.BOOSTING.items():
+        for part, place in (("test", 4), ("training", 7)):
+            for name, forms in sets.items():
+                for ranker, values in zip((base, "+ AdaBoost.OR"), forms, strict=True):
+                    theirs = values[part == "training"]
+                    if not math.isnan(theirs):
+                        found = lookup(pages, "reproduce-ordinal-boosting", base, [name, ranker], [place, place + 1])
+                        form = "alone" if ranker == base else "boosted"
+                        yield measured(f"{base}, {part} cost", f"{name}, {form}", f"{theirs:.2f}", found)
+    for name, theirs in published.SVOR_BENCHMARK.items():
+        found = lookup(pages, "reproduce-ordinal-benchmark", "", [name, "SVORIM"], ["ours", "verdict"])
+        yield measured("The benchmark, support vector ordinal regression: SVORIM", name, f"{theirs:.3f}", found)
+
+
+def margin_cells(pages):
+    for what, theirs in published.MARGINS.items():
+        yield Cell("Ratings and vehicles", what, f"{theirs:g}", "", NOT_RUN, "these data are not to be had")
+
+
+PAPERS = (
+    Paper("cusum", "Milidiú and Rocha (2019)", "Cumulative Sum Ranking",
+          "Mean absolute errors of CuSum on the hidden outputs of a network, beside a Gaussian-kernel support vector machine; nine sets, "
+          "20 official partitions, 5 and 10 bins.",
+          ("reproduce-ordinal-nine", "reproduce-kernel"), "reproduce-ordinal", "CS", cusum_cells),
+    Paper("interval", "Manwani and Chandra (2018)", "Exact Passive-Aggressive Algorithms for Learning to Rank Using Interval Labels",
+          "Running means of the error over one pass, for exact labels and 50 or 75 % intervals. The text states which learner beats which; "
+          "its numbers stand in figures alone. A claim over several comparisons holds where all of them do.",
+          ("reproduce-interval",), "reproduce-interval", "IL", interval_cells),
+    Paper("latent", "", "A Perceptron Algorithm for Latent Variables",
+          "Precision at 1, 3, 5 and 10 on OHSUMED, five folds: the latent perceptron, the latent support vector machine and Ranking SVM.",
+          ("reproduce-ranking",), "reproduce-ranking", "LV", latent_cells, larger_is_better=True),
+    Paper("boosting", "Lin and Li (2009)", "Combining Ordinal Preferences by Boosting",
+          "Mean absolute costs of three base rankers alone and boosted, on rows to test with and to learn from; eight sets in ten ranks, "
+          "20 partitions; the column of support vector ordinal regression.",
+          ("reproduce-ordinal-boosting", "reproduce-ordinal-benchmark"), "reproduce-ordinal", "LL", boosting_cells),
+    Paper("margins", "Shashua and Levin (2002)", "Ranking with Large Margin Principle: Two Approaches",
+          "Planes in a plane, for a fixed margin and a sum of margins; users' ratings; kinds of vehicles. The planes are drawn here on "
+          "other points, and ratings are made up, so no published number has a measurement beside it.",
+          ("reproduce-ordinal-margins",), "reproduce-ordinal", "SL", margin_cells),
+)
+
+
+def counts(cells):
+    """How many cells have each verdict, in the order of VERDICTS."""
+    found = Counter(cell.verdict for cell in cells)
+    return [found[verdict] for verdict in VERDICTS]

@@ -1,0 +1,155 @@
+"""The page of all results: what it reads, counts and draws, and that it loads nothing, closes every element and names every table."""
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+RANKING = """# Latent <ranking>: `P@k` & others
+
+- one machine
+- measured 2026-01-02 in 3 s
+
+| learner | P@1 | P@3 | P@5 | P@10 |
+| --- | --- | --- | --- | --- |
+| latent perceptron | 0.6000 ± 0.0100 | 0.5600 ± 0.0100 | 0.5000 ± 0.0100 | 0.4870 |
+
+![Precision <b>](not-there.png)
+"""
+EPOCH = """# Time of an epoch
+
+Measured 2026-01-02, in <script>alert(1)</script> nanoseconds.
+
+## Data "a" & <b>
+
+| data | <i>ns</i> | |
+| --- | --- | --- |
+| **4,000** | 1.27 (1.1–1.3) | faster |
+
+| goal | wanted | measured |  |
+| --- | --- | --- | --- |
+| engine ÷ roof | ≤ 1.3 | 1.27 | met |
+| engine ÷ roof, float32 | ≤ 1.3 | 2.28 | missed |
+"""
+COMPARISON = {"this": "0123456789ab", "other": "ba9876543210",
+              "cases": {"fit <cusum>": {"ratio": [1.1, 1.2, 0.9]}, "broken": {"errors": ["x"]}}}
+
+
+@pytest.fixture
+def scripts(monkeypatch):
+    """The modules of the benchmarks can be imported."""
+    monkeypatch.syspath_prepend(FOLDER)
+
+
+class Reader(HTMLParser):
+    """Refuses what could load, act or stay open; keeps headings, ids, tables and texts."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.levels, self.texts, self.linked, self.tables, self.captions = [], [], [], [], [], 0, 0
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        assert tag not in ("script", "link", "iframe", "object", "b", "i"), tag
+        assert not any(name.startswith("on") for name in given)
+        assert given.get("src", "data:image/png;base64,").startswith("data:image/png;base64,")
+        assert not re.match(r"\w+:", given.get("href", ""))
+        assert tag != "img" or given["alt"]
+        assert tag != "svg" or given["role"] == "img" and given["aria-label"]
+        assert tag != "th" or given["scope"] in ("row", "col")
+        self.ids += [given["id"]] if "id" in given else []
+        self.linked += [given["href"][1:]] if given.get("href", "").startswith("#") else []
+        if re.fullmatch(r"h\d", tag):
+            self.levels.append(int(tag[1]))
+        self.tables += tag == "table"
+        self.captions += tag == "caption"
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.texts.append(data)
+
+
+def checked(html):
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.open == [] and reader.tables == reader.captions > 0
+    assert len(set(reader.ids)) == len(reader.ids) and set(reader.linked) <= set(reader.ids)
+    assert reader.levels[0] == 1 and reader.levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(reader.levels, reader.levels[1:], strict=False))
+    assert "@import" not in html and "url(" not in html
+    return " ".join(" ".join(reader.texts).split())
+
+
+def test_a_page_of_small_tables(tmp_path, scripts, capsys):
+    import report
+
+    results, output = tmp_path / "results", tmp_path / "build/report.html"
+    (results / "compare").mkdir(parents=True)
+    for name, text in (("reproduce-ranking", RANKING), ("epoch", EPOCH), ("goals", "# Goals\n")):
+        (results / f"{name}.md").write_text(text, encoding="utf-8")
+    (results / "compare/1.json").write_text(json.dumps(COMPARISON))
+    report.main(["--results", str(results), "--output", str(output)])
+    printed, text = capsys.readouterr().out, checked(output.read_text(encoding="utf-8"))
+
+    # P@1: 0.6 - 0.5575 is more than two standard errors, P@3 less, P@5 below; P@10 has no error. 168 - 10 claims of a page that is missing
+    assert "158 published cells: 1 better, 1 even, 1 worse, 155 not run" in printed and "158 published cells" in text
+    assert "A Perceptron Algorithm for Latent Variables 12 2 1 1 9" in text and "all 158 2 1 1 155" in text
+    assert "latent perceptron, P@1 0.5575 0.6000 0.0100 ▲ better" in text
+    assert "latent perceptron, P@10 0.487 0.4870 – not run" in text
+    assert "in <script>alert(1)</script> nanoseconds" in text and 'Data "a" & <b>' in text, "what is in the tables is text"
+    for missing in ("peers.md is missing", "reproduce-interval.md is missing", "“Precision <b>” is missing: not-there.png"):
+        assert missing in text
+    assert "1 of 2 goals are met" in text and "engine ÷ roof, float32 Time of an epoch ≤ 1.3 2.28" in text
+    assert "(1 of 2 goals met)" in text and "2026-01-02" in text and "fit <cusum>" in text
+
+    with pytest.raises(SystemExit, match="holds no tables"):
+        report.main(["--results", str(tmp_path)])
+
+
+def test_figures_are_data(tmp_path, scripts):
+    Image = pytest.importorskip("PIL.Image", reason="pictures are packed by Pillow")
+    import report_html
+
+    Image.new("RGB", (40, 20), "white").save(tmp_path / "a.png")
+    drawn = report_html.picture(tmp_path / "a.png", 'a "figure"')
+    assert 'src="data:image/png;base64,' in drawn and 'alt="a &quot;figure&quot;" width="20" height="10"' in drawn
+
+
+def test_verdicts(scripts):
+    from report_papers import number, verdict_of
+
+    assert number("**0.404 ± 0.022**") == (0.404, 0.022) and number("1,204")[0] == 1204 and all(map(math.isnan, number("–")))
+    assert [verdict_of(ours, 0.1, 1.0) for ours in (0.79, 0.81, 1.19, 1.21)] == ["better", "even", "even", "worse"]
+    assert verdict_of(1.21, 0.1, 1.0, larger_is_better=True) == "better" and verdict_of(1.21, math.nan, 1.0) == "not run"
+
+
+def test_ragged_tables_are_refused(scripts):
+    from results_pages import parsed
+
+    with pytest.raises(ValueError, match=r"made\.md, under 'Data': a row of 1 cells, the head has 2"):
+        parsed("made", "# Made\n\n## Data\n\n| a | b |\n| --- | --- |\n| 1 |")
+
+
+def test_every_published_cell_is_found_or_says_why_not(scripts):
+    """On the tables of the repository: a table that changes its form would make its cells go missing."""
+    from report_papers import PAPERS, VERDICTS, counts
+    from results_pages import read_page
+
+    pages = {path.stem: read_page(path) for path in (FOLDER / "results").glob("*.md")}
+    for paper in PAPERS:
+        cells = list(paper.cells(pages))
+        assert all(cell.note for cell in cells if cell.verdict == "not run"), paper.key
+        assert sum(counts(cells)) == len(cells) and {cell.verdict for cell in cells} <= set(VERDICTS)
+    assert sum(len(page.goals) for page in pages.values()) > 200
+    assert all(goal[3] in ("met", "missed") for page in pages.values() for goal in page.goals)
