@@ -18,7 +18,7 @@ version = release = re.search(r'"(.+)"', (ROOT / "structperc/version.py").read_t
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery",
               "reference"]
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/**", "examples/*/README.md", "benchmarks/README.md", "benchmarks/results/*.md"]
+include_patterns = ["*.md", "docs/**", "examples/README.md", "examples/*/README.md", "benchmarks/README.md", "benchmarks/results/*.md"]
 exclude_patterns = [".*", "build", "dist", "demo-output", "docs/_*", "benchmarks/results/goals.md"]
 html_extra_path = ["_static/index.html"]
 

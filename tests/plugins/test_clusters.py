@@ -1,8 +1,6 @@
 """The problem clusters: sums of pairs, exact and greedy, and latent trees; its forms of X and y, its losses, the command line."""
 
 import itertools
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pandas
@@ -235,8 +233,3 @@ def test_options_without_effect_are_refused():
             Engine("clusters", **options).fit(X, y)
     limited = Engine("clusters", most_pairs=0).fit(X, y)
     assert not limited.parts_.argmax.exact
-
-
-def test_the_example_groups_new_records(capsys):
-    runpy.run_path(str(Path(__file__).parents[2] / "examples/group_records.py"))
-    assert "0 answers not proved optimal" in capsys.readouterr().out

@@ -1,8 +1,6 @@
 """The problem matching: its forms of X and y, both losses in the search, saving, tables that are compared, the command line."""
 
 import itertools
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pandas
@@ -177,8 +175,3 @@ def test_the_command_line_reads_pairs_from_a_table(tmp_path, capsys):
     answers = pandas.read_csv(tmp_path / "answers.csv").iloc[:, -1]
     assert np.mean(answers == frame["sits"]) > 0.9
     capsys.readouterr()
-
-
-def test_the_example_seats_new_guests(capsys):
-    runpy.run_path(str(Path(__file__).parents[2] / "examples/seat_guests.py"))
-    assert int(capsys.readouterr().out.split("%")[0].split()[-1]) >= 90
