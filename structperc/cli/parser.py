@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
-from structperc.cli import comparing, explaining, exporting, table_flags, training, using
+from structperc.cli import carding, comparing, explaining, exporting, table_flags, training, using
 from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
@@ -156,6 +156,14 @@ example:
 Differences are the second minus the first. Their standard errors are those of the jackknife over 20 blocks of examples, on which both
 models are measured alike, and the intervals hold the difference in 95 % of such data. McNemar's exact test asks whether the examples that
 one model alone has right are evenly divided between the two. Rows must be independent; measures are not corrected for their number.
+"""
+CARD = """\
+examples:
+  structperc card wine.model --data test.csv -o wine.md
+  structperc card wine.model --data test.csv --output wine.html
+
+The card holds the problem, labels, columns, options, mistakes of training, measures, largest weights, citation and SHA-256 of the model.
+Its front matter is what model hubs read. The section "Intended use" is left to the owner.
 """
 PLUGINS = """\
 examples:
@@ -309,6 +317,13 @@ def build() -> Parser:
     compare.add_argument("data", metavar="DATA", type=path, help="in one of the formats below, and no data that either was trained on")
     compare.add_argument("--target", metavar="NAME", help="the column of right answers, where the models do not know it")
     reading(compare)
+
+    card = command("card", carding.card, "write what whoever meets a model must know of it", f"{CARD}\n{DATA}\n{COLUMNS}")
+    card.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    card.add_argument("--data", metavar="DATA", type=path, help="measure it on these examples, which it was not trained on")
+    card.add_argument("--target", metavar="NAME", help="the column of right answers in DATA, where the model does not know it")
+    card.add_argument("-o", "--output", metavar="FILE", type=path, help="what to write, .md or .html; Markdown is printed without it")
+    reading(card)
 
     new = command("new", about_plugins.new, "write a plugin package to start from", NEW)
     new.add_argument("name", metavar="NAME", help="of the plugin")

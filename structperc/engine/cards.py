@@ -91,15 +91,21 @@ def training_of(engine) -> list:
 
 def weights_of(engine) -> list:
     """The largest weights, where there are weights of columns."""
+    rows = weight_rows(engine)
+    head = ("column", "direction of" if any(row[1] for row in rows) else "", "weight")
+    return [details("largest weights", table(rows, head, numbers=(2,)))] if rows else []
+
+
+def weight_rows(engine) -> list:
+    """The largest weights with their columns and directions; none where there are no weights of columns."""
     if "coef_" not in engine.model.attributes():
         return []
     rows = np.atleast_2d(engine.coef_)
     if rows.ndim != 2 or not rows.any():
         return []
     of_row, chosen = largest(rows, WEIGHTS)
-    named = [(engine.feature_name(int(j)), row_name(engine, k, len(rows)) if len(rows) > 1 else "", f"{rows[k, j]:+.4g}")
-             for k, j in zip(of_row.tolist(), chosen.tolist(), strict=True) if rows[k, j]]
-    return [details("largest weights", table(named, ("column", "direction of" if len(rows) > 1 else "", "weight"), numbers=(2,)))]
+    return [(engine.feature_name(int(j)), row_name(engine, k, len(rows)) if len(rows) > 1 else "", f"{rows[k, j]:+.4g}")
+            for k, j in zip(of_row.tolist(), chosen.tolist(), strict=True) if rows[k, j]]
 
 
 def row_name(engine, k, n_rows) -> str:

@@ -477,6 +477,35 @@ class Engine:
             used = [part for _, part in self.model.parts.items()]
         return bibliography([*self.loaded_plugins[1:], *(part for part in used if part is not None)])
 
+    def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=None, data=None):
+        """What whoever meets this model must know of it: problem, labels, columns, training, measures, weights, versions, how to cite it.
+
+        Parameters
+        ----------
+        X, y, offsets, lengths, groups : optional
+            Examples that it was not trained on, as `fit` takes them, to measure it on.
+        name : str, optional
+            What the model is called; its problem's name.
+        data : str, optional
+            What these examples are called.
+
+        Returns
+        -------
+        structperc.engine.model_card.ModelCard
+            `str` of it is Markdown, with front matter as model hubs read it; `save(path)` writes .md or .html. The owner fills in what the
+            model is meant for.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> card = Engine("cusum", epochs=9).fit([[0.0], [1.0], [2.0]], [1, 2, 3]).card(name="grader")
+        >>> [line for line in str(card).splitlines() if line.startswith("## ")][:4]
+        ['## Intended use', '## What it predicts', '## Training', '## Measures']
+        """
+        from structperc.engine.model_card import card_of
+
+        return card_of(self, X, y, offsets, lengths, groups, name, data)
+
     # ---- persistence ----
 
     def save(self, path):

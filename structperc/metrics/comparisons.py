@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from scipy.special import bdtr, stdtrit
 
 from structperc.core.errors import DataError
 from structperc.core.markup import aligned, block, element, shown, table
@@ -169,6 +168,8 @@ def refuse_other_labels(first, second, ordered) -> None:
 
 def differences(first, second) -> list:
     """The measures that both have, with the jackknife's error of their difference."""
+    from scipy.special import stdtrit  # a tenth of a second, for those who compare
+
     n = len(first.right)
     blocks = np.array_split(np.random.default_rng(0).permutation(n), min(n, BLOCKS))
     whole = first.measures(), second.measures()
@@ -190,4 +191,6 @@ def differences(first, second) -> list:
 
 def exact_test(first, second) -> float:
     """How probable a split of first + second fair coins is that is at least as uneven."""
+    from scipy.special import bdtr
+
     return min(1.0, 2 * float(bdtr(min(first, second), first + second, 0.5))) if first + second else 1.0

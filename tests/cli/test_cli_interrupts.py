@@ -32,6 +32,7 @@ COMMANDS = {
     "plot": ["plot", "my.model", "--data", "d.csv", "--target", "y", "--output", "made.png"],
     "explain": ["explain", "my.model", "d.csv", "--row", "3", "--output", "made.html"],
     "compare": ["compare", "my.model", "my.model", "d.csv", "--target", "y"],
+    "card": ["card", "my.model", "--data", "d.csv", "--target", "y", "--output", "made.html"],
     "plugins": ["plugins"],
 }
 

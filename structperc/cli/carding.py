@@ -1,0 +1,38 @@
+"""`structperc card`: what whoever meets a model must know of it."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+import attrs
+
+from structperc import Engine
+from structperc.cli.files import answers, check_writable, read_for
+from structperc.cli.terminal import Shown, say
+from structperc.errors import OptionError
+
+
+def card(arguments) -> int:
+    """Writes the card of a model, or prints it."""
+    if arguments.output:
+        check_writable("--output", arguments.output, arguments.model, arguments.data)
+        if Path(arguments.output).suffix.lower() not in (".md", ".html"):
+            raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .md or .html.")
+    elif arguments.target is not None and arguments.data is None:
+        raise OptionError("--target names a column of data; name these with --data, or leave it out.")
+    engine, name = Engine.load(arguments.model), Path(arguments.model).stem
+    if arguments.data is None:
+        found = engine.card(name=name)
+    else:
+        table = read_for(engine, arguments)
+        found = engine.card(table.X, answers(engine, table), offsets=table.offsets, name=name, data=Path(arguments.data).name)
+    with open(arguments.model, "rb") as file:
+        found = attrs.evolve(found, sha256=hashlib.sha256(file.read()).hexdigest())
+    if arguments.output:
+        found.save(arguments.output)
+        say(f"{arguments.output} is the card of {arguments.model}; fill in its section \"Intended use\"")
+    else:
+        (Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout).write(found.markdown())
+    return 0

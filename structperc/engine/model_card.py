@@ -1,0 +1,253 @@
+"""Model cards: what whoever meets a model must know of it, as Markdown with front matter as model hubs read it, or as HTML."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import OptionError, shortened
+from structperc.core.markup import Markup, block, details, element, page, shown, table
+from structperc.engine import model_file
+from structperc.engine.cards import Curve, name_of, weight_rows
+from structperc.engine.options import changed_options
+from structperc.engine.writing import replace_file
+from structperc.reading.groups import Groups
+from structperc.version import __version__
+
+COLUMNS, LABELS = 60, 60        # that are named
+CONFUSED = 15                   # labels of which a confusion matrix is shown
+FILL_IN = "*To be filled in by the owner:* "
+USE = (f"{FILL_IN}what the model is meant for, by whom, and what it must not decide.",
+       f"{FILL_IN}where the training data come from, whom they are about, and who may use them.",
+       f"{FILL_IN}for whom or what it is known to err, and who answers for it.")
+
+
+@attrs.frozen
+class Section:
+    """A part of a card: paragraphs, a table with its head first, a picture and code, each of which may be missing."""
+
+    title: str
+    text: tuple = ()
+    rows: list = attrs.field(factory=list)
+    code: str = ""
+    language: str = ""
+    picture: object = None
+
+
+@attrs.frozen
+class ModelCard:
+    """What `Engine.card` answers; `str` gives Markdown, and a notebook shows it.
+
+    Attributes
+    ----------
+    name : str
+    front : dict
+        The front matter.
+    sections : list of Section
+    sha256 : str
+        Of the model's file.
+    """
+
+    name: str
+    front: dict
+    sections: list
+    sha256: str
+
+    def __str__(self):
+        return self.markdown()
+
+    def markdown(self) -> str:
+        """The card as Markdown."""
+        lines = ["---", "# license: to be filled in by the owner", *yaml(self.front), "---", "", f"# {literal(self.name)}", ""]
+        for section in self.all_sections():
+            lines += [f"## {section.title}", ""]
+            for text in section.text:
+                lines += [text, ""]
+            if section.rows:
+                head, *rows = section.rows
+                lines += [row_of(head), row_of("---" for _ in head), *map(row_of, (map(literal, row) for row in rows)), ""]
+            if section.code:
+                lines += [f"```{section.language}", section.code, "```", ""]
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The card as a whole page."""
+        return page(self.name, element("h1", self.name), self._repr_html_())
+
+    def _repr_html_(self):
+        found = []
+        for section in self.all_sections():
+            parts = [element("p", Markup(emphasised(text))) for text in section.text]
+            if section.rows:
+                parts.append(table(section.rows[1:], section.rows[0], numbers=range(1, len(section.rows[0]))))
+            if section.picture is not None:
+                parts.append(section.picture.svg())
+            if section.code:
+                parts.append(element("pre", Markup("\n".join(element("span", line) for line in section.code.split("\n")))))
+            found += [element("h2", section.title), *parts] if len(section.rows) < CONFUSED + 2 else [details(section.title, *parts)]
+        return block(*found)
+
+    def save(self, path) -> None:
+        """Writes the card to a file, whose ending, .md or .html, says the form.
+
+        Raises
+        ------
+        OptionError
+            For another ending.
+        """
+        ending = Path(path).suffix.lower()
+        if ending not in (".md", ".html"):
+            raise OptionError(f"the card cannot be written to {os.fspath(path)!r}: expected a name that ends with .md or .html.")
+        content = (self.html() if ending == ".html" else self.markdown()).encode()
+        replace_file(path, lambda file: file.write(content))
+
+    def all_sections(self) -> list:
+        """The sections, and last how to tell that a file is this model."""
+        return [*self.sections, Section("File", (f"Written by structperc {__version__}. SHA-256 of the model's file: `{self.sha256}`",))]
+
+
+def card_of(engine, X, y, offsets, lengths, groups, name, data) -> ModelCard:
+    """See `Engine.card`."""
+    content = model_file.dumps(engine)
+    name = name_of(engine.problem) if name is None else str(name)
+    measured = None if X is None else measures_on(engine, X, y, offsets, lengths, groups)
+    sections = [Section("Intended use", USE), predicts(engine), training(engine), measures_section(measured, data)]
+    if measured is not None and measured.confusion:
+        sections.append(Section("Right and predicted labels", ("A row for each right label, a column for each predicted one.",),
+                                measured.confusion))
+    rows = weight_rows(engine)
+    if rows:
+        directed = any(row[1] for row in rows)
+        head = ["column", *["direction of"] * directed, "weight"]
+        sections.append(Section("Largest weights", (), [head, *([one, *[of] * directed, value] for one, of, value in rows)]))
+    sections += [usage(name), *cited(engine)]
+    return ModelCard(name, front_matter(engine, name, measured, data), sections, hashlib.sha256(content).hexdigest())
+
+
+# ---- sections ----
+
+
+@attrs.frozen
+class OnData:
+    """Measures by name, the number of examples, and a confusion matrix with names or nothing."""
+
+    measures: dict
+    n_examples: int
+    confusion: list
+
+
+def measures_on(engine, X, y, offsets, lengths, groups) -> OnData:
+    from structperc import metrics
+
+    model, given = engine.model_, Groups(X, offsets, lengths, groups)
+    rows = model.read(given.X, given.offsets)
+    predicted, y = model.predict(rows), given.by_rows(y)
+    outputs, labels = model.parts.outputs, model.context.labels
+    confusion = []
+    if outputs.n_labels and not outputs.partial_gold and outputs.n_labels <= CONFUSED:
+        counts = metrics.confusion_matrix(y, predicted, labels).tolist()
+        confusion = [["right", *map(str, labels)], *([str(label), *map(str, row)] for label, row in zip(labels, counts, strict=True))]
+    return OnData(metrics.measures_of(model, rows, y, predicted), rows.n_examples, confusion)
+
+
+def predicts(engine) -> Section:
+    """The problem, the labels and the columns."""
+    model, plugin = engine.model_, engine.loaded_plugins[1]
+    labels, names = model.context.labels, model.context.feature_names
+    rows = [["property", "value"], ["problem", f"{name_of(engine.problem)}: {plugin.summary}"]]
+    noted = engine.notes.get("data", {}) if isinstance(engine.notes.get("data"), dict) else {}
+    if isinstance(noted.get("target"), str):
+        rows.append(["predicts", noted["target"]])
+    if labels is not None:
+        between = " < " if model.parts.outputs.ordered else ", "
+        rows.append([f"{len(labels)} labels", between.join(shown(label, 40) for label in labels[:LABELS]) + " …" * (len(labels) > LABELS)])
+    if not model.context.objects:
+        known = getattr(engine, "feature_names_in_", None) if names is not None else None
+        listed = "" if known is None else ": " + ", ".join(shown(one, 40) for one in known[:COLUMNS]) + " …" * (len(known) > COLUMNS)
+        rows.append(["columns", f"{engine.n_features_in_}{listed}"])
+    return Section("What it predicts", (), rows)
+
+
+def training(engine) -> Section:
+    """The options that are not at their defaults, and how training went."""
+    mistakes, rows = engine.mistakes_, [["property", "value"]]
+    rows += [[name, shortened(value, 80)] for name, value in changed_options(engine).items()]
+    rows.append(["epochs done", f"{len(mistakes)}{f', {engine.status_}' if engine.status_ else ''}"])
+    if mistakes:
+        rows.append(["mistakes", f"{mistakes[0]} in the first epoch, {mistakes[-1]} in the last"])
+    rows.append(["examples visited", str(engine.parts_.weights.n_visited)])
+    if hasattr(engine, "n_support_"):
+        rows.append(["support rows", str(engine.n_support_)])
+    return Section("Training", (), rows, picture=Curve(mistakes, "mistakes in each epoch") if mistakes else None)
+
+
+def measures_section(measured, data) -> Section:
+    if measured is None:
+        return Section("Measures", ("No data were given to measure it on.",))
+    rows = [["measure", "value"], *([name, f"{value:.4f}"] for name, value in measured.measures.items())]
+    return Section("Measures", (f"On {measured.n_examples} examples{'' if data is None else f' of {literal(data)}'}.",), rows)
+
+
+def usage(name) -> Section:
+    code = f"from structperc import Engine\n\nengine = Engine.load({f'{name}.model'!r})\nanswers = engine.predict(X)"
+    return Section("How to use it", (), code=code, language="python")
+
+
+def cited(engine) -> list:
+    entries = engine.citation()
+    return [Section("Citation", (), code=entries, language="bibtex")] if entries else []
+
+
+# ---- front matter and Markdown ----
+
+
+def front_matter(engine, name, measured, data) -> dict:
+    """What model hubs read."""
+    outputs, problem = engine.parts_.outputs, name_of(engine.problem)
+    single = bool(outputs.n_labels) and not engine.model_.context.objects
+    task = "tabular-classification" if single else "token-classification" if problem in ("sequence", "segments") else None
+    found = {"library_name": "structperc", "tags": ["structperc", "structured-prediction", problem]}
+    if outputs.n_labels and outputs.ordered:
+        found["tags"].append("ordinal-regression")
+    if task is not None:
+        found["pipeline_tag"] = task
+    if measured is not None:
+        metrics = [{"type": re.sub(r"\W+", "_", one).strip("_").lower(), "name": one, "value": round(value, 6)}
+                   for one, value in measured.measures.items() if np.isfinite(value)]
+        title = "held-out data" if data is None else str(data)
+        found["model-index"] = [{"name": name, "results": [{"task": {"type": task or "other"},
+                                                           "dataset": {"type": "other", "name": title}, "metrics": metrics}]}]
+    return found
+
+
+def yaml(value, indent=0) -> list[str]:
+    """Dicts, lists, texts and numbers as lines of YAML; a text is written as in JSON, which is YAML too."""
+    margin, lines = "  " * indent, []
+    for key, inner in value.items() if isinstance(value, dict) else ((None, inner) for inner in value):
+        head = f"{margin}-" if key is None else f"{margin}{key}:"
+        if isinstance(inner, (dict, list)):
+            lines += [head, *yaml(inner, indent + 1)]
+        else:
+            lines.append(f"{head} {json.dumps(inner)}")
+    return lines
+
+
+def row_of(cells) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def literal(text) -> str:
+    """A text in which nothing acts in Markdown or HTML."""
+    return re.sub(r"([\\`*_\[\]<>|~&#])", r"\\\1", shown(text, 2000))
+
+
+def emphasised(text) -> str:
+    """The few forms of Markdown in paragraphs as HTML."""
+    escaped = str(element("p", text))[3:-4]
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", re.sub(r"\*([^*]+)\*", r"<em>\1</em>", escaped.replace("\\", "")))
