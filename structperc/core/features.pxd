@@ -50,6 +50,7 @@ cdef class Features(Component):
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil
+    cdef int batch_scores_c(self, const Parameter *p, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil
     cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil
     cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil

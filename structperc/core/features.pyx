@@ -128,6 +128,18 @@ cdef class Features(Component):
             self.error = self.missing("scores")
         return -1
 
+    cdef int batch_scores_c(self, const Parameter *p, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
+        """`scores_c` of the examples first, .., first + n - 1 of x's data set, one after the other; of maps with as many atoms in each."""
+        cdef Py_ssize_t i
+        cdef int status
+        x.n_atoms = self.fixed_atoms
+        for i in range(n):
+            x.source.load(first + i, x)
+            status = self.scores_c(p, x, s + i * self.fixed_atoms)
+            if status < 0:
+                return status
+        return 0
+
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
         with gil:
             self.error = self.missing("add")

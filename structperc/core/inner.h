@@ -4,8 +4,9 @@
  * Cost: one pass over x for all blocks; about 20 ns for 4 blocks of 50 features in the first-level cache.
  *
  * The order of summation is fixed: eight running sums (lane l takes features l, l + 8, ...), folded as
- * ((0+4)+(2+6)) + ((1+5)+(3+7)) and added to the sum of the last d mod 8 features, then the constant; sparse rows: one running sum in storage
- * order, and that of dense columns behind sparse ones is added last.  Contraction into fused multiply-adds is switched off (setup.py).  So every instruction set gives the same bits.
+ * ((0+4)+(2+6)) + ((1+5)+(3+7)) and added to the sum of the last d mod 8 features, then the constant; sparse rows: one running sum in
+ * storage order, and that of dense columns behind sparse ones is added last.  Contraction into fused multiply-adds is switched off
+ * (setup.py).  So every instruction set gives the same bits.
  *
  * The functions stand in inner_sets.h, are compiled once per instruction set and picked when `kernels` is loaded.
  */
@@ -66,6 +67,8 @@ SP_INLINE ptrdiff_t sp_mark(int32_t *place, int32_t *marks, int32_t *n_placed, p
 typedef struct {                             /* one function per layout of x */
     const char *name;
     void (*dots[6])(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, double *out);
+    /* of the rows row .. row + n - 1, those of a row `pitch` doubles behind those of the one before */
+    void (*dots_of_rows[6])(const sp_rows *x, ptrdiff_t row, ptrdiff_t n, const sp_blocks *b, double *out, ptrdiff_t pitch);
     void (*add[6])(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *c, double to_w, double to_u);
     double (*norm[6])(const sp_rows *x, ptrdiff_t row);
     double (*row_dot)(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrdiff_t other);

@@ -66,6 +66,58 @@ static void SP_T(dots)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, doub
     } else SP_T(dots_by_feature)(v, NULL, d, b, out);
 }
 
+#if SP_TILES
+/* Four rows by four blocks at a time: each value is loaded once for all blocks, each weight once for all rows. */
+SP_INLINE void SP_T(tile)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w, ptrdiff_t step, const double *bias,
+                          double *SP_RESTRICT out, ptrdiff_t pitch) {
+    SP(eight) s[4][4];
+    SP(four) rest[4];
+    ptrdiff_t j = 0;
+    memset(s, 0, sizeof s);
+    memset(rest, 0, sizeof rest);
+#define SP_MULTIPLY_TILE(part, at)                                                                                     \
+    {                                                                                                                  \
+        SP(vec) v[4];                                                                                                  \
+        for (int r = 0; r < 4; r++) v[r] = SP_LOAD(x + r * d + j + at);                                                \
+        for (int k = 0; k < 4; k++) {                                                                                  \
+            SP(vec) e = SP_LOAD_F64(w + k * step + j + at);                                                            \
+            for (int r = 0; r < 4; r++) s[r][k].part += e * v[r];                                                      \
+        }                                                                                                              \
+    }
+    for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY_TILE) }
+#undef SP_MULTIPLY_TILE
+    for (; j < d; j++) {
+        SP(four) e = {w[j], w[step + j], w[2 * step + j], w[3 * step + j]};
+        for (int r = 0; r < 4; r++) {
+            double v = x[r * d + j];
+            rest[r] += e * (SP(four)){v, v, v, v};
+        }
+    }
+    for (int r = 0; r < 4; r++) {
+        rest[r] += SP(fold4)(s[r][0], s[r][1], s[r][2], s[r][3]);
+        if (bias) rest[r] += *(const SP(loose_four) *)bias;
+        *(SP(loose_four) *)(out + r * pitch) = rest[r];
+    }
+}
+#endif
+
+static void SP_T(dots_of_rows)(const sp_rows *x, ptrdiff_t row, ptrdiff_t n, const sp_blocks *b, double *out, ptrdiff_t pitch) {
+    ptrdiff_t i = 0;
+#if SP_TILES
+    ptrdiff_t d = x->n_features, step = b->block_step, tiled = b->feature_step == 1 ? b->n_blocks / 4 * 4 : 0;
+    sp_blocks left = *b;
+    left.w += tiled * step; left.bias = b->bias ? b->bias + tiled : NULL; left.n_blocks -= tiled;
+    for (; tiled && i + 4 <= n; i += 4) {
+        for (ptrdiff_t k = 0; k < tiled; k += 4)
+            SP_T(tile)((const SP_REAL *)x->values + (row + i) * d, d, b->w + k * step, step, b->bias ? b->bias + k : NULL,
+                       out + i * pitch + k, pitch);
+        if (left.n_blocks)
+            for (ptrdiff_t r = i; r < i + 4; r++) SP_T(dots)(x, row + r, &left, out + r * pitch + tiled);
+    }
+#endif
+    for (; i < n; i++) SP_T(dots)(x, row + i, b, out + i * pitch);    /* may write into the next row, which comes later */
+}
+
 static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *SP_RESTRICT c, double to_w,
                       double to_u) {
     ptrdiff_t d = x->n_features, f = b->feature_step, far = b->average;

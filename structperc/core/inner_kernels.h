@@ -27,6 +27,7 @@ typedef double SP(loose_four) __attribute__((vector_size(32), aligned(8), may_al
 typedef struct { SP(vec) a; } SP(eight);
 #define SP_EACH_PART(DO) DO(a, 0)
 #define SP_BLOCKS_AT_ONCE 4
+#define SP_TILES 1                           /* sixteen sums of 32 registers */
 /* (0+4, 1+5, 2+6, 3+7): from here on as with registers of four */
 SP_INLINE SP(four) SP(halve)(SP(eight) s) {
     return __builtin_shufflevector(s.a, s.a, 0, 1, 2, 3) + __builtin_shufflevector(s.a, s.a, 4, 5, 6, 7);
@@ -196,6 +197,8 @@ static void SP(adapt)(double *w, ptrdiff_t n, ptrdiff_t average, ptrdiff_t squar
 static const sp_inner SP(set) = {
     SP_SET_NAME,
     {SP(dots_f64), SP(dots_f32), SP(dots_f64_i32), SP(dots_f64_i64), SP(dots_f32_i32), SP(dots_f32_i64)},
+    {SP(dots_of_rows_f64), SP(dots_of_rows_f32), SP(dots_of_rows_f64_i32), SP(dots_of_rows_f64_i64), SP(dots_of_rows_f32_i32),
+     SP(dots_of_rows_f32_i64)},
     {SP(add_f64), SP(add_f32), SP(add_f64_i32), SP(add_f64_i64), SP(add_f32_i32), SP(add_f32_i64)},
     {SP(norm_f64), SP(norm_f32), SP(norm_f64_i32), SP(norm_f64_i64), SP(norm_f32_i32), SP(norm_f32_i64)},
     sp_row_dot,
@@ -210,6 +213,7 @@ static const sp_inner SP(set) = {
 #undef SP_MIX
 #undef SP_EACH_PART
 #undef SP_BLOCKS_AT_ONCE
+#undef SP_TILES
 #undef SP_REGISTERS
 #undef SP_ONE
 #undef SP_TOGETHER

@@ -28,6 +28,8 @@ cdef extern from "inner.h" nogil:
     ctypedef struct sp_inner:
         const char *name
         void (*dots[6])(const sp_rows *x, Py_ssize_t row, const sp_blocks *b, double *out) noexcept nogil
+        void (*dots_of_rows[6])(const sp_rows *x, Py_ssize_t row, Py_ssize_t n, const sp_blocks *b, double *out,
+                                Py_ssize_t pitch) noexcept nogil
         void (*add[6])(const sp_rows *x, Py_ssize_t row, const sp_blocks *b, const double *c, double to_w, double to_u) noexcept nogil
         double (*norm[6])(const sp_rows *x, Py_ssize_t row) noexcept nogil
         double (*row_dot)(const sp_rows *x, Py_ssize_t row, const sp_rows *z, Py_ssize_t other) noexcept nogil
@@ -53,4 +55,5 @@ cdef extern from "inner.h" nogil:
     void SP_PREFETCH(const void *p) noexcept
 
 
+cdef const sp_inner *widest_inner() noexcept nogil
 cdef const sp_inner *best_inner(Py_ssize_t n_features) noexcept

@@ -1,8 +1,20 @@
 # distutils: extra_compile_args = VECTORS
-"""Which instruction set the inner products use. See inner.h."""
+"""Which instruction set the inner products use. See inner.h.
+
+The environment variable STRUCTPERC_INSTRUCTION_SET names the widest set to use, such as avx2, to measure a machine without AVX-512 on one
+with it. Every set gives the same bits. It is read when structperc is imported.
+"""
+import os
+
 cdef extern from "inner_sets.h" nogil:
     int sp_available(const sp_inner **sets) noexcept
     const sp_inner *sp_best(Py_ssize_t n_features) noexcept
+    const sp_inner *sp_widest() noexcept
+    int sp_allowed
+
+
+cdef const sp_inner *widest_inner() noexcept nogil:
+    return sp_widest()
 
 
 cdef const sp_inner *best_inner(Py_ssize_t n_features) noexcept:
@@ -15,6 +27,11 @@ def instruction_sets():
     return [sets[i].name.decode() for i in range(sp_available(sets))]
 
 
+def chosen(n_features):
+    """The name of the set for rows of this many features, taken one by one."""
+    return sp_best(n_features).name.decode()
+
+
 def address_of(str name):
     """Where the functions of an instruction set stand, for `structperc.core.instruction_sets`, which calls them from Python."""
     cdef const sp_inner *sets[4]
@@ -23,3 +40,14 @@ def address_of(str name):
         if sets[i].name.decode() == name:
             return <size_t> sets[i]
     raise ValueError(f"instruction set {name!r} is not available here; there are {', '.join(instruction_sets())}.")
+
+
+def allow(str widest):
+    """Lets only this set be chosen from now on, and those with narrower registers."""
+    global sp_allowed
+    address_of(widest)                          # or an error that lists the sets
+    sp_allowed = instruction_sets().index(widest) + 1
+
+
+if os.environ.get("STRUCTPERC_INSTRUCTION_SET"):
+    allow(os.environ["STRUCTPERC_INSTRUCTION_SET"])

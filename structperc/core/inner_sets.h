@@ -142,6 +142,8 @@ SP_INLINE sp_pair sp_roots(sp_pair x) { return (sp_pair){__builtin_sqrt(x[0]), _
 #endif
 #endif
 
+static int sp_allowed = 4;                   /* sets that may be used, of those that there are */
+
 /* All sets that this machine can run, widest last. */
 static int sp_available(const sp_inner **sets) {
     int n = 0;
@@ -157,14 +159,20 @@ static int sp_available(const sp_inner **sets) {
     return n;
 }
 
-/* The fastest set for rows of this many features; AVX-512 folds its sums more slowly and is ahead only on long rows. */
-static const sp_inner *sp_best(ptrdiff_t n_features) {
+/* The set with the widest registers: the fastest one for many rows at once. */
+static const sp_inner *sp_widest(void) {
     const sp_inner *sets[4];
     int n = sp_available(sets);
+    return sets[(n < sp_allowed ? n : sp_allowed) - 1];
+}
+
+/* The fastest set for rows of this many features; AVX-512 folds its sums more slowly and is ahead only on long rows. */
+static const sp_inner *sp_best(ptrdiff_t n_features) {
+    const sp_inner *widest = sp_widest();
 #ifdef SP_AVX512
-    if (n_features < 512 && sets[n - 1] == &sp_set_avx512) n--;
+    if (n_features < 512 && widest == &sp_set_avx512) return &sp_set_avx2;
 #endif
-    return sets[n - 1];
+    return widest;
 }
 
 #endif

@@ -12,6 +12,11 @@ static void SP_T(dots)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, doub
     if (x->n_dense) SP(dots_behind)(x, row, b, out);
 }
 
+static void SP_T(dots_of_rows)(const sp_rows *x, ptrdiff_t row, ptrdiff_t n, const sp_blocks *b, double *out,
+                                 ptrdiff_t pitch) {
+    for (ptrdiff_t i = 0; i < n; i++) SP_T(dots)(x, row + i, b, out + i * pitch);    /* may write into the next row, which comes later */
+}
+
 static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *SP_RESTRICT c, double to_w,
                       double to_u) {
     ptrdiff_t first = ((const SP_INDEX *)x->indptr)[row], last = ((const SP_INDEX *)x->indptr)[row + 1];

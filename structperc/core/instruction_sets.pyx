@@ -4,7 +4,8 @@ import numpy as np
 from structperc.core.inner_products cimport sp_blocks, sp_inner
 from structperc.core.inner_products import address_of
 from structperc.core.inner_products import instruction_sets as instruction_sets  # no-cython-lint
-from structperc.core.rows cimport Example
+from structperc.core.features cimport PADDING
+from structperc.core.rows cimport Example, Rows
 
 
 cdef const sp_inner *named(str name) except NULL:
@@ -17,6 +18,15 @@ def dots(str name, Example x, double[:, ::1] w, bint feature_major=False):
     cdef double[::1] out = np.zeros(b.n_blocks)
     named(name).dots[x.block.layout](&x.block, 0, &b, &out[0])
     return np.asarray(out)
+
+
+def dots_of_rows(str name, Rows rows, double[:, ::1] w, Py_ssize_t first=0, bint feature_major=False):
+    """w_k . x of the rows from `first` on, (rows, blocks); w as of `dots`."""
+    cdef sp_blocks b = blocks(w, feature_major)
+    cdef Py_ssize_t n = rows.n_rows - first
+    cdef double[::1] out = np.zeros(n * b.n_blocks + PADDING)
+    named(name).dots_of_rows[rows.whole.layout](&rows.whole, first, n, &b, &out[0], b.n_blocks)
+    return np.asarray(out)[:n * b.n_blocks].reshape(n, b.n_blocks)
 
 
 def add(str name, Example x, double[:, ::1] w, const double[::1] c, bint feature_major=False):

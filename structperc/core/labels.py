@@ -233,7 +233,7 @@ class LabelCodes:
     """Encodes labels as 1..r, fast for whole numbers and for a handful of labels."""
 
     def __init__(self, labels):
-        self.labels = labels
+        self.labels, self.of_code = labels, np.concatenate([labels[:1], labels])       # code 0 is none
         self.code_of = {v: k for k, v in enumerate(labels.tolist(), start=1)}
         self.table = None
         if labels.dtype.kind in "iub":

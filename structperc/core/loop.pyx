@@ -27,6 +27,7 @@ cdef enum:
     CHUNK = 8192            # examples, and
     CHUNK_ATOMS = 1 << 18   # atoms, between two looks for Ctrl-C,
     SLOW_CHUNK = 64         # or examples of parts in Python
+    TOGETHER = 512          # scores that a prediction computes at once
     AHEAD = 16              # examples whose rows are asked for early when the order is shuffled
 
 cdef enum Stage:            # why a pass stopped: the call that failed, or what was found
@@ -75,12 +76,10 @@ cdef class PassResult:
     """
 
 
-cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
-    """Atom scores of one example; NOT_FINITE when one of them is not finite."""
-    cdef Py_ssize_t a, n = x.n_atoms
+cdef inline bint finite(const double *s, Py_ssize_t n) noexcept nogil:
+    """Whether all of n scores are finite."""
+    cdef Py_ssize_t a
     cdef double total = 0, second = 0, third = 0, fourth = 0        # four sums at a time: hundreds of atoms are common
-    if weights.scores_c(x, s) < 0:
-        return SCORING
     for a in range(0, n - 3, 4):
         total += s[a]
         second += s[a + 1]
@@ -89,7 +88,19 @@ cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
     for a in range(n - n % 4, n):
         total += s[a]
     total += (second + third) + fourth
-    return NOT_FINITE if total - total != 0 else 0
+    return total - total == 0
+
+
+cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
+    """Atom scores of one example; NOT_FINITE when one of them is not finite."""
+    if weights.scores_c(x, s) < 0:
+        return SCORING
+    return 0 if finite(s, x.n_atoms) else NOT_FINITE
+
+
+cdef Py_ssize_t at_once(Features features) noexcept:
+    """How many examples a prediction scores together, so that the first-level cache holds their scores; 1 where their atoms differ."""
+    return max(1, TOGETHER // max(features.fixed_atoms, 1)) if features.fixed_atoms >= 0 else 1
 
 
 cdef inline int judged(Outputs outputs, Loss losses, Example x, Encoded gold, const int *y, Py_ssize_t n_y, double *loss) noexcept nogil:
@@ -135,6 +146,7 @@ cdef class Loop:
     cdef double[::1] scores, augmented
     cdef int[::1] predicted, searched, completed
     cdef object parts
+    cdef tuple answers                  # of the store that predicted last: itself, as the loop calls it, whether no part is in Python
 
     def __init__(self, parts, double loss_weight=0.0):
         self.parts = parts
@@ -223,14 +235,13 @@ cdef class Loop:
         """
         cdef const int64_t[::1] visits
         cdef const double[::1] weight
-        cdef const int[::1] codes = gold.held
         cdef const int64_t[::1] starts
         cdef int[::1] record
         cdef Py_ssize_t n = rows.n_examples, start, stop, before = passed.visited
         cdef const int64_t *visit_at = NULL
         cdef const double *weight_at = NULL
         cdef const int64_t *starts_at = NULL
-        cdef const int *codes_at = &codes[0] if codes.shape[0] else NULL
+        cdef const int *codes_at = gold.at
         cdef int *record_at = NULL
         if order is not None:
             visits = order
@@ -426,24 +437,27 @@ cdef class Loop:
         batch : float64 array (n_examples, n_atoms) or pair of arrays, optional
             Atom scores computed beforehand; a pair: all scores, flat, and where each example's begin.
         store : Weights, optional
-            Scores examples one by one, instead of the store that is being trained.
+            Scores the examples, instead of the store that is being trained.
         """
-        cdef Weights weights = self.weights if store is None else bound(store)
+        cdef bint compiled, single = self.outputs.code_width == 1
+        cdef Weights weights = self.answering(self.store if store is None else store, &compiled)
         cdef Example x = Example()              # nothing is shared with a training pass in another thread
         cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0
-        cdef Py_ssize_t most = self.parts.features.max_atoms(rows) if self.features.fixed_atoms >= 0 or batch is not None else 0
-        cdef Py_ssize_t capacity = max(self.parts.outputs.max_code_length(most), 1)
-        cdef double[::1] own = np.zeros(most + PADDING)
+        cdef Py_ssize_t most = self.features.fixed_atoms if batch is None else self.parts.features.max_atoms(rows)
+        cdef Py_ssize_t capacity = 1 if single else max(self.parts.outputs.max_code_length(max(most, 0)), 1)
+        cdef Py_ssize_t together = at_once(self.features) if batch is None else 1
+        cdef double[::1] own
         cdef const double[:, ::1] scores
         cdef const double[::1] flat
         cdef const int64_t[::1] begins
         cdef const int64_t *begins_at = NULL
-        cdef int[::1] found = np.zeros(n if self.outputs.code_width == 1 else capacity, dtype=np.intc)
-        cdef int64_t[::1] ends = np.zeros(1 if self.outputs.code_width == 1 else n + 1, dtype=np.int64)
+        cdef int[::1] found
+        cdef int64_t[::1] ends = None if single else np.zeros(n + 1, dtype=np.int64)
         cdef const double *batch_at = NULL
         cdef Py_ssize_t pitch = 0
-        cdef bint compiled = not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
-                                  or is_adapter(weights.features))
+        codes = np.empty(n if single else capacity, dtype=np.intc)
+        found, most = codes, max(most, 0)
+        own = np.empty(together * most + PADDING)
         if isinstance(batch, tuple):
             flat, begins = batch
             batch_at, begins_at = &flat[0], &begins[0]
@@ -453,53 +467,108 @@ cdef class Loop:
         x.look_at(rows)
         x.provide(self.parts.argmax.workspace_size(max(most, 1)))
         while start < n:
-            if self.outputs.code_width != 1 and found.shape[0] < at + capacity:
-                found = np.resize(found, 2 * (at + capacity))
+            if not single and found.shape[0] < at + capacity:
+                found = codes = np.resize(codes, 2 * (at + capacity))
             before = at
             if compiled:
                 with nogil:
-                    stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, found, ends, start, n, capacity, &at)
+                    stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, together, found, ends, start, n,
+                                       capacity, &at)
             if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, shared with other threads: once more with the GIL
                 raise_interruption()
                 at = before
-                stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, found, ends, start, n, capacity, &at)
+                stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, together, found, ends, start, n, capacity,
+                                   &at)
             if stop == TOO_MANY:                    # more than any example before
                 most = max(x.n_atoms, 2 * most)
-                own, stop = np.zeros(most + PADDING), x.index
+                own, stop = np.empty(most + PADDING), x.index
                 capacity = max(self.parts.outputs.max_code_length(most), 1)
                 x.provide(self.parts.argmax.workspace_size(most))
             if stop < 0:
                 self.fail(<int> stop, x, weights)
             start = stop
             heed()
-        if self.outputs.code_width == 1:
-            return np.asarray(found)
-        return Structures(np.asarray(found)[:at], np.asarray(ends))
+        return codes if single else Structures(codes[:at], np.asarray(ends))
+
+    cdef Weights answering(self, store, bint *compiled):
+        """A store as predictions call it, and whether they need no Python; what was found last is kept, one-row calls ask again."""
+        cdef Weights weights
+        found = self.answers
+        if found is None or found[0] is not store:
+            weights = bound(store)
+            found = (store, weights, not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
+                                          or is_adapter(weights.features)))
+            self.answers = found
+        compiled[0] = found[2]
+        return found[1]
+
+    def scores_of(self, Rows rows, store):
+        """The atom scores of all examples, (n_examples, n_atoms), of maps with as many atoms in each.
+
+        Raises
+        ------
+        NotFinite
+        """
+        cdef bint compiled
+        cdef Weights weights = self.answering(store, &compiled)
+        cdef Example x = Example()
+        cdef Py_ssize_t n = rows.n_examples, width = self.features.fixed_atoms, start = 0, stop, status = 0, i
+        cdef double[::1] found = np.empty(n * width + PADDING)
+        x.look_at(rows)
+        while start < n:
+            stop = min(start + CHUNK, n)
+            if not compiled:
+                status = weights.batch_scores_c(x, start, stop - start, &found[start * width])
+            else:
+                with nogil:
+                    status = weights.batch_scores_c(x, start, stop - start, &found[start * width])
+            if status < 0:
+                self.fail(SCORING, x, weights)
+            for i in range(start, stop):
+                if not finite(&found[i * width], width):
+                    raise NotFinite(i)
+            start = stop
+            heed()
+        return np.asarray(found)[:n * width].reshape(n, width)
 
     cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
-                           double *own, Py_ssize_t most, int[::1] found, int64_t[::1] ends, Py_ssize_t start, Py_ssize_t n,
-                           Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
+                           double *own, Py_ssize_t most, Py_ssize_t together, int[::1] found, int64_t[::1] ends, Py_ssize_t start,
+                           Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
         """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
-        cdef Py_ssize_t i, m, seen = 0, fixed = self.features.fixed_atoms
+        cdef Py_ssize_t i, m, seen = 0, fixed = self.features.fixed_atoms, scored_to = start
         cdef bint single = self.outputs.code_width == 1
         cdef const double *s = own
         cdef int status
+        x.n_atoms = fixed
         for i in range(start, min(start + CHUNK, n)):
             if not single and at[0] + capacity > found.shape[0]:
                 return i
-            rows.load(i, x)
-            x.n_atoms = fixed if fixed >= 0 else self.features.n_atoms_c(x)
-            if x.n_atoms < 0 or x.n_atoms > most:
-                return ATOMS if x.n_atoms < 0 else TOO_MANY
-            if batch == NULL:
-                status = scored(weights, x, own)
-                if status < 0:
-                    return status
+            if batch == NULL and together > 1:
+                if i == scored_to:              # so many at once
+                    scored_to = min(i + together, n)
+                    if weights.batch_scores_c(x, i, scored_to - i, own) < 0:
+                        return SCORING
+                    s = own
+                rows.load(i, x)
+                if not finite(s, fixed):
+                    return NOT_FINITE
             else:
-                s = batch + (i * pitch if begins == NULL else begins[i])
+                rows.load(i, x)
+                if fixed < 0:
+                    x.n_atoms = self.features.n_atoms_c(x)
+                if x.n_atoms < 0 or x.n_atoms > most:
+                    return ATOMS if x.n_atoms < 0 else TOO_MANY
+                if batch == NULL:
+                    status = scored(weights, x, own)
+                    if status < 0:
+                        return status
+                else:
+                    s = batch + (i * pitch if begins == NULL else begins[i])
             m = self.argmax.argmax_c(x, s, &found[i if single else at[0]])
             if m < 0:
                 return SEARCHING
+            if together > 1:
+                s += fixed
             if not single:
                 at[0] += m
                 ends[i + 1] = at[0]

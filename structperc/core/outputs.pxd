@@ -23,6 +23,7 @@ cdef class LabelOutputs(Outputs):
     cdef readonly object labels                 # array of the labels as the user has them, in order
     cdef object _codes
     cdef dict _code_of
+    cdef bint _encodes                          # whether `encode` is this class's own
 
 
 cdef class RankOutputs(LabelOutputs):

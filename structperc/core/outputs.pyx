@@ -374,7 +374,7 @@ cdef class LabelOutputs(Outputs):
         self.labels = find_labels(y, classes, self.ordered)
         self.n_labels = len(self.labels)
         self._codes = LabelCodes(self.labels)
-        self._code_of = self._codes.code_of
+        self._code_of, self._encodes = self._codes.code_of, not overrides(self, "encode")
         return self.labels
 
     def encode(self, y, rows):
@@ -390,7 +390,7 @@ cdef class LabelOutputs(Outputs):
 
     def check_gold(self, gold, rows, features):
         """Nothing is left to check where `encode` knows every label."""
-        if overrides(self, "encode") and len(gold.values) and not 1 <= gold.values.min() <= gold.values.max() <= self.n_labels:
+        if not self._encodes and len(gold.values) and not 1 <= gold.values.min() <= gold.values.max() <= self.n_labels:
             raise PluginError(f"{type(self).__name__}.encode returned the codes {gold.values.min()}..{gold.values.max()}; expected ints "
                               f"from 1 to {self.n_labels}, the numbers of the labels.")
 
@@ -404,7 +404,8 @@ cdef class LabelOutputs(Outputs):
     def decode_many(self, structures, Rows rows, examples=None):
         if overrides(self, "decode"):
             return np.array(Outputs.decode_many(self, np.asarray(structures).tolist(), rows, examples).tolist())
-        return self.labels[np.asarray(structures, dtype=np.intp) - 1]
+        codes = structures if isinstance(structures, np.ndarray) else np.asarray(structures, dtype=np.intp)
+        return self._codes.of_code.take(codes)
 
     def enumerate(self, Example x):
         return range(1, self.n_labels + 1)

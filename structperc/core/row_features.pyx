@@ -9,7 +9,7 @@ from structperc.core.bounds cimport Bounds, hold
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, taken
 from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_end, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
-                                             sp_start, sp_touched)
+                                             sp_start, sp_touched, widest_inner)
 from structperc.core.rows cimport Example
 from structperc.core.stopping cimport interrupted
 
@@ -272,6 +272,14 @@ cdef class BlockFeatures(RowPart):
         self.kernels.dots[x.block.layout](&x.block, 0, &b, s)
         return 0
 
+    cdef int batch_scores_c(self, const Parameter *p, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
+        cdef sp_blocks b
+        if <void *> self.scores_c != <void *> BLOCKS.scores_c:          # a derived class scores in a way of its own
+            return Features.batch_scores_c(self, p, x, first, n, s)
+        b = blocks_of(self, p)
+        widest_inner().dots_of_rows[x.block.layout](&x.source.whole, first, n, &b, s, self.n_blocks)
+        return 0
+
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
         cdef sp_blocks b = blocks_of(self, p)
         if self.followed:
@@ -296,14 +304,8 @@ cdef class BlockFeatures(RowPart):
         cdef sp_blocks b = blocks_of(self, p)
         sp_prefetch_blocks(&x.block, &b)
 
-    def batch_scores(self, w, rows):
-        if rows.offsets is not None:
-            return None
-        blocks, intercepts = self.split(w)
-        if rows.dense_part is None:
-            return rows.X @ blocks.T + intercepts
-        products = rows.products(np.ascontiguousarray(blocks))      # BLAS has other bits for one row
-        return products + intercepts
+
+cdef BlockFeatures BLOCKS = BlockFeatures(1, 1)         # whose methods a derived class replaces
 
 
 cdef class RowFeatures(RowPart):

@@ -44,6 +44,9 @@ cdef class Rows:
     cdef tuple _kept                    # the arrays whose memory is read
     cdef dict kept                      # of one example alone: as `Example.kept`
 
+    cdef void attach(self, X, Py_ssize_t n_rows, Py_ssize_t n_features, int layout) noexcept
+    cdef void attach_dense(self, X, const Py_buffer *view) noexcept
+
     cdef inline void load(self, Py_ssize_t i, Example x) noexcept nogil:
         """Points x at example i."""
         cdef Py_ssize_t first = i if self.starts == NULL else self.starts[i]

@@ -1,5 +1,6 @@
 cdef class Structures:
-    cdef object held            # the integers of all structures: an array of C ints
+    cdef object held            # the integers of all structures: an array of C ints,
+    cdef const int *at          # and where they stand
     cdef readonly object offsets
 
 

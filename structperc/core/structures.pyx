@@ -4,6 +4,7 @@ from operator import index
 import numpy as np
 
 from cpython cimport array
+from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, shortened
 import array
@@ -23,6 +24,13 @@ cdef class Structures:
     """
 
     def __init__(self, values, offsets=None):
+        cdef Py_buffer view
+        PyObject_GetBuffer(values, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+        self.at = <const int *> view.buf
+        whole = view.itemsize == sizeof(int) and view.format[0] in (b"i", b"l")
+        PyBuffer_Release(&view)
+        if not whole:
+            raise ValueError(f"structures are of the type {np.asarray(values).dtype}; expected C ints, numpy.intc.")
         self.held, self.offsets = values, offsets
 
     @property

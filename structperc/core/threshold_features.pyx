@@ -7,7 +7,7 @@ import numpy as np
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter
 from structperc.core.errors import DataError, PluginError
-from structperc.core.inner_products cimport best_inner, sp_blocks, sp_prefetch_blocks
+from structperc.core.inner_products cimport best_inner, widest_inner, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
 from structperc.core.states import taken
 
@@ -98,6 +98,22 @@ cdef class ThresholdFeatures(Features):
             s[k] = f - threshold[k * b.feature_step]
         return 0
 
+    cdef int batch_scores_c(self, const Parameter *p, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
+        cdef sp_blocks b
+        cdef const double *threshold
+        cdef Py_ssize_t i, k, K = self.n_thresholds
+        cdef double f
+        if <void *> self.scores_c != <void *> ONE.scores_c:     # a derived class scores in a way of its own
+            return Features.batch_scores_c(self, p, x, first, n, s)
+        b = direction(self, p)
+        threshold = p.w + self.n_features * b.feature_step
+        widest_inner().dots_of_rows[x.block.layout](&x.source.whole, first, n, &b, s, 1)
+        for i in range(n - 1, -1, -1):          # from the last on, whose scores stand where no product waits any more
+            f = s[i]
+            for k in range(K):
+                s[i * K + k] = f - threshold[k * b.feature_step]
+        return 0
+
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
         cdef sp_blocks b = direction(self, p)
         cdef double *threshold = p.w + self.n_features * b.feature_step
@@ -142,12 +158,6 @@ cdef class ThresholdFeatures(Features):
             return None
         return np.append(rows.stored_columns(), np.arange(self.n_features, self.n_weight_rows))
 
-    def batch_scores(self, w, rows):
-        if rows.offsets is not None:
-            return None
-        products = (rows.X @ w[:self.n_features])[:, None] if rows.dense_part is None else rows.products(w[None, :self.n_features])
-        return products - w[self.n_features:]
-
     @property
     def absorbs_shift(self):
         return True
@@ -165,3 +175,6 @@ cdef class ThresholdFeatures(Features):
             "coef_": lambda: np.array(weights.vector()[:self.n_features]),
             "thresholds_": lambda: np.maximum.accumulate(weights.vector()[self.n_features:]),      # in order also in the last bit
         }
+
+
+cdef ThresholdFeatures ONE = ThresholdFeatures(1, 1)       # whose methods a derived class replaces

@@ -12,6 +12,7 @@ cdef class Weights(Component):
     cdef Averaging averaging                    # counts the visits of every store; the rest is for those with lazy averages and decay
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil
+    cdef int batch_scores_c(self, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil
     cdef int update_c(self, Example x, const double *c) noexcept nogil
     cdef double norm_c(self, Example x, const double *c) noexcept nogil
     cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil

@@ -8,7 +8,7 @@ import numpy as np
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
 from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
-from structperc.core.component import bound, raise_stored
+from structperc.core.component import bound, overrides, raise_stored
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
 from structperc.core.features cimport PADDING, Features, room_for, written_out
@@ -104,6 +104,18 @@ cdef class Weights(Component):
         with gil:
             self.error = self.missing("scores")
         return -1
+
+    cdef int batch_scores_c(self, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
+        """`scores_c` of the examples first, .., first + n - 1 of x's data set, as `Features.batch_scores_c`."""
+        cdef Py_ssize_t i
+        cdef int status
+        x.n_atoms = self.features.fixed_atoms
+        for i in range(n):
+            x.source.load(first + i, x)
+            status = self.scores_c(x, s + i * x.n_atoms)
+            if status < 0:
+                return status
+        return 0
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
         """-1 on an error before the step; 1 on an error once the step is made, as where Ctrl-C came in between."""
@@ -324,6 +336,17 @@ cdef class PrimalWeights(Weights):
                 s[a] *= self.averaging.scale
         return 0
 
+    cdef int batch_scores_c(self, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
+        cdef Py_ssize_t a
+        if <void *> self.scores_c != <void *> PRIMAL.scores_c:          # a derived class scores in a way of its own
+            return Weights.batch_scores_c(self, x, first, n, s)
+        if self.features.batch_scores_c(&self.p, x, first, n, s) < 0:
+            return -1
+        if self.averaging.scale != 1:
+            for a in range(n * self.features.fixed_atoms):
+                s[a] *= self.averaging.scale
+        return 0
+
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
         cdef Averaging *a = &self.averaging
         cdef double to_w = 1, to_u = a.scale_sum
@@ -409,15 +432,19 @@ cdef class PrimalWeights(Weights):
         return values[np.where(where < len(values), where, 0)].ravel()      # another thread may have placed more since
 
     def averaged(self):
-        if not self.averaging.average and self.averaging.scale == 1:
+        cdef bint told = overrides(self, "vector")
+        if not (told or self.averaging.average) and self.averaging.scale == 1:
             return self
         n_visited, mean = self.averaging.n_visited, self._final           # as in `vector`
-        if mean is None or self._final_visited != n_visited:
+        if mean is None or self._final_visited != n_visited or told:
             mean = self.fresh()             # of its own class, which may score in a way of its own
             (<PrimalWeights> mean).averaging.average, (<PrimalWeights> mean).averaging.decay = False, 0
             (<PrimalWeights> mean).n_kept = 0
             (<PrimalWeights> mean).allocate(self.features)
-            (<PrimalWeights> mean).take(self, self._values())
+            if told:
+                mean.assign(self.vector(), n_visited)
+            else:
+                (<PrimalWeights> mean).take(self, self._values())
             (<PrimalWeights> mean).project_all()
             self._final, self._final_visited = mean, n_visited
         return mean
@@ -542,7 +569,8 @@ cdef class PrimalWeights(Weights):
         return np.asarray(self.buffer).reshape(-1, self.p.pitch)
 
     def batch_scores(self, rows):
-        if rows.offsets is not None or rows.objects or rows.allowed is not None:
+        given = overrides(self.features.as_written(), "batch_scores")      # compiled maps have `batch_scores_c`
+        if not given or rows.offsets is not None or rows.objects or rows.allowed is not None:
             return None
         return self.features.batch_scores(self.vector(), rows)
 
@@ -653,3 +681,6 @@ cdef class PrimalWeights(Weights):
             self._table()[where] = part
         self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited = scalars[:3]
         self._final = self._mean = None
+
+
+cdef PrimalWeights PRIMAL = PrimalWeights()          # whose methods a derived class replaces

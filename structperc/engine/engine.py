@@ -603,5 +603,7 @@ def is_fitted_name(name) -> bool:
 
 def read_for(model, X, offsets, lengths, groups, allowed=None):
     """Rows like those that the model was trained on."""
+    if lengths is None and groups is None:
+        return model.read(X, offsets, allowed)
     data = Groups(X, offsets, lengths, groups)
     return model.read(data.X, data.offsets, data.by_rows(allowed))

@@ -3,14 +3,18 @@
 
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
-from structperc.core.access cimport Access, Turn
+from structperc.core.access cimport Turn
 from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.core.interrupts import completed
+from structperc.core.rows cimport Rows
+from structperc.core.weights cimport Weights
 from structperc.engine import calibration
 from structperc.engine.assembly import agreed, begin, weighed
 from structperc.engine.checkpoints import checkpoints_of
-from structperc.engine.compatibility import check_parts, check_same, overflow
+from structperc.engine.compatibility import check_parts, overflow
+from structperc.engine.model cimport Model
 from structperc.engine.options import setting_back
+from structperc.core.loop cimport PassResult
 from structperc.engine.run cimport TrainingRun
 from structperc.engine.scaling import scaling_of
 from structperc.engine.weighing import by_class
@@ -49,6 +53,7 @@ def partial_fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, 
 cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
     """Trains a new model; `engine.run` is the run while it is under way."""
     cdef TrainingRun run
+    cdef Model model
     cdef list interrupts = []
     set_back = setting_back(engine.random_state)
     try:
@@ -117,9 +122,10 @@ cdef int train(engine, TrainingRun run, rows, y, costs, bint resume, list interr
 cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, classes, bint keep_online, bint history) except -1:
     """One pass; the first one makes a model."""
     cdef TrainingRun run
-    cdef Access access
+    cdef Rows rows
     cdef list interrupts = []
-    model, set_back = engine._model, None
+    cdef Model model = engine._model
+    set_back = None
     if engine.calibrate:
         raise OptionError("calibrate=True trains on parts of all examples, which partial_fit does not see; call fit, or set it to False.")
     if engine.class_weight == "balanced":
@@ -134,14 +140,16 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, class
             model.parts.trainer.check_chunks(model.parts)
             scaling = model.scaling
         else:
-            if classes is not None and model.context.labels is None:
-                model.parts.outputs.find_labels(None, classes)              # says that there are none
-            agreed(classes, model.context.labels, "the earlier calls")
-            model.parts.trainer.check_chunks(model.parts)
+            if classes is not None:
+                if model.context.labels is None:
+                    model.parts.outputs.find_labels(None, classes)          # says that there are none
+                agreed(classes, model.context.labels, "the earlier calls")
+            if not model.streaming:
+                model.parts.trainer.check_chunks(model.parts)
             rows, context = model.parts.reader.read(X, offsets), model.context
             if not rows.n_examples:
                 raise DataError("X is empty, so there is nothing to learn from.")
-            check_same(context, rows)
+            model.look_alike(rows)
             model.make_room(rows)
             if allowed is not None:
                 model.restrict(rows, allowed)
@@ -151,19 +159,18 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, class
                 context = weighed(context, weights)
                 check_parts(context, model.parts)
             scaling = model.scaling
-            if scaling is None and not model.parts.weights.n_visited:      # made without data, to learn from a stream
+            if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
                 scaling = scaling_of(engine.scale, model.parts, rows, given)
             elif scaling is not None and not model.scales:
                 scaling = scaling.with_rows(rows, given)
             if scaling is not None:
                 rows = scaling.applied(rows)
         run = TrainingRun(model, context, rows, y, costs, online=[] if keep_online else None, history=[] if history else None)
-        access = model.access
-        access.begin_write()
+        model.access.begin_write()
         try:
             step_on(engine, run, rows) if scaling is None else step_scaled(engine, run, rows, scaling, interrupts)
         finally:
-            access.end_write()
+            model.access.end_write()
         if interrupts:
             raise interrupts[0]
     except BaseException:
@@ -175,12 +182,16 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, class
 
 cdef int step_on(engine, TrainingRun run, rows) except -1:
     """Changes the model in place, and takes everything back where the pass fails."""
-    cdef list interrupts = [], mistakes
-    cdef Py_ssize_t n_visited, n_entries
-    model, weights = run.model, run.model.parts.weights
+    cdef list interrupts = []
+    cdef Model model = run.model
+    cdef Weights weights = model.parts.weights
+    cdef list mistakes = model.mistakes
+    cdef Py_ssize_t n_visited = weights.averaging.n_visited, n_entries = len(mistakes)
+    cdef double loss = model.loss
+    cdef bint weighted = model.weighted
+    cdef PassResult passed
     set_back = setting_back(model.context.random) if model.context.shuffle else None
-    token, n_visited, mistakes = weights.snapshot(rows), weights.n_visited, model.mistakes
-    n_entries, last, loss, weighted = len(mistakes), mistakes[-1] if mistakes else 0, model.loss, model.weighted
+    token, last = weights.snapshot(rows), mistakes[-1] if mistakes else 0
     before, model.weighed = model.weighed, run.weighed
     if not model.streaming:
         mistakes.append(0)
@@ -189,7 +200,8 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
         if passed.updates and not weights.is_finite(token):
             raise overflow()
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and weights.n_visited > n_visited and completed(interrupts, weights.is_finite, token):
+        if (isinstance(error, KeyboardInterrupt) and weights.averaging.n_visited > n_visited
+                and completed(interrupts, weights.is_finite, token)):
             engine._model, model.streaming, model.status = model, True, INTERRUPTED
             model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
             raise
@@ -216,21 +228,22 @@ cdef list continued(list before, list further):
 
 cdef int step_scaled(engine, TrainingRun run, rows, scaling, list interrupts) except -1:
     """The same on scaled rows: the weights become those of the new scale before the pass, and those of the users' units after it."""
-    cdef Py_ssize_t n_visited
-    model, weights = run.model, run.model.parts.weights
-    n_visited, entered = weights.n_visited, weights.rescaled(*scaling.inverse)
+    cdef Model model = run.model
+    cdef Weights weights = model.parts.weights
+    cdef Py_ssize_t n_visited = weights.averaging.n_visited
+    entered = weights.rescaled(*scaling.inverse)
     if entered is None:                         # rows are scaled whenever they are read, as at first
         try:
             return step_on(engine, run, rows)
         finally:
-            if weights.n_visited > n_visited:
+            if weights.averaging.n_visited > n_visited:
                 model.scaling, model.scales = scaling, True
     state = weights.state()
     try:
         weights.install(entered)
         step_on(engine, run, rows)
     except BaseException:
-        if weights.n_visited == n_visited:
+        if weights.averaging.n_visited == n_visited:
             completed(interrupts, weights.restore, state)
         else:
             leave(model, scaling, interrupts)
@@ -239,7 +252,7 @@ cdef int step_scaled(engine, TrainingRun run, rows, scaling, list interrupts) ex
     return 0
 
 
-cdef int leave(model, scaling, list interrupts) except -1:
+cdef int leave(Model model, scaling, list interrupts) except -1:
     """Maps the weights of scaled rows to those of the users' units, where such are known."""
     weights = model.parts.weights
     found = completed(interrupts, weights.rescaled, scaling.shift, scaling.spread)

@@ -23,7 +23,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, options_alone
 from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
-from structperc.engine.model import Parts
+from structperc.engine.model import KINDS
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
@@ -298,7 +298,7 @@ def restore(engine, header, arrays, shown="the model"):
                                sparse=field(saved, "sparse", bool), objects=field(saved, "objects", bool),
                                feature_names=None if names is None else tuple(names))
         states = states_of(arrays)
-        adopt(engine, context, _restored(saved["labels"], arrays), {kind: states[kind] for kind in Parts.kinds()}, training_of(record))
+        adopt(engine, context, _restored(saved["labels"], arrays), {kind: states[kind] for kind in KINDS}, training_of(record))
         if len(states["scaling"]):
             engine.model.scaling = scaling.restored(states["scaling"], n_features)
             engine.model.scales = taken(states["scaling"], "applied", np.bool_)

@@ -13,9 +13,12 @@ from structperc.core.errors import PluginError
 from structperc.core.interrupts import completed
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
+from structperc.core.outputs cimport Outputs
+from structperc.core.rows cimport Rows
 from structperc.core.shuffle import shuffled
 from structperc.core.structures import Structures
 from structperc.engine.assembly import again
+from structperc.engine.model cimport Model, Parts
 from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.engine.shards import LocalShards, Shard, counted, shares_of
 from structperc.engine.trainers import EpochRecord
@@ -91,14 +94,16 @@ cdef class TrainingRun:
         that were over: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was cut short, as far as it was made.
     """
 
-    def __init__(self, model, context, rows, y, costs=None, *, online=None, history=None, before=None, observers=None, engine=None):
+    def __init__(self, Model model, context, Rows rows, y, costs=None, *, online=None, history=None, before=None, observers=None,
+                 engine=None):
+        cdef Parts parts = model.parts
+        cdef Outputs outputs = parts.outputs
         self.model, self.context, self.before, self.observers = model, context, before, observers
         self.online, self.history, self.engine, self.costs = online, history, engine, costs
-        parts = model.parts
-        self.gold = parts.outputs.admissible(parts.outputs.encode(y, rows), rows)
+        self.gold = outputs.admissible(outputs.encode(y, rows), rows)
         if len(self.gold) != rows.n_examples:
-            raise PluginError(f"{type(parts.outputs).__name__}.encode made {len(self.gold)} gold outputs for {rows.n_examples} examples.")
-        parts.outputs.check_gold(self.gold, rows, parts.features)
+            raise PluginError(f"{type(outputs).__name__}.encode made {len(self.gold)} gold outputs for {rows.n_examples} examples.")
+        outputs.check_gold(self.gold, rows, parts.features)
         if context.sample_weight is not None:
             self.weights, self.active = visited(context.sample_weight)
         self.weighed = model.weighed
@@ -119,7 +124,7 @@ cdef class TrainingRun:
         """What examples weigh in their steps; None: all weigh 1."""
         return self.weights if self.context.visit_weight is None else None
 
-    def order(self):
+    cpdef order(self):
         """The examples in the order of the next epoch, an int64 array; None: all in file order. Shuffles anew each time."""
         if self.checkpoints is not None and self.checkpoints.cut is not None:
             return self.checkpoints.cut.order
@@ -167,7 +172,7 @@ cdef class TrainingRun:
         self.model.loss += passed.loss
         return passed
 
-    def run(self, order=None, rule=None, double loss_weight=0.0):
+    cpdef PassResult run(self, order=None, rule=None, double loss_weight=0.0):
         """One pass; its mistakes and losses are recorded, also when it is cut short.
 
         Parameters
@@ -323,7 +328,7 @@ cdef class TrainingRun:
 
         Returns what was predicted and the examples of these predictions, None where none are kept.
         """
-        model = self.model
+        cdef Model model = self.model
         if self.observers is None:
             model.mistakes[-1] += passed.mistakes
         else:

@@ -1,5 +1,9 @@
 """Inner products and updates: every instruction set gives the bits of the numpy twin, for every layout and size."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from reference.layouts import LAYOUTS, stored
@@ -51,6 +55,62 @@ def test_an_unknown_set_is_named():
 def test_dots(layout, name):
     for x, twin, w, _ in cases(layout):
         np.testing.assert_array_equal(inner_products.dots(name, x, w), twin.dots(w))
+
+
+@pytest.mark.parametrize("feature_major", [False, True])
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dots_of_many_rows(layout, name, feature_major):
+    """The bits of one row alone, whatever rows and blocks are taken together."""
+    rng = np.random.default_rng(LAYOUTS.index(layout))
+    for blocks in (1, 2, 3, 4, 5, 8, 11):
+        for n in (1, 3, 4, 5, 9):
+            d = int(rng.integers(1, 40))
+            rows = Rows(stored(np.where(rng.random((n, d)) < 0.3, 0, rng.normal(size=(n, d))), layout))
+            w = rng.normal(size=(d, blocks) if feature_major else (blocks, d))
+            alone = np.array([inner_products.dots(name, rows.example(i), w, feature_major) for i in range(n)])
+            for first in (0, n // 2):
+                np.testing.assert_array_equal(inner_products.dots_of_rows(name, rows, w, first, feature_major), alone[first:])
+
+
+TRAINED = """
+import hashlib
+import numpy as np
+from structperc import Engine
+from structperc.core.inner_products import chosen
+
+random = np.random.default_rng(0)
+for d in (3, 50, 600):
+    X = random.normal(size=(40, d))
+    y = np.digitize(X[:, 0], [-1, 0, 1, 2])
+    for name in ("cusum", "prank"):
+        engine = Engine(name, average=True, epochs=3).fit(X, y)
+        print(hashlib.sha256(engine.coef_.tobytes() + engine.atom_scores(X).tobytes() + engine.predict(X).tobytes()).hexdigest())
+print(chosen(50), chosen(600))
+"""
+
+
+def trained_with(name):
+    told = {**os.environ, "STRUCTPERC_INSTRUCTION_SET": name}
+    done = subprocess.run([sys.executable, "-c", TRAINED], capture_output=True, text=True, env=told)
+    return done.returncode, done.stdout.split("\n"), done.stderr
+
+
+def test_the_environment_names_the_widest_set():
+    """A model has the same bits with every set."""
+    expected = None
+    for name in SETS:
+        status, (*digests, used, _), error = trained_with(name)
+        assert status == 0, error
+        assert used.split()[1] == name and used.split()[0] in SETS[:SETS.index(name) + 1]
+        assert expected in (None, digests)
+        expected = digests
+
+
+def test_the_environment_names_no_set():
+    status, _, error = trained_with("mmx")
+    assert status != 0
+    assert "'mmx' is not available here" in error
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -23,10 +23,6 @@ class CountingWeights(PrimalWeights):
 
     means = 0
 
-    def vector(self):
-        type(self).means += 1
-        return super().vector()
-
     def averaged(self):
         type(self).means += 1
         return super().averaged()

@@ -352,6 +352,7 @@ def test_many_writers_of_one_file_end_with_one_of_their_contents(target):
     assert target.read_bytes() in contents and os.listdir(target.parent) == ["target"]
 
 
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")     # of the end of a `with`, where tracing strikes and no signal does
 def test_ctrl_c_in_save_is_raised_as_such_wherever_it_comes(target):
     engine = Engine("cusum", classes=[1, 2]).partial_fit([[1.0]], [1])
     engine.save(target)

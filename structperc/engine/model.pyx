@@ -1,26 +1,28 @@
+# cython: boundscheck=True, wraparound=True
 """What a fit makes: the parts, and the model that they are together, which reads X and scores it.
 
 A method that scores sees the weights of one moment: a change in place (`partial_fit`) waits until it has ended. X is read before, so that
 reading it may take its time.
+
+Compiled, since one-row calls of `predict` and `partial_fit` look at nearly every attribute here.
 """
-
-from __future__ import annotations
-
 import numbers
 
-import attrs
 import numpy as np
 
-from structperc.core.access import Access, reading
+from structperc.core.access cimport Access
+from structperc.core.access import reading
 from structperc.core.component import overrides
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
-from structperc.core.loop import Loop, NotFinite
-from structperc.core.outputs import LabelOutputs
+from structperc.core.loop import NotFinite
+from structperc.core.outputs cimport LabelOutputs
+from structperc.core.rows cimport Rows
+from structperc.core.weights cimport PrimalWeights
 from structperc.engine import answers
 from structperc.engine.compatibility import check_same, not_finite, refuse_scores
-from structperc.engine.context import FitContext
-from structperc.engine.scaling import Scaling
 from structperc.reading import matrices
+
+KINDS = ("reader", "outputs", "features", "weights", "loss", "argmax", "update", "trainer")
 
 
 class NoAttribute(AttributeError):
@@ -42,27 +44,16 @@ class NoAttribute(AttributeError):
         return NoAttribute(self.args[0], f"{self.rest} It has {', '.join(known)}.")
 
 
-@attrs.define(eq=False)
-class Parts:
-    """The components of one fit, in the order in which they are started and checked."""
+cdef class Parts:
+    """The components of one fit; `items` has them in the order in which they are started and checked."""
 
-    reader: object
-    outputs: object
-    features: object
-    weights: object
-    loss: object
-    argmax: object
-    update: object
-    trainer: object
-
-    @classmethod
-    def kinds(cls) -> list:
-        """The names of the parts."""
-        return [field.name for field in attrs.fields(cls)]
+    def __init__(self, reader, outputs, features, weights, loss, argmax, update, trainer):
+        self.reader, self.outputs, self.features, self.weights = reader, outputs, features, weights
+        self.loss, self.argmax, self.update, self.trainer = loss, argmax, update, trainer
 
     def items(self) -> list:
         """Pairs of names and components."""
-        return [(kind, getattr(self, kind)) for kind in self.kinds()]
+        return [(kind, getattr(self, kind)) for kind in KINDS]
 
     def start(self, context) -> None:
         """Begins the life cycle of a fit: every part takes the others and the options."""
@@ -70,26 +61,40 @@ class Parts:
             part.start(self, context)
 
 
-@attrs.define(eq=False)
-class Model:
-    """Everything that training makes; an engine has one, or none. Its methods take rows that `read` has read."""
+cdef class Model:
+    """Everything that training makes; an engine has one, or none. Its methods take rows that `read` has read.
 
-    context: FitContext
-    parts: Parts
-    loop: Loop
-    options: dict                   # the engine's own, as they were when training began
-    mistakes: list = attrs.field(factory=list)
-    loss: float = 0.0
-    status: str | None = None
-    online: list | None = None
-    history: list | None = None     # a `Visit` for each example visited
-    temperature: float = 1.0        # of probabilities: p(y) is proportional to exp(score of y / temperature)
-    scaling: Scaling | None = None  # of the columns that training saw
-    scales: bool = False            # whether the weights are those of scaled rows, so that rows are scaled as they are read
-    weighted: bool = False          # whether sample weights were ever given
-    weighed: tuple = (0, 0.0)       # how many examples were learned from by visits, and the sum of their weights
-    streaming: bool = False         # whether the last entry of mistakes belongs to partial_fit
-    access: Access = attrs.field(factory=Access)
+    Attributes
+    ----------
+    context : FitContext
+    parts : Parts
+    loop : Loop
+    options : dict
+        The engine's own, as they were when training began.
+    mistakes, loss, status, online, history
+        The record of training, as the engine shows it; `history` is a list with a `Visit` for each example visited, or None.
+    temperature : float
+        Of probabilities: p(y) is proportional to exp(score of y / temperature).
+    scaling : Scaling or None
+        Of the columns that training saw.
+    scales : bool
+        Whether the weights are those of scaled rows, so that rows are scaled as they are read.
+    weighted : bool
+        Whether sample weights were ever given.
+    weighed : tuple
+        How many examples were learned from by visits, and the sum of their weights.
+    streaming : bool
+        Whether the last entry of mistakes belongs to partial_fit.
+    access : Access
+    """
+
+    def __init__(self, context, parts, loop, options):
+        self.context, self.parts, self.loop, self.options = context, parts, loop, options
+        self.mistakes, self.temperature, self.access = [], 1.0, Access()
+        self.weighed = 0, 0.0
+        self.n_features, self.objects = context.n_features, context.objects
+        self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
+                          or overrides(parts.features, "batch_scores"))
 
     @reading
     def record(self, name):
@@ -128,7 +133,7 @@ class Model:
 
     def prepared(self, rows, allowed=None):
         """What the reader has read, to predict from."""
-        check_same(self.context, rows)
+        self.look_alike(rows)
         self.parts.features.check_rows(rows)
         self.restrict(rows, allowed)
         return self.parts.weights.prepare(self.scaling.applied(rows) if self.scales else rows)
@@ -138,7 +143,7 @@ class Model:
         self.parts.trainer.check_answers()
         features = self.parts.features
         rows = self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None)
-        check_same(self.context, rows)
+        self.look_alike(rows)
         if rows.n_examples != 1:
             raise DataError(f"explain takes one example, but got {rows.n_examples}.")
         rows = self.scaling.applied(rows) if self.scales else rows
@@ -150,12 +155,19 @@ class Model:
         x.n_atoms = self.parts.features.n_atoms(x)
         return x
 
-    def make_room(self, rows) -> None:
+    cdef int look_alike(self, Rows rows) except -1:
+        """Refuses data that do not look like those of the first fit."""
+        if rows.n_features != self.n_features or rows.objects != self.objects or rows.feature_names is not None:
+            check_same(self.context, rows)      # compares the names, and says what differs
+        return 0
+
+    cpdef int make_room(self, Rows rows) except -1:
         """Prepares the loop for examples like these."""
-        features = self.parts.features
-        if features.atoms_per_example is None or rows.offsets is not None or rows.objects or not self.loop.ready:
+        cdef Features features = self.parts.features
+        if features.fixed_atoms < 0 or rows.offsets is not None or rows.objects or not self.loop.ready:
             features.check_rows(rows)
             self.loop.reserve(features.max_atoms(rows))
+        return 0
 
     def restrict(self, rows, allowed) -> None:
         """Restricts Y(x) of these examples to what the user allows."""
@@ -169,7 +181,7 @@ class Model:
 
     def scored(self, rows):
         """Chunks of rows, each with the number of its first example and its atom scores, None where examples are scored one by one."""
-        check_same(self.context, rows)          # another model may have read them
+        self.look_alike(rows)                   # another model may have read them
         weights, features = self.parts.weights, self.parts.features
         product = not (overrides(weights, "scores") and not overrides(weights, "batch_scores")
                        or overrides(features, "scores") and not overrides(features, "batch_scores"))
@@ -190,7 +202,7 @@ class Model:
 
     def scores(self, rows):
         """Every example with its atom scores."""
-        check_same(self.context, rows)
+        self.look_alike(rows)
         store = self.parts.weights.averaged()
         if self.parts.outputs.conditional:
             rows = self.parts.outputs.conditioned(self.loop.predict(rows, None, store), rows)
@@ -209,11 +221,18 @@ class Model:
             if isinstance(scores, tuple):
                 scores = np.split(scores[0], scores[1][1:-1])
             elif scores is None:
-                scores = [one for _, one in self.scores(part)]
+                scores = self.compiled_scores(part) if self.parts.features.fixed_atoms >= 0 else [one for _, one in self.scores(part)]
             found.append(scores)
         if self.parts.features.atoms_per_example is None:
             return [one for scores in found for one in scores]
         return np.concatenate([np.asarray(scores) for scores in found])
+
+    def compiled_scores(self, rows):
+        """The scores of examples that all have as many atoms."""
+        try:
+            return self.loop.scores_of(rows, self.parts.weights.averaged())
+        except NotFinite as error:
+            raise not_finite(rows, error.index) from None
 
     @reading
     def label_scores(self, rows):
@@ -236,10 +255,23 @@ class Model:
 
     # ---- answers ----
 
-    @reading
     def predict(self, rows):
         """The structure of largest score for each example, decoded."""
+        self.access.begin_read()
+        try:
+            return self.predicted(rows)
+        finally:
+            self.access.end_read()
+
+    def predicted(self, rows):
         found = []
+        if not (self.by_chunks or self.parts.outputs.conditional):
+            self.look_alike(rows)
+            try:
+                codes = self.loop.predict(rows, None, self.parts.weights.averaged())
+            except NotFinite as error:
+                raise not_finite(rows, error.index) from None
+            return self.parts.outputs.decode_many(codes, rows)
         for part, start, scores in self.scored(rows):
             try:
                 codes = self.loop.predict(part, scores, self.parts.weights.averaged() if scores is None else None)
@@ -300,7 +332,7 @@ def first_of(rows):
 def listed(values):
     """An array of objects, one for each example."""
     found = list(values)
-    answers = np.empty(len(found), dtype=object)
+    shown = np.empty(len(found), dtype=object)
     for i, answer in enumerate(found):
-        answers[i] = answer
-    return answers
+        shown[i] = answer
+    return shown
