@@ -24,7 +24,7 @@ FLOORS = (
     ("structperc.metrics", "structperc.files"),
     ("structperc.engine",),
     ("structperc", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
-     "structperc.streams", "structperc.distributed"),
+     "structperc.streams", "structperc.distributed", "structperc.crfsuite"),
     ("structperc.testing", "structperc.estimators"),
     ("plugins",),
     ("structperc.cli",),

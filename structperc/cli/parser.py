@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
-from structperc.cli import carding, comparing, explaining, exporting, table_flags, training, using
+from structperc.cli import carding, comparing, explaining, exporting, importing, table_flags, training, using
 from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
@@ -106,6 +106,12 @@ example:
   structperc export chunks.model chunks.js                        chunks.predict(sentence) in JavaScript
 
 Labels of rows and of the tokens of sentences can be exported, if scores are linear: ranks, classes and taggers without kernels.
+"""
+IMPORT = """\
+examples:
+  structperc import-crfsuite chunks.crfsuite -o chunks.model      tags as CRFsuite does: Engine.load("chunks.model").predict(X)
+
+Tokens are dicts or lists of attributes, as python-crfsuite takes them. partial_fit trains the model further.
 """
 PREDICT = """\
 examples:
@@ -276,6 +282,10 @@ def build() -> Parser:
     export.add_argument("output", metavar="FILE", type=path, help="what to write; functions are called by its name")
     export.add_argument("--to", choices=FORMATS, help="default: what the ending of FILE says, one of "
                                                       f"{', '.join(ENDINGS)}")
+
+    crfsuite = command("import-crfsuite", importing.import_crfsuite, "make a model of one that CRFsuite has trained", IMPORT)
+    crfsuite.add_argument("model", metavar="MODEL", type=path, help="a binary model file of CRFsuite")
+    crfsuite.add_argument("-o", "--output", metavar="FILE", type=path, required=True, help="where the model is written")
 
     predict = command("predict", using.predict, "predict with a trained model", f"{PREDICT}\n{DATA}\n{COLUMNS}")
     predict.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")

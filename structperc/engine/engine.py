@@ -537,11 +537,11 @@ class Engine:
 
         Notes
         -----
-        Scores are W x + b for every label, also of ranks; of chains for every token, with scores of neighbouring labels, and -inf where
+        Scores are W x + b for every label, also of ranks; of chains for every token, with scores of neighbouring labels, -inf where
         these are forbidden. Tokens are what `predict` takes: rows of numbers, features in lists or dicts, or strings for a template.
-        Features without weights are left out. Sums are taken in another order than here, so that scores agree to rounding, and labels where
-        no two scores are as close. Names of columns, labels and the tie rule are kept. A model of tables takes the columns of numbers that
-        a table becomes; the form of the page takes those of the table.
+        Features without weights are left out. Sums are taken in another order than here, so that scores agree to rounding, and labels
+        where no two scores are as close. Names of columns, labels and the tie rule are kept. A model of tables takes the columns
+        of numbers that a table becomes; the form of the page takes those of the table.
 
         Examples
         --------

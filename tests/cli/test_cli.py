@@ -648,7 +648,7 @@ def test_new_writes_a_package(folder, run):
     assert code == 2 and one_line(err)
 
 
-@pytest.mark.parametrize("command", ["plugins", "fit", "predict", "evaluate", "plot", "new", "check"])
+@pytest.mark.parametrize("command", ["plugins", "fit", "import-crfsuite", "predict", "evaluate", "plot", "new", "check"])
 def test_every_command_teaches_by_example(folder, run, command):
     code, out, err = run(command, "--help")
     assert (code, err) == (0, "") and f"  structperc {command}" in out.partition("examples:")[2]

@@ -80,7 +80,8 @@ def linear_chain(engine) -> LinearChain | None:
 
     (bias,), *pairs = asked(rows_of([[]], d))
     used, weights = [], []
-    for first in range(0, d, chunk := max(1, min(MOST_ROWS, AT_ONCE // d))):
+    chunk = MOST_ROWS if model.context.sparse else max(1, min(MOST_ROWS, AT_ONCE // d))
+    for first in range(0, d, chunk):
         columns = np.arange(first, min(first + chunk, d))
         found = (asked(rows_of(columns[:, None], d, STEP))[0] - bias) / STEP
         kept = found.any(axis=1) if naming is not None else np.full(len(found), True)

@@ -1,0 +1,13 @@
+"""`structperc import-crfsuite`: a model of CRFsuite as one of structperc."""
+
+from __future__ import annotations
+
+from structperc.cli.files import check_writable
+from structperc.crfsuite import read_crfsuite
+
+
+def import_crfsuite(arguments) -> int:
+    """Reads the one file and writes the other."""
+    check_writable("the model", arguments.output, arguments.model)
+    read_crfsuite(arguments.model).save(arguments.output)
+    return 0
