@@ -55,6 +55,7 @@ figcaption{color:var(--soft);font-size:.9rem}
 .tables{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(27rem,100%),1fr));gap:.2rem 2rem}
 .plots>*,.tables>*{margin:.4rem 0;min-width:0}
 svg{display:block;width:100%;height:auto;color:var(--text)}
+@media (max-width:40rem){tbody th{white-space:normal}th,td{padding-right:.5rem}}
 @media print{details>*{display:block}}
 """
 SIGNS = {"better": ("▲", "good"), "even": ("●", None), "worse": ("▼", "bad"), "met": ("●", None), "missed": ("▼", "bad"),
