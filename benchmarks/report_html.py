@@ -36,10 +36,10 @@ nav ul{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;ma
 .soft,caption{color:var(--soft)}
 .scroll{overflow-x:auto;margin:.8rem 0}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
-caption{text-align:left;padding:.2rem 0;font-size:.9rem;max-width:46rem}
+caption{text-align:left;padding:.2rem 0;font-size:.9rem}
 th,td{text-align:left;vertical-align:top;padding:.22rem .7rem .22rem .3rem;border-bottom:1px solid var(--rule)}
 td,tbody th{white-space:nowrap}
-table .words{white-space:normal;min-width:14rem;max-width:34rem}
+table .words{white-space:normal;min-width:10rem;max-width:34rem}
 thead th{background:var(--band);vertical-align:bottom}
 tbody th{font-weight:400}
 .number{text-align:right}
@@ -55,12 +55,19 @@ figcaption{color:var(--soft);font-size:.9rem}
 .tables{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(27rem,100%),1fr));gap:.2rem 2rem}
 .plots>*,.tables>*{margin:.4rem 0;min-width:0}
 svg{display:block;width:100%;height:auto;color:var(--text)}
-@media (max-width:40rem){tbody th{white-space:normal}th,td{padding-right:.5rem}}
+.wide{grid-column:1/-1}
+@media (max-width:40rem){
+  table{font-size:.78rem}
+  th,td{padding:.22rem .3rem .22rem .1rem}
+  table .long,table .words{white-space:normal;min-width:5.5rem}
+  details{padding:.3rem .25rem}
+  figure img{max-width:none}
+}
 @media print{details>*{display:block}}
 """
 SIGNS = {"better": ("▲", "good"), "even": ("●", None), "worse": ("▼", "bad"), "met": ("●", None), "missed": ("▼", "bad"),
          "faster": ("▲", "good"), "slower": ("▼", "bad"), "holds": ("●", None), "does not hold": ("▼", "bad"), "not run": ("–", "soft")}
-COLOURS = 48                            # of a picture: greys, and a few
+COLOURS, WIDE = 48, 1250                # of a picture: greys, and a few; pixels of those that take a line of their own
 NUMBER = re.compile(r"[*+−–-]?[*]*[\d.,]+")
 
 
@@ -95,10 +102,10 @@ def table(caption, head, rows):
     flush = [False, *(numeric(column) for column in list(zip(*rows, strict=True))[1:])] if rows else [False] * len(head)
     names = [element("th", inline(name or "verdict"), scope="col", class_="number" if right else None)
              for name, right in zip(head, flush, strict=True)]
-    lines = [element("tr", element("th", shown(first), scope="row", class_=words(first)), *map(cell, others, flush[1:]))
+    lines = [element("tr", element("th", shown(first), scope="row", class_=kind(first)), *map(cell, others, flush[1:]))
              for first, *others in rows]
     written = [element("caption", inline(caption)), element("thead", element("tr", *names)), element("tbody", joined(lines))]
-    return element("div", element("table", *written), class_="scroll", role="region", aria_label=caption, tabindex="0")
+    return element("div", element("table", *written), class_="scroll", role="group", aria_label=caption, tabindex="0")
 
 
 def numeric(column):
@@ -110,18 +117,19 @@ def shown(value):
 
 
 def cell(value, right):
-    return element("td", shown(value), class_="number" if right else words(value))
+    return element("td", shown(value), class_="number" if right else kind(value))
 
 
-def words(value):
-    """The class of cells whose text may break into lines."""
-    return "words" if not isinstance(value, Markup) and len(value) > 40 else None
+def kind(value):
+    """The class of cells whose text may break into lines, everywhere or on narrow screens."""
+    length = len(re.sub("<[^>]*>", "", value) if isinstance(value, Markup) else value)
+    return "words" if length > 40 else "long" if length > 18 else None
 
 
 # ---- parts of results pages ----
 
-def parts(page, level, pictures):
-    """The page's parts; its own headings begin at `level`. `pictures` answers a figure of a file's name."""
+def parts(page, level):
+    """The page's parts but for its figures; its own headings begin at `level`."""
     pieces, last = [], page.title
     for part in page.parts:
         if isinstance(part, Heading):
@@ -133,9 +141,13 @@ def parts(page, level, pictures):
             pieces.append(element("ul", *(element("li", inline(item)) for item in part.items)))
         elif isinstance(part, Table):
             pieces.append(table(f"{page.title}: goals" if "wanted" in part.head else last, part.head, part.rows))
-        elif isinstance(part, Figure):
-            pieces.append(pictures(part))
     return joined(pieces)
+
+
+def figures(pages, folder):
+    """The pictures of these pages, those side by side that are narrow; None without any."""
+    found = [picture(folder / part.file, part.text) for page in pages for part in page.parts if isinstance(part, Figure)]
+    return element("div", *found, class_="tables") if found else None
 
 
 def picture(path, text):
@@ -147,8 +159,9 @@ def picture(path, text):
     image, packed = Image.open(path).convert("RGB"), io.BytesIO()
     image.quantize(COLOURS).save(packed, "PNG", optimize=True)
     data = base64.b64encode(packed.getvalue()).decode()
-    return element("figure", element("img", src=f"data:image/png;base64,{data}", alt=text, width=image.width // 2, height=image.height // 2,
-                                     loading="lazy"), element("figcaption", text))
+    shown = element("img", src=f"data:image/png;base64,{data}", alt=text, width=image.width // 2, height=image.height // 2)
+    scrolled = element("div", shown, class_="scroll", role="group", aria_label=text, tabindex="0")
+    return element("figure", scrolled, element("figcaption", text), class_="wide" if image.width > WIDE else None)
 
 
 # ---- figures drawn anew ----
