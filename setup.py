@@ -57,7 +57,7 @@ if __name__ == "__main__":      # the processes of cythonize may read this file 
     setup(
         packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
         package_dir={"structperc": "structperc", **{path.name: str(path) for path in Path("plugins").glob("structperc_*")}},
-        package_data={"": ["py.typed", "*.pxd", "*.h", "templates/*.txt", "templates/*/*.txt", "*.html", "*.css", "*.js"]},
+        package_data={"": ["py.typed", "*.pxd", "*.h", "templates/*.txt", "templates/*/*.txt", "*.conllu", "*.html", "*.css", "*.js"]},
         ext_modules=extensions(),
         options={"build_ext": {"parallel": os.cpu_count()}},
     )

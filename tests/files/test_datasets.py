@@ -13,6 +13,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
+from structperc_parsing.heads import find_circle, find_crossing
 
 from structperc.errors import DataError, MissingData, MissingExtra, OptionError, StructPercError
 from structperc.files.datasets import (
@@ -22,6 +23,7 @@ from structperc.files.datasets import (
     data_home,
     fetch,
     load_conll2000,
+    load_fables,
     load_letor_ohsumed,
     load_numbers,
     load_partitions,
@@ -29,6 +31,7 @@ from structperc.files.datasets import (
     locate,
     sources,
 )
+from structperc.metrics import tag_scheme
 
 CHUNKED = b"He PRP B-NP\nreckons VBZ B-VP\n\nRockwell NNP B-NP\n\n"
 CONLLU = "\n".join([
@@ -511,3 +514,13 @@ def test_partitions_are_whole(name, rows, features, ranks):
             assert (one.X.shape, one.X_test.shape) == ((rows[0], features), (rows[1], features))
             assert np.bincount(np.concatenate([one.y, one.y_test]))[1:].tolist() == counts
         assert len({one.X.tobytes() for one in partitions}) == 20
+
+
+def test_the_fables_are_trees_and_phrases():
+    fables = load_fables()
+    for sentence in fables.train + fables.test:
+        heads = [head for _, _, head, _, _ in sentence]
+        assert heads.count(0) == 1 and find_circle(heads) == [] and find_crossing(heads) is None
+        assert [label for _, _, head, label, _ in sentence if not head] == ["root"]
+    assert tag_scheme([[chunk for *_, chunk in sentence] for sentence in fables.train]) == "iob2"
+    assert (sum(map(len, fables.train)), sum(map(len, fables.test)), fables.dev) == (408, 222, [])

@@ -13,6 +13,7 @@ Each data set has a folder of its own under `data_home()`, and in it the files o
 Files that lie there are read as they are. What is fetched is brought into this form and compared with the checksums in `SOURCES` before
 anything is kept.
 `structperc.files.datasets.fetch.BASE_URL` may be set to a mirror, a server with the same paths.
+`load_fables` needs no file: its sentences come with structperc.
 Fetching needs pooch: `pip install structperc[data]`.
 """
 
@@ -24,6 +25,7 @@ from structperc.files.datasets.load import (
     RankingFold,
     TaggedSentences,
     load_conll2000,
+    load_fables,
     load_letor_ohsumed,
     load_numbers,
     load_partitions,
@@ -32,4 +34,5 @@ from structperc.files.datasets.load import (
 from structperc.files.datasets.sources import BINS, PARTITIONED, SOURCES, archived
 
 __all__ = ["BINS", "PARTITIONED", "SOURCES", "Documents", "NumberTable", "Partition", "RankingFold", "TaggedSentences", "archived",
-           "data_home", "load_conll2000", "load_letor_ohsumed", "load_numbers", "load_partitions", "load_ud_english_ewt", "locate"]
+           "data_home", "load_conll2000", "load_fables", "load_letor_ohsumed", "load_numbers", "load_partitions", "load_ud_english_ewt",
+           "locate"]

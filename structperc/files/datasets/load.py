@@ -6,6 +6,7 @@ import gzip
 import io
 import tarfile
 import zlib
+from pathlib import Path
 
 import attrs
 import numpy as np
@@ -136,6 +137,30 @@ def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
     """
     paths, names = locate("ud_english_ewt", download=download, home=home), ("form", "upos")
     return TaggedSentences(SOURCES["ud_english_ewt"].title, names, *(read_columns(path, names, conllu=True) for path in paths))
+
+
+def load_fables() -> TaggedSentences:
+    """Fables of Aesop, told anew: 75 short sentences (630 tokens) that come with structperc, for examples and tests.
+
+    A token is (form, upos, head, deprel, chunk): the word, its part of speech, the number of its head from 1 (0 is the root), the label of
+    that arc, and its phrase in the IOB2 scheme, such as "B-NP". Every third sentence belongs to the test part, so both parts tell the same
+    stories: 50 and 25 sentences. They are too few to compare systems by. Public domain (CC0 1.0).
+
+    Returns
+    -------
+    TaggedSentences
+
+    Examples
+    --------
+    >>> from structperc.files.datasets import load_fables
+    >>> load_fables().train[0][:3]
+    [('A', 'DET', 3, 'det', 'B-NP'), ('thirsty', 'ADJ', 3, 'amod', 'I-NP'), ('crow', 'NOUN', 4, 'nsubj', 'I-NP')]
+    """
+    columns = ("form", "upos", "head", "deprel", "chunk")
+    cells = read_columns(Path(__file__).with_name("fables.conllu"), ("form", "upos", "head", "deprel", "misc"), conllu=True)
+    sentences = [[(form, upos, int(head), deprel, misc.removeprefix("Chunk=")) for form, upos, head, deprel, misc in sentence]
+                 for sentence in cells]
+    return TaggedSentences("Fables of Aesop", columns, [sentence for i, sentence in enumerate(sentences) if i % 3 < 2], [], sentences[2::3])
 
 
 @attrs.frozen(eq=False)
