@@ -60,7 +60,10 @@ def main(arguments=None):
     chosen = parser.parse_args(arguments)
     if not any(chosen.results.glob("*.md")):
         sys.exit(f"report: {chosen.results} holds no tables (.md) of results; name another folder by --results.")
-    text, told = page(chosen.results, chosen.output)
+    try:
+        text, told = page(chosen.results, chosen.output)
+    except ValueError as error:         # of a table that is no table
+        sys.exit(f"report: {error}")
     chosen.output.parent.mkdir(parents=True, exist_ok=True)
     chosen.output.write_text(text, encoding="utf-8")
     print(f"{told}\n{chosen.output} ({len(text.encode()) / 2**20:.1f} MB)")

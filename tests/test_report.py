@@ -134,11 +134,13 @@ def test_verdicts(scripts):
     assert verdict_of(1.21, 0.1, 1.0, larger_is_better=True) == "better" and verdict_of(1.21, math.nan, 1.0) == "not run"
 
 
-def test_ragged_tables_are_refused(scripts):
-    from results_pages import parsed
+def test_ragged_tables_are_refused(tmp_path, scripts):
+    import report
 
-    with pytest.raises(ValueError, match=r"made\.md, under 'Data': a row of 1 cells, the head has 2"):
-        parsed("made", "# Made\n\n## Data\n\n| a | b |\n| --- | --- |\n| 1 |")
+    (tmp_path / "made.md").write_text("# Made\n\n## Data\n\n| a | b |\n| --- | --- |\n| 1 |\n")
+    with pytest.raises(SystemExit, match=r"report: made\.md, under 'Data': a row of 1 cells, the head has 2"):
+        report.main(["--results", str(tmp_path), "--output", str(tmp_path / "report.html")])
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_every_published_cell_is_found_or_says_why_not(scripts):
