@@ -13,7 +13,7 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures report docs wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures report docs browser wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make reproduce-structures link and group records, decide on paths by learned costs, label noisy pictures, find chunks: F1, regret, wrong pixels"
 	@echo "make report   all results on one page, beside the papers' figures: build/report.html"
 	@echo "make docs     build the documentation site into build/docs   make docs ARGS='-D plot_gallery=0'"
+	@echo "make browser  look at every page in headless Chromium: errors, contrast, keyboard, width; needs node and npm"
 	@echo "make wheel    build the sources' archive, and from that a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
 	@echo "make lint     check the style of Python and Cython"
@@ -100,6 +101,9 @@ docs: $(VENV)/with-docs
 	@echo "The documentation is in build/docs/index.html."
 
 # The wheel is built from the sources' own archive, so nothing is missing there.
+browser: $(VENV)/with-cli
+	PYTHONPATH=tests $(BIN)/python -m browser $(ARGS)
+
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist
 	$(BIN)/python -m build --quiet --no-isolation --outdir $(VENV)/wheel .

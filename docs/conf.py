@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+from structperc.pages import page
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
@@ -20,7 +22,11 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "nu
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**", "examples/README.md", "examples/*/README.md", "benchmarks/README.md", "benchmarks/results/*.md"]
 exclude_patterns = [".*", "build", "dist", "demo-output", "docs/_*", "benchmarks/results/goals.md"]
-html_extra_path = ["_static/index.html"]
+html_extra_path = ["_static/index.html", "../build/pages"]
+
+PAGES = ROOT / "build/pages"
+PAGES.mkdir(parents=True, exist_ok=True)
+PAGES.joinpath("watch.html").write_text(page("watch.html"), encoding="utf-8")
 
 # ---- Markdown ----
 

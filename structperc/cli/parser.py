@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
-from structperc.cli import carding, comparing, explaining, exporting, importing, table_flags, training, using
+from structperc.cli import carding, comparing, explaining, exporting, importing, table_flags, training, using, watching
 from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
@@ -98,11 +98,16 @@ DEMO = """\
 example:
   structperc demo --output patients                               patients/demo.png, and CSV files for the other commands
 """
-EXPORT = """\
+WATCH = """\
 example:
+  structperc watch --output watch.html                            one file, which works offline
+
+Step, run and pause; ranks, a sentence and a tree; the steps are those of the update rules here, number for number.
+"""
+EXPORT = """\
+examples:
   structperc export wine.model wine.c                             wine_predict(x) in C99, without libraries
   structperc export wine.model wine.html                          a page with a form, its answer and the reasons; works offline
-
   structperc export chunks.model chunks.js                        chunks.predict(sentence) in JavaScript
 
 Labels of rows and of the tokens of sentences can be exported, if scores are linear: ranks, classes and taggers without kernels.
@@ -251,6 +256,9 @@ def build() -> Parser:
 
     demo = command("demo", demonstration.demo, "train on data of real patients that scikit-learn brings along, with a picture", DEMO)
     demo.add_argument("--output", metavar="FOLDER", type=path, default="demo-output", help="for the picture and the data; demo-output")
+
+    watch = command("watch", watching.watch, "open a page in the browser on which a perceptron learns, step by step", WATCH)
+    watch.add_argument("--output", metavar="FILE", type=path, help="write the page there, and open nothing")
 
     plugins = command("plugins", about_plugins.plugins, "list the installed plugins, and the broken ones with reasons", PLUGINS)
     plugins.add_argument("--json", action="store_true", help="for programs")

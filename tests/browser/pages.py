@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from structperc import Engine
+from structperc.pages import page
 
 FRAME = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{name}</title>
@@ -46,19 +47,23 @@ def tagger():
 
 
 def made(folder) -> list:
-    """Writes the pages into a folder: pairs of names and paths."""
+    """Writes the pages into a folder: triples of a name, an address, and what to click before looking."""
     engine, table = patients(), visits()[0]
     engine.export(folder / "grades.html", "html")
     wide().export(folder / "wide.html", "html")
     chains, sentence = tagger()
     texts = {
+        "watch": page("watch.html"),
         "notebook-engine": framed("An engine", engine),
         "notebook-grade": framed("A grade explained", engine.explain(table.head(1))),
         "notebook-tags": framed("Tags explained", chains.explain(sentence)),
     }
     for name, text in texts.items():
         folder.joinpath(f"{name}.html").write_text(text, encoding="utf-8")
-    return [(name, folder / f"{name}.html") for name in ("grades", "wide", *texts)]
+    address = {name: folder.joinpath(f"{name}.html").resolve().as_uri() for name in ("grades", "wide", *texts)}
+    steps = ["#epoch", "#step", "#step"]
+    watched = [("watch-tags", f"{address['watch']}#tags", ["#epoch", "#averaged"]), ("watch-tree", f"{address['watch']}#tree", ["#step"])]
+    return [*((name, at, steps if name == "watch" else []) for name, at in address.items()), *watched]
 
 
 def framed(name, shown) -> str:

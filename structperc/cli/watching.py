@@ -1,0 +1,24 @@
+"""`structperc watch`: the page on which a perceptron learns before one's eyes."""
+
+from __future__ import annotations
+
+import tempfile
+import webbrowser
+from pathlib import Path
+
+from structperc.cli.files import check_writable
+from structperc.cli.terminal import say
+from structperc.engine.writing import replace_file
+from structperc.pages import page
+
+
+def watch(arguments) -> int:
+    """Writes the page to the file that is asked for, or opens it in the browser."""
+    output = arguments.output
+    if output is not None:
+        check_writable("the page", output)
+    path = Path(tempfile.mkdtemp(prefix="structperc-"), "watch.html") if output is None else Path(output)
+    replace_file(path, lambda file: file.write(page("watch.html").encode()))
+    if output is None and not webbrowser.open(path.as_uri()):
+        say(f"No browser could be opened; open {path} in one.")
+    return 0

@@ -1,0 +1,74 @@
+"""`make browser`: opens every page that is there in headless Chromium, narrow and wide, light and dark, and looks at it.
+
+Faults are errors in the console, requests to the network, pages wider than the window, controls that Tab does not reach, and what axe-core
+finds, contrast among it. Screenshots and the pages made for this lie in build/browser. The documentation site, the gallery and the report
+are looked at where they were built before. Without a browser or Node it says so, and ends well.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from browser.pages import made
+
+ROOT = Path(__file__).parents[2]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PACKAGES = ("puppeteer-core@24", "axe-core@4.10")
+SITE = ("watch", "docs/index", "docs/how-to-choose", "docs/write-a-plugin", "docs/errata", "docs/glossary", "docs/gallery/index",
+        "docs/reference/index")
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(prog="make browser", description=__doc__.split("\n")[0])
+    parser.add_argument("--site", type=Path, default=ROOT / "build/docs", help="a folder of pages, default build/docs")
+    parser.add_argument("--report", type=Path, default=ROOT / "build/report.html", help="one page, default build/report.html")
+    parser.add_argument("--only", help="a part of the names of the pages to look at")
+    arguments = parser.parse_args(argv)
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    for found, what in ((browser, "Chromium or Chrome"), (shutil.which("node"), "Node"), (shutil.which("npm"), "npm")):
+        if not found:
+            print(f"make browser: skipped, since there is no {what}.")
+            return 0
+    folder = ROOT / "build/browser"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not install(folder):
+        return 1
+    pages = [*made(folder), *built(arguments.site, arguments.report)]
+    return look(browser, folder, [(name, address, clicked) for name, address, clicked in pages if (arguments.only or "") in name])
+
+
+def install(folder) -> bool:
+    """Fetches what drives the browser, unless it is there."""
+    if all((folder / "node_modules" / package.split("@")[0]).is_dir() for package in PACKAGES):
+        return True
+    done = subprocess.run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error", *PACKAGES])
+    return done.returncode == 0
+
+
+def built(site, report) -> list:
+    """The pages of the site and the report, as far as they were built."""
+    found = [*((f"site-{name.replace('/', '-')}", site / f"{name}.html") for name in SITE), ("report", report)]
+    for name, path in found:
+        if not path.exists():
+            print(f"{name}: not built, so not looked at ({path})")
+    return [(name, path.resolve().as_uri(), ()) for name, path in found if path.exists()]
+
+
+def look(browser, folder, pages) -> int:
+    """Looks at the pages, and prints a line for each fault; 1 where there is one."""
+    asked = {"browser": browser, "modules": str(folder), "folder": str(folder), "pages": pages}
+    done = subprocess.run(["node", str(Path(__file__).with_name("check.cjs"))], input=json.dumps(asked), text=True, stdout=subprocess.PIPE)
+    seen = [json.loads(line) for line in done.stdout.splitlines()]
+    for page in seen:
+        print(f"{page['page']}: {'fine' if not page['faults'] else str(len(page['faults'])) + ' faults'}")
+        for fault in page["faults"]:
+            print(f"    {fault}")
+    print(f"{len(seen)} of {len(pages)} pages, 390 and 1280 px, light and dark; screenshots in {folder}")
+    return int(done.returncode != 0 or len(seen) < len(pages) or any(page["faults"] for page in seen))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
