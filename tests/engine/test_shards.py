@@ -29,7 +29,7 @@ PROBLEMS = [
     ("multiclass", WIDE, CLASSES, {"update": "log-loss", "step_schedule": "inverse-sqrt"}),
     ("sequence", SENTENCES, TAGS, {"update": "latent", "decay": 0.05}),
     ("sequence", SENTENCES, [[f"{tag}{len(tags)}" for tag in tags] for tags in TAGS], {}),      # rows that only some rounds touch
-    ("parsing", SENTENCES, HEADS, {}),
+    ("parsing", SENTENCES, HEADS, {"n_hashed": 64}),
 ]
 
 
