@@ -29,13 +29,14 @@ class Target:
 
 def targets() -> dict:
     """All targets, by name."""
-    from fuzz.targets import arguments, commands, files, forms, histories, model_files, options, tokens
+    from fuzz.targets import arguments, commands, files, foreign_models, forms, histories, model_files, options, tokens
 
     return {
         "bytes": Target(model_files.damaged),
         "members": Target(model_files.mixed),
         "arrays": Target(model_files.crafted_arrays),
         "header": Target(model_files.crafted_header),
+        "crfsuite": Target(foreign_models.damaged_crfsuite),
         "X": Target(arguments.hostile_rows, share=2),
         "y": Target(arguments.hostile_answers),
         "segments": Target(arguments.hostile_segments, share=2),
