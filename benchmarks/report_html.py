@@ -146,8 +146,16 @@ def parts(page, level):
 
 def figures(pages, folder):
     """The pictures of these pages, those side by side that are narrow; None without any."""
-    found = [picture(folder / part.file, part.text) for page in pages for part in page.parts if isinstance(part, Figure)]
+    found = [picture(folder / file, text) for page in pages for file, text in files(page, folder).items()]
     return element("div", *found, class_="tables") if found else None
+
+
+def files(page, folder):
+    """Pictures that the page names, and those that are called by its name, with what they show."""
+    named = {part.file: part.text for part in page.parts if isinstance(part, Figure)}
+    own = re.compile(rf"{page.name.replace('_', '[_-]')}(-[\w-]+)?\.png")
+    others = [found for path in sorted(folder.glob("*.png")) if path.name not in named and (found := own.fullmatch(path.name))]
+    return named | {found[0]: page.title + (found[1] or "").replace("-", ", ", 1).replace("-", " ") for found in others}
 
 
 def picture(path, text):

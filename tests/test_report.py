@@ -120,10 +120,16 @@ def test_a_page_of_small_tables(tmp_path, scripts, capsys):
 def test_figures_are_data(tmp_path, scripts):
     Image = pytest.importorskip("PIL.Image", reason="pictures are packed by Pillow")
     import report_html
+    from results_pages import parsed
 
-    Image.new("RGB", (40, 20), "white").save(tmp_path / "a.png")
+    for name in ("a", "rare-classes", "rare-classes-by-weight", "rare"):
+        Image.new("RGB", (40, 20), "white").save(tmp_path / f"{name}.png")
     drawn = report_html.picture(tmp_path / "a.png", 'a "figure"')
     assert 'src="data:image/png;base64,' in drawn and 'alt="a &quot;figure&quot;" width="20" height="10"' in drawn
+
+    page = parsed("rare_classes", "# Rare\n\n![Recall](a.png)")
+    assert report_html.files(page, tmp_path) == {
+        "a.png": "Recall", "rare-classes-by-weight.png": "Rare, by weight", "rare-classes.png": "Rare"}
 
 
 def test_verdicts(scripts):
