@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
-from structperc.cli import carding, comparing, explaining, exporting, importing, table_flags, training, using, watching
+from structperc.cli import carding, comparing, completion, explaining, exporting, importing, table_flags, training, using, watching
 from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
@@ -176,6 +176,13 @@ examples:
 The card holds the problem, labels, columns, options, mistakes of training, measures, largest weights, citation and SHA-256 of the model.
 Its front matter is what model hubs read. The section "Intended use" is left to the owner.
 """
+COMPLETION = """\
+example:
+  structperc completion bash                                      eval "$(structperc completion bash)" in ~/.bashrc loads it
+
+  zsh: eval "$(structperc completion zsh)" in ~/.zshrc, after compinit. fish: structperc completion fish | source
+  The script knows the plugins that are installed when it is made.
+"""
 PLUGINS = """\
 examples:
   structperc plugins
@@ -264,13 +271,15 @@ def build() -> Parser:
     plugins.add_argument("--json", action="store_true", help="for programs")
 
     fit = command("fit", training.fit, "train a model on a file", fit_epilog)
-    fit.add_argument("problem", metavar="PROBLEM", help="what to learn, listed below and by structperc plugins")
+    completed(fit.add_argument("problem", metavar="PROBLEM", help="what to learn, listed below and by structperc plugins"), "problem")
     fit.add_argument("data", metavar="DATA", type=path, help="training data, in one of the formats below")
     fit.add_argument("--target", metavar="NAME", help="the column to predict, or LOW,HIGH for the two of an interval; default: the "
                                                         "last of --columns; svmlight lines begin with it")
     fit.add_argument("--model", metavar="FILE", type=path, required=True, help="where the model is written")
-    fit.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="an option, listed below; may be repeated")
-    fit.add_argument("--plugin", metavar="NAME", action="append", default=[], help="a further plugin, replacing parts; may be repeated")
+    completed(fit.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="an option, listed below; may be repeated"),
+              completion.SETTING)
+    completed(fit.add_argument("--plugin", metavar="NAME", action="append", default=[],
+                               help="a further plugin, replacing parts; may be repeated"), "part")
     fit.add_argument("--classes", metavar="A,B,C", help="the labels in order, lowest first; needed when ranks are named by text")
     fit.add_argument("--weight", metavar="COLUMN", help="a column of sample weights; 0 leaves a row out")
     reading(fit)
@@ -348,9 +357,22 @@ def build() -> Parser:
     new.add_argument("folder", metavar="FOLDER", type=path, nargs="?", default=".", help="where its folder is made; here")
     new.add_argument("--kind", choices=KINDS, default="problem", help="what it holds: a problem, a part of one, or a compiled solver")
 
+    complete = command("completion", completion.completion, "print a script that completes commands in a shell", COMPLETION)
+    complete.add_argument("shell", metavar="SHELL", choices=completion.SCRIPTS, help=f"one of {', '.join(completion.SCRIPTS)}")
+    complete.set_defaults(parser=build)
+
     check = command("check", about_plugins.check, "run the battery of checks on a plugin", CHECK)
-    check.add_argument("name", metavar="NAME", help="of an installed plugin")
+    completed(check.add_argument("name", metavar="NAME", help="of an installed plugin"), "plugin")
+    for made in subparsers.choices.values():
+        for action in made._actions:
+            if action.type is path:
+                completed(action, completion.FILE)
     return parser
+
+
+def completed(action, what) -> None:
+    """Says what shells complete an argument by."""
+    action.completes = what
 
 
 def fit_epilog() -> str:

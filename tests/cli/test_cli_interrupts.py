@@ -106,16 +106,13 @@ def try_at(command, at, output):
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     prepare()
-    for command in COMMANDS:                        # what is imported at its first use is imported now
-        main(COMMANDS[command])
-    for name in left_over():
-        os.unlink(name)
 
 
 # The last event of a with block comes before its exit, where Python looks for no signal: the file is then left to the collector.
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ctrl_c_at_any_line_of_a_command(folder, capsys, command):
+    main(COMMANDS[command])                         # what is imported at its first use is imported now
     _, n = interrupted(command)
     for name in left_over():
         os.unlink(name)
