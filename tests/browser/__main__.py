@@ -17,8 +17,7 @@ from browser.pages import made
 ROOT = Path(__file__).parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKAGES = ("puppeteer-core@24", "axe-core@4.10")
-SITE = ("watch", "docs/index", "docs/how-to-choose", "docs/write-a-plugin", "docs/errata", "docs/glossary", "docs/gallery/index",
-        "docs/reference/index")
+SITE = ("watch.html", "docs/*.html", "docs/guide/*.html", "docs/gallery/*/*.html", "docs/reference/structperc.html")
 
 
 def main(argv=None) -> int:
@@ -50,10 +49,12 @@ def install(folder) -> bool:
 
 def built(site, report) -> list:
     """The pages of the site and the report, as far as they were built."""
-    found = [*((f"site-{name.replace('/', '-')}", site / f"{name}.html") for name in SITE), ("report", report)]
-    for name, path in found:
-        if not path.exists():
-            print(f"{name}: not built, so not looked at ({path})")
+    found = [("report", report), *((f"site-{'-'.join(path.relative_to(site).with_suffix('').parts)}", path)
+                                   for pattern in SITE for path in sorted(site.glob(pattern)))]
+    if not site.is_dir():
+        print(f"The site is not built, so not looked at ({site}).")
+    if not report.exists():
+        print(f"The report is not built, so not looked at ({report}).")
     return [(name, path.resolve().as_uri(), ()) for name, path in found if path.exists()]
 
 
