@@ -108,7 +108,7 @@ function costCurve(costs, width) {
   svg.append(shape("line", { x1: 30, x2: width - 10, y1: y(0), y2: y(0), class: "line" }), shape("line", { x1: 30, x2: 30, y1: 6, y2: y(0), class: "line" }));
   svg.append(shape("polyline", { points: costs.map((cost, t) => `${x(t)},${y(t ? costs[t - 1] : 0)} ${x(t)},${y(cost)}`).join(" "), class: "boundary", fill: "none" }));
   svg.append(shape("text", { x: 26, y: y(most) + 4, "text-anchor": "end" }, String(most)), shape("text", { x: 26, y: y(0) + 4, "text-anchor": "end" }, "0"));
-  svg.append(shape("text", { x: Math.max(75, x(costs.length - 1)), y: height - 4, "text-anchor": "end" }, `${costs.length - 1} visits`));
+  svg.append(shape("text", { x: Math.max(75, x(costs.length - 1)), y: height - 4, "text-anchor": "end" }, `${costs.length - 1} visit${costs.length === 2 ? "" : "s"}`));
   return svg;
 }
 
