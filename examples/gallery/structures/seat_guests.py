@@ -62,4 +62,5 @@ plt.show()
 
 # %%
 # **What to try next.** Without ``perfect=True`` pairs that are worth nothing stay apart, as in :doc:`who_is_who`;
-# :func:`~structperc.pipelines.explain` says what a seating has over the next one. "Matchings" in :doc:`/docs/how-to-choose` has the rest.
+# :func:`~structperc.pipelines.explain` says what a seating has over the next one. "Matchings" in :doc:`/docs/how-to-choose` has the
+# rest.
