@@ -1,5 +1,6 @@
 """Exported models answer as `predict` does, in each language that is there to be asked."""
 
+import ctypes
 import json
 import os
 import runpy
@@ -88,6 +89,16 @@ int main(void)
     *found, answers = said.split(b"\0")
     assert [text.decode() if kind == "text" else float(text) for text in found] == labels
     check(engine, rows, [labels[int(best)] for best in answers.split()])
+
+
+@pytest.mark.skipif(not shutil.which(os.environ.get("CC", "cc").split()[-1]), reason="there is no C compiler")
+def test_c_without_a_type_of_pairs(tmp_path):
+    engine = MODELS["prank"]()
+    exported(engine, tmp_path, "plain.c", "c")
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-U__GNUC__", "-shared",
+                    "-fPIC", "-o", tmp_path / "plain.so", tmp_path / "plain.c"], check=True, capture_output=True)
+    predict = ctypes.CDLL(str(tmp_path / "plain.so")).plain_predict
+    check(engine, X[:200], [engine.classes_[predict(x.ctypes.data_as(ctypes.c_void_p))] for x in X[:200]])
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="Node, which runs JavaScript, is not here")
