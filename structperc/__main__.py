@@ -4,4 +4,5 @@ import sys
 
 from structperc.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":           # workers of --dask import the main module too
+    sys.exit(main())

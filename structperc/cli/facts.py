@@ -18,8 +18,9 @@ class Facts:
 
     Attributes
     ----------
-    examples, rows : int
-        The rows of a file of columns are its tokens.
+    examples : int
+    rows : int or None
+        The rows of a file of columns are its tokens. None: nobody has counted them.
     columns : int or None
         None for tokens, whose features a template makes.
     grouped : bool
@@ -35,7 +36,7 @@ class Facts:
     """
 
     examples: int
-    rows: int
+    rows: int | None
     columns: int | None = None
     grouped: bool = False
     intervals: int | None = None
@@ -71,6 +72,8 @@ class Facts:
 
     def __str__(self):
         """The rows, in words."""
+        if self.rows is None:
+            return f"{self.examples} examples" if self.grouped else f"{self.examples}"
         text = f"{self.rows}"
         if self.grouped:
             text += f" in {self.examples} examples"

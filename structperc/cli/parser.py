@@ -98,6 +98,14 @@ DEMO = """\
 example:
   structperc demo --output patients                               patients/demo.png, and CSV files for the other commands
 """
+DASK = """\
+more than one machine:
+  With --dask the files that DATA matches are read by Dask's workers (extra structperc[dask]), at paths that all machines know, and
+  --set n_shards=N says in how many parts they are trained apart, mixed after each epoch. The model does not depend on the workers, nor
+  on the death of one. The caller reads the first file alone.
+    structperc fit cusum '/data/visits-*.csv' --target level --model level.model --set n_shards=4 --set epochs=10 --dask local:2
+    structperc fit cusum '/data/*.parquet' --target level --model level.model --set n_shards=8 --dask tcp://scheduler:8786
+"""
 WATCH = """\
 example:
   structperc watch --output watch.html                            one file, which works offline
@@ -284,6 +292,8 @@ def build() -> Parser:
     fit.add_argument("--weight", metavar="COLUMN", help="a column of sample weights; 0 leaves a row out")
     reading(fit)
     fit.add_argument("--stream", action="store_true", help="read the data part after part, with memory for one part; see below")
+    fit.add_argument("--dask", metavar="ADDRESS", help="train on Dask's workers: a scheduler's address, or local:N for N workers here; "
+                                                       "DATA is a pattern of files")
     fit.add_argument("--rows", metavar="N", type=positive, default=PART_ROWS,
                      help=f"examples in a part, default {PART_ROWS}; less where they need more than about 32 MB")
     fit.add_argument("--template", metavar="FILE", type=path, help="windows of columns that become features, as described below")
@@ -377,7 +387,7 @@ def completed(action, what) -> None:
 
 def fit_epilog() -> str:
     """Examples, the format of data, and the options of everything that is installed."""
-    lines = [FIT, STREAM, DATA, table_flags.HELP, COLUMNS, TEMPLATE]
+    lines = [FIT, STREAM, DASK, DATA, table_flags.HELP, COLUMNS, TEMPLATE]
     lines += ["options of every problem (--set KEY=VALUE):", *indented(describe_options(ENGINE_OPTIONS), 2), ""]
     found = [plugin for plugin in registry.installed() if not plugin.broken]
     for kind, title in (("problem", "problems"), ("part", "parts (--plugin NAME)"), ("observer", "observers (--plugin NAME)")):

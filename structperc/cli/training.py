@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from structperc import Engine
-from structperc.cli import column_files, progress, streaming, table_flags
+from structperc.cli import column_files, progress, sharded, streaming, table_flags
 from structperc.cli.facts import Facts
 from structperc.cli.files import (
     PART_ROWS,
@@ -42,6 +42,8 @@ def fit(arguments) -> int:
     settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
+    files = sharded.sources_of(source, arguments)
+    source = files[0]
     if arguments.rows != PART_ROWS and not arguments.stream:
         raise OptionError("--rows says how much --stream reads at a time; add --stream, or leave --rows out.")
     if source.has_columns:
@@ -54,6 +56,8 @@ def fit(arguments) -> int:
     try:
         if arguments.stream:
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar)
+        elif arguments.dask is not None:
+            facts = sharded.learn(engine, files, [arguments.problem, *arguments.plugin], classes, arguments.resume, arguments.dask)
         else:
             facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume)
         engine.save(arguments.model)
@@ -134,7 +138,8 @@ def data_facts(engine, arguments, facts) -> dict:
     if facts.columns is None:
         names = ", ".join(engine.plugin_options["columns"])
         template = "the default template" if arguments.template is None else f"the template {arguments.template}"
-        return {"data": f"{counted(facts.examples, 'sentence')}, {counted(facts.rows, 'token')}",
+        tokens = "" if facts.rows is None else f", {counted(facts.rows, 'token')}"
+        return {"data": f"{counted(facts.examples, 'sentence')}{tokens}",
                 "columns": f"{names}; {engine.n_features_in_} features by {template}"}
     names = getattr(engine, "feature_names_in_", None)
     numbered = f"{facts.columns}{', of which column 0 is empty: the file counts from 1' * facts.from_one}"
@@ -150,7 +155,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",
-             f"structperc plot {model}{f' --data {data}{same}' if is_ordered(engine) else ''} --output {picture}"]
+             f"structperc plot {model}{f' --data {data}{same}' if is_ordered(engine) and not arguments.dask else ''} --output {picture}"]
     try:
         engine.parts_.trainer.check_answers()
     except StructPercError as error:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import attrs
 import numpy as np
+
+# A function of a run and a seed: shards that are not made of the run's own examples, for the trainings of this thread.
+SHARDS_ELSEWHERE = ContextVar("SHARDS_ELSEWHERE", default=None)
 
 
 @attrs.frozen(eq=False, slots=False)

@@ -160,7 +160,6 @@ class Engine:
                                   f"for instance Engine('cusum', plugins=[...]).")
         self.notes = {}
         self._model = self.run = None
-        self.shards_elsewhere = None        # function of a run and a seed: shards that are not made of the run's own examples
         self._turn = Turn()
 
     # ---- training ----

@@ -20,6 +20,7 @@ from structperc.core.structures import Structures
 from structperc.engine.assembly import again
 from structperc.engine.model cimport Model, Parts
 from structperc.engine.compatibility import attach_costs, not_finite
+from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import LocalShards, Shard, counted, shares_of
 from structperc.engine.trainers import EpochRecord
 from structperc.engine.weighing import drawn, expected_visits, visited
@@ -239,8 +240,9 @@ cdef class TrainingRun:
         """The examples in file order in so many parts of equal size, each with parts of its own: what `mix` takes."""
         cdef Py_ssize_t i, n = self.n_examples
         cdef list found = []
-        if self.engine.shards_elsewhere is not None:
-            return self.engine.shards_elsewhere(self, seed)
+        elsewhere = SHARDS_ELSEWHERE.get()
+        if elsewhere is not None:
+            return elsewhere(self, seed)
         for i in range(n_shards):
             model, _ = again(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
             examples = np.arange(n * i // n_shards, n * (i + 1) // n_shards)

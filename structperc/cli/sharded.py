@@ -1,0 +1,110 @@
+"""`structperc fit --dask`: training on Dask's workers, which read the files themselves."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from contextlib import contextmanager
+
+import attrs
+
+from structperc.cli.facts import Facts
+from structperc.cli.files import answers, counted_in, is_text, outputs_of, read, reader_of, refuse_intervals
+from structperc.distributed import fit
+from structperc.distributed.parts import parts_of
+from structperc.errors import OptionError
+from structperc.extras import require
+from structperc.files import svmlight
+
+LOCAL = "local:"
+
+
+def sources_of(source, arguments) -> list:
+    """What the data are read from: with --dask each file that DATA matches, else DATA."""
+    if arguments.dask is None:
+        return [source]
+    if arguments.stream:
+        raise OptionError("--stream reads one file part after part, and --dask has workers read whole files; leave one of them out.")
+    return [attrs.evolve(source, path=os.path.abspath(path)) for path in parts_of(source.path)]
+
+
+def learn(engine, sources, plugins, classes, resume, address) -> Facts:
+    """Trains an engine on files, a part each.
+
+    Parameters
+    ----------
+    engine : Engine
+        Not yet trained; it keeps what it has learned when Ctrl-C comes.
+    sources : list of Source
+    plugins : list of str
+        What the engine is made of.
+    classes : list or None
+        The labels, if they are known.
+    resume : bool
+    address : str
+        Of a scheduler, or "local:N".
+
+    Returns
+    -------
+    Facts
+        Those of the first file, with the examples of all files.
+    """
+    with connected(address) as client:
+        options = {"text_labels": classes is not None and is_text(classes)}
+        if sources[0].format == "svmlight":
+            options["n_features"] = max(client.gather(client.map(width, [source.path for source in sources])))
+        elif not sources[0].has_columns:
+            options["reader"] = reader_of(engine)
+        reading = FileReader(engine, plugins, options)
+        fit(engine, sources, read=reading, client=client, resume=resume)
+        facts = client.submit(reading.facts, sources[0], pure=False).result()
+    return attrs.evolve(facts, examples=engine.parts_.weights.n_visited // len(engine.mistakes_), rows=None)
+
+
+@contextmanager
+def connected(address):
+    """A client of the workers that --dask names."""
+    distributed = require("distributed", "--dask", "dask")
+    if not address.startswith(LOCAL):
+        with distributed.Client(address) as client:
+            yield client
+        return
+    n = address.removeprefix(LOCAL)
+    if not n.isdecimal() or int(n) < 1:
+        raise OptionError(f"--dask {address!r}; expected local:N with a number of workers from 1 on, or the address of a scheduler.")
+    with distributed.LocalCluster(n_workers=int(n), threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            yield client
+
+
+def width(path) -> int:
+    """How many features a file of svmlight has."""
+    return svmlight.survey(path)[1]
+
+
+class FileReader:
+    """Reads a file as arguments of `Engine.fit`, wherever it is called.
+
+    Parameters
+    ----------
+    engine : Engine
+        Not yet trained; its outputs say what right answers are.
+    plugins : list of str
+    options : dict
+        How `structperc.cli.files.read` reads.
+    """
+
+    def __init__(self, engine, plugins, options):
+        self.engine, self.plugins, self.options = pickle.loads(pickle.dumps(engine)), plugins, options      # it is to stay untrained
+
+    def __call__(self, source) -> dict:
+        with counted_in(table := self.table(source), source.path):
+            if getattr(table.y, "ndim", 1) == 2:
+                refuse_intervals(table, outputs_of(self.engine), self.engine.problem)
+            return {"X": table.X, "y": answers(self.engine, table), "offsets": table.offsets, "sample_weight": table.weights}
+
+    def facts(self, source) -> Facts:
+        return Facts.of(self.table(source))
+
+    def table(self, source):
+        return read(source, self.plugins, **self.options)

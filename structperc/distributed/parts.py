@@ -1,0 +1,111 @@
+"""Data in parts: files, collections of Dask, delayed objects or pairs, each read by whoever needs it."""
+
+from __future__ import annotations
+
+import glob
+import os
+
+import numpy as np
+
+from structperc.core.errors import DataError
+from structperc.extras import require
+from structperc.reading.groups import Groups
+from structperc.streams import arguments_of
+
+
+class Loader:
+    """Reads one part, wherever it is called: arguments of `Engine.fit`, without those that are None.
+
+    Groups and offsets are told by lengths, so that parts can be joined.
+    """
+
+    def __init__(self, part, read):
+        self.part, self.read = part, read
+
+    def __call__(self) -> dict:
+        part = self.part
+        if hasattr(part, "__dask_graph__"):
+            part = part.compute(scheduler="synchronous")
+        if self.read is not None:
+            part = self.read(part)
+        data = {name: materialised(value) for name, value in arguments_of(part).items() if value is not None}
+        if not {"X", "y"} <= set(data):
+            raise DataError(f"a part is a dict of {', '.join(map(repr, data))}; expected X and y among them.")
+        return told_by_lengths(data)
+
+
+def told_by_lengths(data) -> dict:
+    """The same with lengths in place of offsets or groups."""
+    if not {"offsets", "lengths", "groups"} & set(data):
+        return data
+    with Groups(data.pop("X"), *(data.pop(name, None) for name in ("offsets", "lengths", "groups"))) as gathered:
+        for name in {"y", "allowed"} & set(data):
+            data[name] = gathered.by_rows(data[name])
+        return {"X": gathered.X, **data, "lengths": np.diff(gathered.offsets)}
+
+
+def parts_of(X, y=None, sample_weight=None) -> list:
+    """The parts of Dask's collections, of a pattern of files, or of a list."""
+    if isinstance(X, (str, os.PathLike)):
+        files = sorted(glob.glob(os.fspath(X), recursive=True))
+        if not files:
+            raise DataError(f"there is no file {os.fspath(X)!r}; expected files, or a pattern of them such as 'parts/*.csv'.")
+        X = files
+    if not hasattr(X, "to_delayed"):
+        if y is not None or sample_weight is not None:
+            raise DataError("y and sample_weight go with X where all are Dask's arrays, frames or bags; of a list each part is a pair "
+                            "(X, y), or a dict with X, y and sample_weight.")
+        return list(X)
+    return blocks_of(X=X, y=y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+
+
+def blocks_of(**collections) -> list:
+    """A delayed dict for each block that all collections have."""
+    found = {}
+    for name, collection in collections.items():
+        if not hasattr(collection, "to_delayed"):
+            raise DataError(f"X comes in parts, and {name} is a {type(collection).__name__}; pass {name} in the same parts.")
+        if len(getattr(collection, "numblocks", ())) == 2:
+            collection = collection.rechunk({1: -1})
+        found[name] = np.ravel(np.array(collection.to_delayed(), dtype=object)).tolist()
+        if len(found[name]) != len(found["X"]):
+            raise DataError(f"X has {len(found['X'])} parts and {name} has {len(found[name])}; give both the same chunks or partitions.")
+    delayed = require("dask", "a collection of Dask", "dask").delayed
+    return [delayed(named)(tuple(found), *blocks) for blocks in zip(*found.values(), strict=True)]
+
+
+def named(names, *values) -> dict:
+    return dict(zip(names, values, strict=True))
+
+
+def materialised(value):
+    """Partitions of bags are iterators."""
+    return value if hasattr(value, "__len__") or np.ndim(value) == 0 and not hasattr(value, "__iter__") else list(value)
+
+
+def joined(parts) -> dict:
+    """Several parts as one."""
+    for part in parts:
+        if set(part) != set(parts[0]):
+            raise DataError(f"one part has {', '.join(sorted(parts[0]))} and another has {', '.join(sorted(part))}; give all the same.")
+    return {name: stacked([part[name] for part in parts]) for name in parts[0]}
+
+
+def stacked(values):
+    first = values[0]
+    if len(values) == 1:
+        return first
+    if hasattr(first, "nnz"):
+        return require("scipy.sparse", "sparse parts", "dask").vstack(values, format="csr")
+    if hasattr(first, "iloc"):
+        return require("pandas", "parts that are frames", "cli").concat(values)
+    if isinstance(first, np.ndarray):
+        return np.concatenate(values)
+    return [one for value in values for one in value]
+
+
+def chosen(values, examples):
+    """Those entries of an array, series, frame or list."""
+    if hasattr(values, "iloc"):
+        return values.iloc[examples]
+    return values[examples] if hasattr(values, "shape") else [values[i] for i in examples]

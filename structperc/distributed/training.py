@@ -1,0 +1,244 @@
+"""Training on more than one machine: shards on Dask's workers, weights at the caller, mixed after each epoch.
+
+Every round each shard makes one pass from the weights w, and answers by how much it has changed which rows of them (`Weights.changes`).
+A pass is a function of w, the shard's data, the seed and the number of the epoch alone. So a worker may die at any time: its shards are
+read and trained again elsewhere, and the result has the same bits.
+"""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from contextlib import suppress
+
+import numpy as np
+
+from structperc.core.errors import OptionError
+from structperc.core.loop import PassResult
+from structperc.distributed.parts import Loader, joined, parts_of
+from structperc.distributed.workers import call, empty, forget, same, survey, train_shard, wanted
+from structperc.engine.context import SHARDS_ELSEWHERE
+from structperc.engine.shards import ShardPass
+from structperc.extras import require
+
+__all__ = ["fit"]
+
+LOOKS_AT_ALL = {"scale": False, "calibrate": False, "class_weight": None}       # options that would, and what leaves them out
+
+
+def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="float32", resume=False):
+    """Trains an engine or an estimator on data in parts, shard by shard on Dask's workers.
+
+    Shard i is made of the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Labels that `classes` does
+    not name, and names of features that are not hashed (`n_hashed`), are learned from all parts by a pass of the workers before the
+    training; so is the mean of sample weights with `weighting="visits"`. What a table reader learns of columns, it learns from the first
+    part, which the caller reads.
+
+    Parameters
+    ----------
+    model : Engine, or estimator of `structperc.estimators`
+        With `n_shards`, at most the number of parts. Observers and checkpoints act as in `Engine.fit`.
+    X : dask array, data frame or bag; pattern of files; or list of parts
+        Chunks of rows, partitions and files are parts. In a list a part is a pair (X, y), a dict of arguments of `fit`, a
+        `structperc.files.tables.Table`, a delayed object of these, or what `read` takes, such as the name of a file.
+    y, sample_weight : dask array, series or bag, optional
+        In the same parts as X.
+    client : distributed.Client or str, optional
+        Or the address of a scheduler. Without one all is done by this process, with the same bits.
+    read : function of a part, optional
+        Answers with a part as of a list; called by the worker that trains the shard, and again wherever it is trained again.
+        `functools.partial(read_csv, target="level")` reads files.
+    dtype : {"float32", "float64"}, default "float32"
+        What changes are rounded to on their way. "float64" gives the bits of `Engine.fit` with as many shards of the same sizes.
+    resume : bool
+        As in `Engine.fit`, of engines: go on from the checkpoint among the engine's plugins.
+
+    Returns
+    -------
+    The model
+        A failure or Ctrl-C leaves it with what the last round has learned, or as it was before the first.
+
+    Raises
+    ------
+    OptionError, DataError, MissingExtra, and what reading or training a shard raises.
+
+    Notes
+    -----
+    A round sends the rows that changed in the last one to each worker, and receives those that each shard has changed: 4 bytes a weight,
+    8 with averages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc.distributed import fit
+    >>> X = np.arange(-6.0, 6.0)[:, None]
+    >>> parts = [(X[::2], X[::2, 0] > 0), (X[1::2], X[1::2, 0] > 0)]
+    >>> fit(Engine("multiclass", n_shards=2, epochs=20), parts).predict([[-3.0], [4.0]]).tolist()
+    [False, True]
+    """
+    if dtype not in ("float32", "float64"):
+        raise OptionError(f"dtype={dtype!r}; expected 'float32' or 'float64'.")
+    parts = parts_of(X, y, sample_weight)
+    if not 2 <= model.n_shards <= len(parts):
+        raise OptionError(f"the model has n_shards={model.n_shards}, and the data have {len(parts)} parts; expected from 2 shards to as "
+                          f"many as there are parts, as by n_shards={max(len(parts), 2)}.")
+    if isinstance(client, str):
+        with require("distributed", "training on workers", "dask").Client(client) as connected:
+            return fit(model, parts, client=connected, read=read, dtype=dtype, resume=resume)
+    workers = Workers(client)
+    loaders = [Loader(part, read) for part in parts]
+    first = workers.map(call, loaders[:1])[0]
+    engine = engine_of(model, first)
+    surveys = None
+    if wanted(engine, first):
+        blueprint = workers.kept(pickle.dumps(engine))
+        surveys = workers.map(survey, [blueprint] * len(loaders), loaders)
+        first = joined([first, *(one.strangers for one in surveys if one.strangers is not None)])
+    shares = shares_of(loaders, surveys, model.n_shards)
+    token = SHARDS_ELSEWHERE.set(lambda run, seed: RemoteShards(run, seed, shares, workers, np.dtype(dtype)))
+    try:
+        return model.fit(**first, **({"resume": True} if resume else {}))
+    finally:
+        SHARDS_ELSEWHERE.reset(token)
+
+
+class Asked(Exception):
+    """Ends a training before it begins.
+
+    Attributes
+    ----------
+    engine : bytes
+        The engine that trains, with what it knows of the data.
+    """
+
+    def __init__(self, engine):
+        self.engine = engine
+
+
+def engine_of(model, data):
+    """The engine that trains this model, with what it knows of these data; options that no machine could heed are refused."""
+    def ask(run, seed):
+        for name, without in LOOKS_AT_ALL.items():
+            value = getattr(run.engine, name)
+            if value:
+                raise OptionError(f"{name}={value!r} looks at all examples, and no machine has them all; set {name}={without}.")
+        raise Asked(pickle.dumps(run.engine))
+
+    token = SHARDS_ELSEWHERE.set(ask)
+    try:
+        model.fit(**data)
+    except Asked as asked:
+        return pickle.loads(asked.engine)
+    finally:
+        SHARDS_ELSEWHERE.reset(token)
+
+
+def shares_of(loaders, surveys, n_shards) -> list:
+    """For each shard its parts, and of all others how many examples weigh something, and how much: (loaders, (n, total))."""
+    n, shares = len(loaders), []
+    for i in range(n_shards):
+        own = range(n * i // n_shards, n * (i + 1) // n_shards)
+        others = [] if surveys is None else [one for k, one in enumerate(surveys) if k not in own]
+        shares.append(([loaders[k] for k in own], (sum(one.n_weighed for one in others), sum(one.weight for one in others))))
+    return shares
+
+
+class Workers:
+    """Who does the work: those of a client, or this process."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def map(self, function, *arguments) -> list:
+        """The function's answers, in order."""
+        if self.client is None:
+            return list(map(function, *arguments))
+        return self.gathered([self.client.submit(function, *one, pure=False) for one in zip(*arguments, strict=True)])
+
+    def gathered(self, futures) -> list:
+        try:
+            return self.client.gather(futures)
+        except KeyboardInterrupt:
+            self.client.cancel(futures)
+            raise
+
+    def kept(self, value):
+        """A value that workers hand to each other, and make again where one of them dies."""
+        return value if self.client is None else self.client.submit(same, value, pure=False)
+
+
+class RemoteShards:
+    """Shards of workers; the methods are those of `structperc.engine.shards.LocalShards`.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        Of the first part and of what names all labels and features.
+    seed : int
+    shares : list
+        For each shard what `HeldShard` is made of.
+    workers : Workers
+    dtype : dtype
+    """
+
+    def __init__(self, run, seed, shares, workers, dtype):
+        if run.online is not None:
+            raise OptionError("keep_online=True keeps predictions where the examples are; leave it out.")
+        self.run, self.seed, self.shares, self.workers, self.dtype = run, seed, shares, workers, dtype
+        self.token, self.changes = uuid.uuid4().hex, None
+        self.blueprint = workers.kept(pickle.dumps(run.engine))
+        self.places = [None] * len(shares)          # the worker that holds each
+
+    def train(self, weights, epoch):
+        """Every shard's pass from these weights, a list of `ShardPass`."""
+        answers = [None] * len(self.shares)
+        if self.changes is not None:
+            answers = self.ask(range(len(answers)), epoch, ("changes", self.changes))
+        missing = [i for i, answer in enumerate(answers) if answer is None]         # new on their worker
+        if missing:
+            for i, answer in zip(missing, self.ask(missing, epoch, ("all", self.all_of(weights))), strict=True):
+                answers[i] = answer
+        return [ShardPass(result(counts), changes, np.zeros(0, dtype=np.int64)) for counts, changes, _ in answers]
+
+    def ask(self, numbers, epoch, news):
+        """The answers of `train_shard` for the shards of these numbers."""
+        shares = {i: self.shares[i] if news[0] == "all" else () for i in numbers}           # data travel once
+        common = epoch, self.seed, bool(self.run.context.shuffle), self.dtype
+        client = self.workers.client
+        if client is None:
+            return [train_shard(self.token, i, self.blueprint, shares[i], *common, news) for i in numbers]
+        news, futures = self.workers.kept(news), []
+        for i in numbers:
+            at = {} if self.places[i] is None else {"workers": [self.places[i]], "allow_other_workers": True}
+            futures.append(client.submit(train_shard, self.token, i, self.blueprint, shares[i], *common, news, pure=False, **at))
+        answers = self.workers.gathered(futures)
+        for i, answer in zip(numbers, answers, strict=True):
+            self.places[i] = None if answer is None else answer[2]
+        return answers
+
+    def all_of(self, weights):
+        """What makes weights that are 0 those of now."""
+        return {**weights.changes(empty(self.run.model)), "sums": None}
+
+    def finished(self):
+        """Nothing: a round that Ctrl-C has cut short is not mixed."""
+        return []
+
+    def mixed(self, changes):
+        """Told what the weights of the next round have changed by."""
+        self.changes = {**changes, "sums": None}
+
+    def end(self):
+        """Nobody asks these shards any more."""
+        if self.workers.client is None:
+            forget(self.token)
+        else:
+            with suppress(Exception):           # of a cluster that is gone
+                self.workers.client.run(forget, self.token)
+
+
+def result(counts):
+    passed = PassResult()
+    passed.visited, passed.mistakes, passed.updates, passed.loss = counts
+    return passed

@@ -1,0 +1,184 @@
+"""What workers do: they look through parts before the training, hold shards, and make their passes."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+
+import attrs
+import numpy as np
+
+from structperc.distributed.parts import chosen, joined
+from structperc.engine.assembly import weighed
+from structperc.engine.compatibility import check_parts, check_same
+from structperc.engine.run import TrainingRun
+from structperc.engine.shards import Shard
+from structperc.reading.matrices import sample_weights
+from structperc.reading.readers import Reader
+
+HELD = {}               # on a worker: what it keeps of its shards from round to round
+
+
+def call(function, *arguments):
+    return function(*arguments)
+
+
+def same(value):
+    return value
+
+
+# ---- before the training ----
+
+
+@attrs.frozen
+class Survey:
+    """What one part shows before the training.
+
+    Attributes
+    ----------
+    strangers : dict or None
+        As few examples as show all labels and names of features that the first part lacks.
+    n_weighed, weight : int, float
+        How many examples weigh more than 0, and the sum of their weights.
+    """
+
+    strangers: dict | None
+    n_weighed: int
+    weight: float
+
+
+def wanted(engine, data) -> bool:
+    """Whether anything is to be learned from all parts: labels, names of features, or what examples weigh on average."""
+    return learns_labels(engine) or learns_names(engine, data["X"]) or engine.weighting == "visits" and "sample_weight" in data
+
+
+def learns_labels(engine) -> bool:
+    return engine.classes is None and engine.model.context.labels is not None
+
+
+def learns_names(engine, X) -> bool:
+    learns = type(engine.model.parts.reader).learn_more is not Reader.learn_more
+    return isinstance(X, list) and learns and not engine.plugin_options.get("n_hashed")
+
+
+def survey(blueprint, loader) -> Survey:
+    """Looks through one part."""
+    engine, data = pickle.loads(blueprint), loader()
+    n = len(data["y"])
+    weights = np.ones(n) if "sample_weight" not in data else sample_weights(data["sample_weight"], n)
+    examples = set()
+    if learns_labels(engine):
+        examples.update(with_new_labels(engine, data["y"]))
+    if learns_names(engine, data["X"]):
+        examples.update(with_new_names(engine.model.parts.reader, data["X"]))
+    strangers = {name: chosen(values, sorted(examples)) for name, values in data.items()} if examples else None
+    return Survey(strangers, int((weights > 0).sum()), float(weights.sum()))
+
+
+def with_new_labels(engine, y):
+    """The first examples of the labels that the model lacks."""
+    outputs = engine.model.parts.outputs
+    new = set(outputs.labels_in(y)) - set(engine.model.context.labels.tolist())
+    for i in range(len(y)):
+        if not new:
+            return
+        if not new.isdisjoint(outputs.labels_in(chosen(y, [i]))):
+            new.difference_update(outputs.labels_in(chosen(y, [i])))
+            yield i
+
+
+def with_new_names(reader, X):
+    """The first examples of the names that the reader lacks; it learns them."""
+    width = reader.read(X[:1]).n_features
+    for i, x in enumerate(X):
+        reader.learn_more([x])
+        before, width = width, reader.read([x]).n_features
+        if width > before:
+            yield i
+
+
+# ---- the training ----
+
+
+class HeldShard:
+    """A shard on its worker: its data, its parts, and the weights that its passes begin with.
+
+    Parameters
+    ----------
+    number : int
+    blueprint : bytes
+        The engine, which knows all names and labels.
+    loaders : list of Loader
+    others : (int, float)
+        How many examples of other shards have a weight, and the sum of their weights.
+    """
+
+    def __init__(self, number, blueprint, loaders, others):
+        engine = pickle.loads(blueprint)
+        model = engine.model
+        data = joined([loader() for loader in loaders])
+        offsets = None if "lengths" not in data else np.concatenate([[0], np.cumsum(data["lengths"])])
+        rows = model.parts.reader.read(data["X"], offsets)
+        check_same(model.context, rows)
+        model.make_room(rows)
+        model.restrict(rows, data.get("allowed"))
+        context = weighed(model.context, sample_weights(data.get("sample_weight"), rows.n_examples))
+        check_parts(context, model.parts)
+        model.weighed = others
+        run = TrainingRun(model, context, rows, data["y"], data.get("costs"), engine=engine)
+        examples = np.arange(rows.n_examples) if run.active is None else run.active
+        self.shard, self.base = Shard(number, model, run, examples), None
+        self.epoch, self.changed, self.lock = None, None, threading.Lock()
+
+    def begin(self, epoch, news) -> bool:
+        """Takes the weights that an epoch begins with; whether it could."""
+        kind, changes = news
+        if self.epoch == epoch:                 # asked again: its own pass has changed other rows than those of the news
+            self.changed = None
+            return True
+        if kind == "all":
+            self.base, self.changed = empty(self.shard.model), None
+        elif self.epoch != epoch - 1:
+            return False
+        else:
+            self.changed = changes["rows"]
+        self.base.advance({**changes, "sums": np.zeros(changes["steps"].shape)})        # only the caller knows means
+        self.epoch = epoch
+        return True
+
+
+def empty(model):
+    """Weights of this model that have learned nothing."""
+    weights = model.parts.weights.fresh()
+    weights.start(model.parts, model.context)
+    return weights
+
+
+def train_shard(token, number, blueprint, share, epoch, seed, shuffle, dtype, news):
+    """One pass of one shard, on the worker: counts, changes and the worker; None where it lacks the weights that the news are about."""
+    held = HELD.get((token, number))
+    if held is None:
+        if news[0] != "all":
+            return None
+        held = HELD[token, number] = HeldShard(number, blueprint, *share)
+    with held.lock:
+        if not held.begin(epoch, news):
+            return None
+        answer = held.shard.train(held.base, seed, epoch, shuffle, held.changed, dtype=dtype)
+    passed = answer.passed
+    return (passed.visited, passed.mistakes, passed.updates, passed.loss), answer.changes, place()
+
+
+def place():
+    """The address of the worker that this is, or None."""
+    try:
+        return sys.modules["distributed"].get_worker().address
+    except (KeyError, ValueError):
+        return None
+
+
+def forget(token):
+    """A worker lets go of its shards of one training."""
+    for key in [key for key in HELD if key[0] == token]:
+        HELD.pop(key, None)
