@@ -61,14 +61,18 @@ def built(site, report) -> list:
 def look(browser, folder, pages) -> int:
     """Looks at the pages, and prints a line for each fault; 1 where there is one."""
     asked = {"browser": browser, "modules": str(folder), "folder": str(folder), "pages": pages}
-    done = subprocess.run(["node", str(Path(__file__).with_name("check.cjs"))], input=json.dumps(asked), text=True, stdout=subprocess.PIPE)
-    seen = [json.loads(line) for line in done.stdout.splitlines()]
-    for page in seen:
-        print(f"{page['page']}: {'fine' if not page['faults'] else str(len(page['faults'])) + ' faults'}")
-        for fault in page["faults"]:
-            print(f"    {fault}")
-    print(f"{len(seen)} of {len(pages)} pages, 390 and 1280 px, light and dark; screenshots in {folder}")
-    return int(done.returncode != 0 or len(seen) < len(pages) or any(page["faults"] for page in seen))
+    seen = faulty = 0
+    command = ["node", str(Path(__file__).with_name("check.cjs"))]
+    with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as node:
+        node.stdin.write(json.dumps(asked))
+        node.stdin.close()
+        for page in map(json.loads, node.stdout):
+            seen, faulty = seen + 1, faulty + bool(page["faults"])
+            print(f"{page['page']}: {'fine' if not page['faults'] else str(len(page['faults'])) + ' faults'}", flush=True)
+            for fault in page["faults"]:
+                print(f"    {fault}", flush=True)
+    print(f"{seen} of {len(pages)} pages, {faulty} with faults; 390 and 1280 px, light and dark; screenshots in {folder}")
+    return int(node.returncode != 0 or seen < len(pages) or faulty > 0)
 
 
 if __name__ == "__main__":
