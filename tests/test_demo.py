@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from structperc.cli import main
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -21,6 +23,15 @@ def run(command, folder):
     done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def typed(commands, capsys):
+    """What command lines print, run in this process."""
+    answers = []
+    for command in commands:
+        assert main(shlex.split(command, comments=True)[1:]) == 0, command
+        answers.append(capsys.readouterr().out)
+    return answers
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +67,18 @@ def test_the_picture_is_where_it_says(printed, folder):
     assert np.ptp(picture) > 0.9
 
 
-def test_what_to_try_next_works(printed, folder):
+def test_what_to_try_next_works(printed, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
     commands = [line.strip() for line in printed.split("Next:\n")[1].split("\n") if line.startswith("  ")]
 
     assert [shlex.split(command)[1] for command in commands] == ["fit", "evaluate", "explain", "plot", "plugins"]
-    answers = [run(shlex.split(command), folder) for command in commands]
+    answers = typed(commands, capsys)
     assert "predicted 4, right 4" in answers[2]
     assert (folder / "demo-output/prank.png").stat().st_size > 10_000
 
 
-def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder):
+def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
     for name in ("train.txt", "test.txt"):
         (folder / name).write_text("the DT B-NP\ndog NN I-NP\nsleeps VB B-VP\n. . O\n\nit PRP B-NP\nbarks VB B-VP\n\n")
     with gzip.open(folder / "large.csv.gz", "wb") as file:
@@ -74,11 +87,12 @@ def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder):
     (folder / "visits.csv").write_text(visits)
     (folder / "new.csv").write_text("patient,sex,ward,age\np4,m,A,50\n")
     commands = re.findall(r"^    (structperc .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    answers = [run(shlex.split(command, comments=True), folder) for command in commands]
+    answers = typed(commands, capsys)
 
-    assert len(commands) == 11
-    assert re.search(r"phrase F1 +1\.0000", answers[9])
-    assert "of which the weights are a sum" in answers[5]
+    assert len(commands) == 14
+    assert re.search(r"phrase F1 +1\.0000", answers[12])
+    assert "of which the weights are a sum" in answers[7] and answers[8].startswith("level and bent on the same 148 examples")
+    assert "row 3 of demo-output/test.csv: predicted " in answers[5]
     assert "cusum  (problem" in answers[0]
     assert (folder / "answers.csv").read_text().split()[0] == "prediction"
     assert (folder / "level.png").stat().st_size > 10_000

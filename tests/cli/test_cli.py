@@ -648,12 +648,6 @@ def test_new_writes_a_package(folder, run):
     assert code == 2 and one_line(err)
 
 
-@pytest.mark.parametrize("command", ["plugins", "fit", "import-crfsuite", "predict", "evaluate", "plot", "new", "check"])
-def test_every_command_teaches_by_example(folder, run, command):
-    code, out, err = run(command, "--help")
-    assert (code, err) == (0, "") and f"  structperc {command}" in out.partition("examples:")[2]
-
-
 def test_help_of_fit_lists_problems_and_options(folder, run, install):
     install("rich", RICH)
     install("shattered", "import no_such_module_anywhere")

@@ -1,0 +1,61 @@
+"""Every command's help has an example, and every first example works as it stands."""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from structperc import Engine
+from structperc.cli import main
+from structperc.cli.parser import build
+
+COMMANDS = next(action for action in build()._actions if action.dest == "command").choices
+ELSEWHERE = {"demo": "tests/test_demo.py", "import-crfsuite": "tests of it need a model of CRFsuite"}
+
+
+def examples(command) -> list:
+    """The command lines below "example" or "examples" in the help, without what is said of them."""
+    found = re.search(r"^examples?:\n((?:  .*\n?)+)", COMMANDS[command].format_help(), re.MULTILINE)
+    return [] if found is None else [re.split(r" {2,}", line.strip())[0] for line in found[1].splitlines()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The files that the examples name."""
+    folder = tmp_path_factory.mktemp("help")
+    X = np.random.default_rng(1).normal(size=(60, 3)).round(2)
+    frame = pd.DataFrame(X, columns=["acid", "sugar", "alcohol"]).assign(quality=3 + np.digitize(X @ [1, -1, 2], [-1, 1]))
+    frame[:40].to_csv(folder / "wine.csv", index=False)
+    frame[40:].to_csv(folder / "test.csv", index=False)
+    frame[40:].drop(columns="quality").to_csv(folder / "new.csv", index=False)
+    for name, epochs in (("wine.model", 5), ("bent.model", 9)):
+        engine = Engine("prank", epochs=epochs)
+        engine.notes["data"] = {"format": "csv", "target": "quality"}
+        engine.fit(frame[:40].drop(columns="quality"), frame["quality"][:40]).save(folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_first_example_of_a_commands_help_works(folder, monkeypatch, capsys, command):
+    monkeypatch.chdir(folder)
+    first = shlex.split(examples(command)[0])
+    assert first[:2] == ["structperc", command]
+    if command not in ELSEWHERE:
+        assert main(first[1:]) == 0, capsys.readouterr().err
+    else:
+        assert build().parse_args(first[1:]).command == command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_all_examples_are_understood(command):
+    for line in examples(command):
+        assert build().parse_args(shlex.split(line)[1:]).command == command
+
+
+def test_exit_codes_are_told(capsys):
+    assert main(["--help"]) == 0
+    assert "exit codes: 0 fine, 1 a check failed, 2 wrong usage or data, 130 Ctrl-C" in capsys.readouterr().out
+    assert main(["evaluate", "absent.model", "absent.csv"]) == 2
+    assert main(["fit"]) == 2 and capsys.readouterr().err.count("\n") == 2
