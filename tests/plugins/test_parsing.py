@@ -17,6 +17,7 @@ from structperc_parsing.heads import find_crossing, lifted
 from structperc_parsing.scores import attachment_scores
 from structperc_parsing.tokens import TokenReader
 
+import structperc
 from structperc import Engine
 from structperc.errors import DataError, MissingData, OptionError, PluginError, StructPercError
 from structperc.files.conll import read_columns
@@ -385,6 +386,9 @@ def test_explanations_add_up_to_the_score_of_the_arc(y):
         parser.explain(NEW, 1, 1)
     with pytest.raises(DataError, match="is none of the labels"):
         parser.explain(NEW, 1, 2, "x")
+    assert structperc.explain(parser, NEW).margin == pytest.approx(parser.engine_.margins([NEW])[0])
+    with pytest.raises(OptionError, match="name the word too"):
+        parser.explain(NEW, head=2)
 
 
 def test_the_estimator_follows_scikit_learn():

@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from structperc_parsing.estimators import DependencyParser
 
+import structperc
 from structperc.files.datasets import load_fables
 
 fables = load_fables()
@@ -59,7 +60,7 @@ print(f"head and label right: {labels_too:.1%}")
 # The shares of heads that are right, and one of the new sentences. The dashed arc below is the runner-up: the parser doubts that
 # arc first.
 
-picture = parser.engine_.explain(X_test[3]).picture
+picture = structperc.explain(parser, X_test[3]).picture
 left, right_end, height = picture.extent()
 figure, (bars, arcs) = plt.subplots(2, 1, figsize=(9, 5), layout="constrained", height_ratios=[1, 1.6])
 bars.barh(range(3), list(right.values()), color=["#D55E00", "#E69F00", "#0072B2"])
