@@ -100,10 +100,10 @@ docs: $(VENV)/with-docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "The documentation is in build/docs/index.html."
 
-# The wheel is built from the sources' own archive, so nothing is missing there.
 browser: $(VENV)/with-cli
 	PYTHONPATH=tests $(BIN)/python -m browser $(ARGS)
 
+# The wheel is built from the sources' own archive, so nothing is missing there.
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist
 	$(BIN)/python -m build --quiet --no-isolation --outdir $(VENV)/wheel .

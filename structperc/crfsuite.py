@@ -18,7 +18,7 @@ AT_ONCE = 1 << 20           # weights that are taken over together
 
 
 def read_crfsuite(path, **options) -> Engine:
-    """An engine of the problem "sequence" with the weights of a model file of CRFsuite, which tags as CRFsuite does.
+    """An engine of the problem "sequence" with the weights of a model file of CRFsuite; it tags as CRFsuite does.
 
     Tokens are dicts or lists of attributes, as python-crfsuite and sklearn-crfsuite take them. Attributes that the model does not know are
     dropped, also in `partial_fit`, which trains the model further; `fit` would begin anew. Probabilities are those of CRFsuite where its
@@ -41,8 +41,9 @@ def read_crfsuite(path, **options) -> Engine:
     ModelFormatError
         The file is no model of a chain, is damaged, or holds names that are no UTF-8 text.
     PluginError
-        Weights cannot be given to an engine with such options, as those of kernels.
+        An engine with such options cannot take weights over, for example one with a kernel.
     OSError
+        The file cannot be read.
 
     Examples
     --------
@@ -89,5 +90,5 @@ def take_over(model, found) -> None:
         model.parts.weights.update(x, step)
         reached, between, *_ = model.parts.argmax.chain_of(model.atom_scores(rows)[0], x)
         if not (np.array_equal(reached, tokens) and np.array_equal(between[np.isfinite(between)], pairs[np.isfinite(between)])):
-            raise PluginError(f"weights that are given do not come about with {type(model.parts.weights).__name__}; leave the options out "
-                              f"that bring it.")
+            raise PluginError(f"{type(model.parts.weights).__name__} cannot take over the weights of a file; leave out the "
+                              f"options that choose this store of weights.")

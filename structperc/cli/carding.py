@@ -1,4 +1,4 @@
-"""`structperc card`: what whoever meets a model must know of it."""
+"""`structperc card`: the card of a model, as Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def card(arguments) -> int:
         if Path(arguments.output).suffix.lower() not in (".md", ".html"):
             raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .md or .html.")
     elif arguments.target is not None and arguments.data is None:
-        raise OptionError("--target names a column of data; name these with --data, or leave it out.")
+        raise OptionError("--target names a column of the data, but there are none; add --data FILE, or leave --target out.")
     engine, name = Engine.load(arguments.model), Path(arguments.model).stem
     if arguments.data is None:
         found = engine.card(name=name)

@@ -26,6 +26,6 @@ def compare(arguments) -> int:
 
 
 def short(paths) -> tuple:
-    """What the files are called without folder and ending; the whole paths where that is the same."""
+    """The files' names without folder and ending; the whole paths where these names are equal."""
     names = tuple(Path(path).stem for path in paths)
     return names if names[0] != names[1] else paths

@@ -16,17 +16,17 @@ from structperc.cli.settings import ENGINE_OPTIONS, write_value
 from structperc.engine import plugins as registry
 from structperc.engine.builtin import BuiltinParts
 
-FILE, SETTING = "file", "setting"           # what an argument's attribute `completes` may be, beside "problem", "part" and "plugin"
-WORD = re.compile(r"[\w.,=+-]+")            # what needs no quotes in any shell
+FILE, SETTING = "file", "setting"           # values of an argument's `completes`, beside "problem", "part" and "plugin"
+WORD = re.compile(r"[\w.,=+-]+")            # no shell needs quotes around it
 
 
 @attrs.frozen
 class Argument:
-    """An argument of a command: its flags, none of a positional one, and what may follow."""
+    """An argument of a command: its flags (a positional one has none) and its values."""
 
     flags: tuple
     help: str
-    takes: str | None               # what the value is called; None: there is none
+    takes: str | None               # the value's name; None: a flag without a value
     words: tuple = ()
     files: bool = False
     settings: bool = False
@@ -40,7 +40,7 @@ def completion(arguments) -> int:
     return 0
 
 
-# ---- what there is to complete ----
+# ---- commands, arguments, settings ----
 
 
 def commands_of(parser, plugins) -> dict:
@@ -63,7 +63,7 @@ def argument_of(action, names) -> Argument:
 
 
 def settings(plugins) -> dict:
-    """What --set can set, and the values of which a list is known."""
+    """The settings of --set, each with the list of its values, empty where any value goes."""
     options = dict(ENGINE_OPTIONS)
     for plugin in plugins:
         options |= plugin.options
@@ -74,7 +74,7 @@ def settings(plugins) -> dict:
 
 
 def plain(text) -> str:
-    """The first clause of a help text, without what shells act on."""
+    """The first clause of a help text, without characters that shells act on."""
     return re.sub(r"[^\w ,.()/=+-]", "", (text or "").replace("%%", "%").split(";")[0])
 
 
@@ -177,7 +177,7 @@ if [[ $funcstack[1] == _structperc ]]; then _structperc "$@"; else compdef _stru
 
 
 def zsh_specs(argument, known) -> list:
-    """What `_arguments` takes."""
+    """Specifications for `_arguments`, one for each flag."""
     value = ""
     if argument.takes:
         words = " ".join(f"{name}=" for name in known) if argument.settings else " ".join(argument.words)

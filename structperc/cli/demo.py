@@ -85,7 +85,7 @@ def split(X, y, seed) -> Split:
 
 
 def methods() -> dict:
-    """What is compared: a function of the seed by name."""
+    """The compared methods: functions of the seed, by name."""
     from sklearn.dummy import DummyRegressor
     from sklearn.linear_model import LogisticRegression, Perceptron
 

@@ -7,7 +7,7 @@ from structperc.crfsuite import read_crfsuite
 
 
 def import_crfsuite(arguments) -> int:
-    """Reads the one file and writes the other."""
+    """Reads the model of CRFsuite and writes that of structperc."""
     check_writable("the model", arguments.output, arguments.model)
     read_crfsuite(arguments.model).save(arguments.output)
     return 0

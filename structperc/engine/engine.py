@@ -477,22 +477,29 @@ class Engine:
         return bibliography([*self.loaded_plugins[1:], *(part for part in used if part is not None)])
 
     def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=None, data=None):
-        """What whoever meets this model must know of it: problem, labels, columns, training, measures, weights, versions, how to cite it.
+        """The model card: problem, labels, columns, training, measures, largest weights, citation, version and checksum.
 
         Parameters
         ----------
         X, y, offsets, lengths, groups : optional
-            Examples that it was not trained on, as `fit` takes them, to measure it on.
+            Held-out examples, as `fit` takes them; measures are those of their predictions. Without them the card has none.
         name : str, optional
-            What the model is called; its problem's name.
+            The model's name; default: that of its problem.
         data : str, optional
-            What these examples are called.
+            The examples' name.
 
         Returns
         -------
         structperc.engine.model_card.ModelCard
-            `str` of it is Markdown, with front matter as model hubs read it; `save(path)` writes .md or .html. The owner fills in what the
-            model is meant for.
+            `str` of it is Markdown, with front matter as model hubs read it; `save(path)` writes .md or .html. The owner fills in
+            the section "Intended use".
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            Examples do not fit the model.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Model cards: what whoever meets a model must know of it, as Markdown with front matter as model hubs read it, or as HTML."""
+"""Model cards: problem, training, measures and weights of a model, as Markdown with front matter as model hubs read it, or as HTML."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from structperc.engine.writing import replace_file
 from structperc.reading.groups import Groups
 from structperc.version import __version__
 
-COLUMNS, LABELS = 60, 60        # that are named
-CONFUSED = 15                   # labels of which a confusion matrix is shown
+COLUMNS, LABELS = 60, 60        # named at most
+CONFUSED = 15                   # labels of a confusion matrix, at most
 FILL_IN = "*To be filled in by the owner:* "
 USE = (f"{FILL_IN}what the model is meant for, by whom, and what it must not decide.",
        f"{FILL_IN}where the training data come from, whom they are about, and who may use them.",
@@ -108,7 +108,7 @@ class ModelCard:
         replace_file(path, lambda file: file.write(content))
 
     def all_sections(self) -> list:
-        """The sections, and last how to tell that a file is this model."""
+        """The sections, and last the checksum of the model's file."""
         return [*self.sections, Section("File", (f"Written by structperc {__version__}. SHA-256 of the model's file: `{self.sha256}`",))]
 
 
@@ -189,7 +189,7 @@ def training(engine) -> Section:
 
 def measures_section(measured, data) -> Section:
     if measured is None:
-        return Section("Measures", ("No data were given to measure it on.",))
+        return Section("Measures", ("No data were given, so there are no measures.",))
     rows = [["measure", "value"], *([name, f"{value:.4f}"] for name, value in measured.measures.items())]
     return Section("Measures", (f"On {measured.n_examples} examples{'' if data is None else f' of {literal(data)}'}.",), rows)
 

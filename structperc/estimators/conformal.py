@@ -60,7 +60,8 @@ class OrdinalConformal(WrappedRanker):
     -----
     Where held-out and new rows are exchangeable, an interval holds the right label with a probability of at least `coverage`, and of at
     most coverage + 1 / (`n_calibration_` + 1) where distances do not tie: on average over draws of both, not for each x. The `quantile_` is
-    the ceil((`n_calibration_` + 1) coverage)-th smallest distance. Ties, as of many right answers, widen intervals; none is broken by chance.
+    the ceil((`n_calibration_` + 1) coverage)-th smallest distance. Ties, as of many right answers, widen intervals; none is broken by
+    chance.
 
     With weights w_i a new row weighs 1, and the interval holds the right label with a probability of at least coverage - sum w_i t_i /
     (1 + sum w_i), where t_i is the total variation distance between the data and the data with row i and the new row exchanged. A drift

@@ -26,7 +26,7 @@ MOST_LABELS = 1 << 13           # whose pairs take half a GB
 
 @attrs.frozen(eq=False)
 class CRFsuiteModel:
-    """What a file says.
+    """The content of a model file.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ def read_model(path) -> CRFsuiteModel:
     Raises
     ------
     ModelFormatError
-        The file is none, is damaged, or holds names that are no UTF-8 text.
+        The file is no model of a chain, is damaged, or holds names that are no UTF-8 text.
     OSError
     """
     path = os.fsdecode(path)

@@ -30,7 +30,7 @@ def rows_of(columns):
     cdef double total
     kept = [np.ascontiguousarray(column, dtype=np.float64) for column in columns]
     if any(column.shape != (n,) for column in kept):
-        raise ValueError("columns of different lengths")
+        raise ValueError(f"the columns have {sorted({len(column) for column in kept})} rows; expected {n} rows in each.")
     rows = np.empty((n, d))
     if n == 0:
         return rows, True

@@ -1,4 +1,4 @@
-"""Two models on the same examples: paired measures, which of them is right where, and an exact test."""
+"""Two models on the same examples: paired measures, right and wrong answers, and an exact test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from structperc.reading.groups import Groups
 
 BLOCKS = 20                 # of examples, each left out once
 LEVEL = 0.95
-LISTED = 10                 # examples that are shown
+LISTED = 10                 # examples in the table of differing predictions, at most
 
 
 @attrs.frozen
@@ -48,14 +48,14 @@ class Comparison:
     measures : list of Measured
         Those that both models have.
     both_right, first_right, second_right, neither_right : int
-        How many examples are right by both, by one alone, by neither.
+        The numbers of examples that both, one alone, or neither predicts rightly.
     p_value : float
-        Of the exact test of McNemar: how probable a split of the examples that one model alone has right is that is at least as uneven, if
-        each model were as likely to be the one. 1 where there are none.
+        Two-sided, of McNemar's exact test. Among the examples that one model alone predicts rightly each model is as likely to be the one,
+        by the hypothesis; p is the probability of a split at least as uneven. 1 without such examples.
     disagreements : list of (int, right answer, first prediction, second prediction)
         The examples whose predictions differ, by number from 0.
     names : pair of str
-        What the models are called.
+        The models' names.
     """
 
     n_examples: int
@@ -95,7 +95,7 @@ class Comparison:
 
 
 def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_second=None, names=("first", "second")) -> Comparison:
-    """Measures of two trained engines on the same examples, with the error of their difference, and where they differ.
+    """Measures of two trained engines on the same examples, with errors of the differences, and the examples whose predictions differ.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     X_second : as X, optional
         The same examples as the second engine reads them, where it reads them otherwise.
     names : pair of str
-        What the comparison calls them.
+        Their names in the tables.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     Raises
     ------
     DataError
-        When the engines know other labels, read other numbers of examples, or there are fewer than two.
+        When the engines know different labels or read different numbers of examples, or there are fewer than two.
 
     Notes
     -----
@@ -159,11 +159,11 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
 
 
 def refuse_other_labels(first, second, ordered) -> None:
-    """Refuses models whose answers mean other things."""
+    """Refuses models with different labels."""
     a, b = ([] if labels is None else list(labels) for labels in (first, second))
     if (a != b) if ordered else (set(a) != set(b)):
-        raise DataError(f"the engines know other labels, {shown(', '.join(map(str, a)))} and {shown(', '.join(map(str, b)))}; compare "
-                        f"engines that were trained on the same.")
+        raise DataError(f"the engines know different labels, {shown(', '.join(map(str, a)))} and {shown(', '.join(map(str, b)))}; compare "
+                        f"engines that were trained with the same labels.")
 
 
 def differences(first, second) -> list:
@@ -190,7 +190,7 @@ def differences(first, second) -> list:
 
 
 def exact_test(first, second) -> float:
-    """How probable a split of first + second fair coins is that is at least as uneven."""
+    """The probability that first + second tosses of a fair coin split at least as unevenly."""
     from scipy.special import bdtr
 
     return min(1.0, 2 * float(bdtr(min(first, second), first + second, 0.5))) if first + second else 1.0

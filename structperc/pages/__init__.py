@@ -32,12 +32,12 @@ def page(name, title=None, given=()) -> str:
     def inlined(match):
         style, script = match.groups()
         text = given[script] if script in given else FOLDER.joinpath(style or script).read_text(encoding="utf-8")
-        return f"<style>\n{text}</style>" if style else f"<script>\n{script_safe(text)}</script>"
+        return f"<style>\n{text}</style>" if style else f"<script>\n{in_page(text)}</script>"
 
     text = FOLDER.joinpath(name).read_text(encoding="utf-8")
     return LOADED.sub(inlined, text if title is None else text.replace("@title@", escape(title)))
 
 
-def script_safe(text) -> str:
-    """The same script, in which no tag ends: within texts and comments, `<\\/` means `</`."""
+def in_page(text) -> str:
+    """The same script or JSON, in which no tag ends: within texts and comments, `<\\/` means `</`."""
     return text.replace("</", "<\\/").replace("<!--", "<\\!--")

@@ -36,7 +36,7 @@ def test_two_models_of_other_columns_are_compared(tmp_path, monkeypatch, run):
     frame[:60].assign(quality=np.minimum(frame["quality"][:60], 2)).to_csv("train.csv", index=False)
     assert run(*fit, "--model", "two.model")[0] == 0
     code, out, err = run("compare", "all.model", "two.model", "test.csv")
-    assert code == 2 and out == "" and "the engines know other labels, 1, 2, 3 and 1, 2;" in err and err.count("\n") == 1
+    assert code == 2 and out == "" and "the engines know different labels, 1, 2, 3 and 1, 2;" in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize(("variables", "ruled"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])

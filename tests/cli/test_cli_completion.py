@@ -68,7 +68,7 @@ def test_every_command_and_option_is_in_every_script(scripts):
         for name, command in choices.items():
             assert name in text
             for flag in command._option_string_actions:
-                assert (f"-l {flag[2:]}" if shell == "fish" and flag.startswith("--") else flag if shell != "fish" else "") in text
+                assert (flag if shell != "fish" else f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}") in text
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

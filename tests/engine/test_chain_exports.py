@@ -233,9 +233,9 @@ def test_safetensors(model, tmp_path):
 @pytest.mark.parametrize(("make", "message"), [
     (lambda: Engine("sequence", n_hashed=64).fit(LISTS[:9], Y[:9]), "n_hashed=64 hashes the names of features; leave it out"),
     (lambda: Engine("sequence").fit([[["a", np.ones(2)]] * n for n in LENGTHS[:9]], Y[:9]), "The tokens have vectors"),
-    (lambda: Engine("sequence", plugins=["dual-kernel"], kernel="rbf").fit(ROWS[:9], Y[:9]), "Those of this model are not linear"),
-    (lambda: Engine("segments").fit(ROWS[:9], [[(0, 1, "a")]] * 9), "Those of this problem are others .SegmentOutputs"),
-    (lambda: Engine("parsing").fit([[("a", "b"), ("c", "d")]], [[0, 1]]), "Those of this problem are others .TreeOutputs"),
+    (lambda: Engine("sequence", plugins=["dual-kernel"], kernel="rbf").fit(ROWS[:9], Y[:9]), "The scores of this model are not linear"),
+    (lambda: Engine("segments").fit(ROWS[:9], [[(0, 1, "a")]] * 9), "The outputs of this problem are no such labels .SegmentOutputs"),
+    (lambda: Engine("parsing").fit([[("a", "b"), ("c", "d")]], [[0, 1]]), "The outputs of this problem are no such labels .TreeOutputs"),
 ])  # fmt: skip
 def test_what_is_no_linear_chain_is_refused(make, message, tmp_path):
     with pytest.raises(PluginError, match=message):

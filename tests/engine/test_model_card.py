@@ -1,4 +1,4 @@
-"""`Engine.card` and `structperc card`: what whoever meets a model must know of it."""
+"""`Engine.card` and `structperc card`: sections, front matter, files."""
 
 import hashlib
 import json
@@ -77,7 +77,7 @@ class Balanced(HTMLParser):
 
 def test_pages_are_whole_and_files_say_their_form_by_their_ending(engine, tmp_path):
     card = engine.card()
-    assert "No data were given to measure it on." in str(card) and "model-index" not in str(card)
+    assert "No data were given, so there are no measures." in str(card) and "model-index" not in str(card)
     card.save(tmp_path / "c.md")
     card.save(tmp_path / "c.html")
     assert (tmp_path / "c.md").read_text() == str(card)
@@ -107,6 +107,6 @@ def test_the_command_writes_the_card_of_the_file(data, engine, tmp_path, monkeyp
     assert (code, err) == (0, "") and out == str(engine.card(data[0][40:], data[1][40:], name="wine", data="test.csv"))
     assert run("card", "wine.model", "-o", "wine.html")[0] == 0 and Path("wine.html").read_text().startswith("<!DOCTYPE html>")
     for arguments, message in ((["-o", "wine.txt"], "ends with .md or .html"), (["-o", "wine.model"], "cannot be written"),
-                               (["--target", "quality"], "name these with --data")):
+                               (["--target", "quality"], "add --data FILE")):
         code, out, err = run("card", "wine.model", *arguments)
         assert code == 2 and out == "" and message in err and err.count("\n") == 1

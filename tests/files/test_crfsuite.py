@@ -117,8 +117,8 @@ def test_mutated_files_are_read_or_refused(data):
 
 
 @pytest.mark.parametrize(("options", "error", "message"), [
-    ({"update": "adagrad"}, PluginError, "weights that are given do not come about with AdaGradWeights"),
-    ({"plugins": ["dual-kernel"], "kernel": "rbf"}, PluginError, "do not come about with"),
+    ({"update": "adagrad"}, PluginError, "AdaGradWeights cannot take over the weights of a file"),
+    ({"plugins": ["dual-kernel"], "kernel": "rbf"}, PluginError, "cannot take over the weights of a file"),
     ({"epoch": 3}, OptionError, "epoch"),
 ])  # fmt: skip
 def test_options_that_cannot_take_weights_are_refused(options, error, message):

@@ -69,7 +69,7 @@ def test_sentences_with_labels_that_the_models_do_not_know():
 
 def test_what_cannot_be_compared_is_refused(data, engines):
     X, y = data
-    with pytest.raises(DataError, match="the engines know other labels, 1, 2, 3 and 1, 2;"):
+    with pytest.raises(DataError, match="the engines know different labels, 1, 2, 3 and 1, 2;"):
         compare(engines[0], Engine("cusum").fit(X, np.minimum(y, 2)), X, y)
     with pytest.raises(DataError, match="read 5 and 4 examples|5"):
         compare(*engines, X[:5], y[:5], X_second=X[:4])

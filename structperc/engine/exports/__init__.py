@@ -1,6 +1,6 @@
 """Trained models as programs and data of other languages: one file, without structperc.
 
-What a model comes down to is one of two forms, `LinearLabels` and `LinearChain`, each in a folder of its own. A format is a module there
+A model has one of two forms, `LinearLabels` and `LinearChain`, each in a folder of its own. A format is a module there
 with a function `written(model, name)`, which gives the content of the file.
 """
 
@@ -40,7 +40,7 @@ def export(engine, path, to) -> None:
 
 
 def described(engine) -> LinearLabels | LinearChain:
-    """What a trained model comes down to, found by asking it, so that any problem of these forms qualifies, whoever wrote it.
+    """The form of a trained model, found by asking for scores, so that any problem of these forms qualifies, whoever wrote it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Weights found by asking for scores: what every form of an export shares."""
+"""Weights found by asking for scores: probes and checks, for every form of export."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_size(n_labels, n_columns) -> None:
 
 
 def probes(n_columns) -> np.ndarray:
-    """Rows of all sizes, to try what was found on."""
+    """Rows of all sizes, to try the weights on."""
     return np.random.default_rng(0).normal(size=(PROBES, n_columns)) * 10.0 ** np.arange(-8, 8)[:, None]
 
 
@@ -27,4 +27,4 @@ def check_linear(X, found, weights, bias) -> None:
     """Refuses scores of rows that weights (n_labels, n_columns) and bias do not give, such as those of kernels."""
     size = abs(X) @ np.abs(weights.T) + np.abs(bias)
     if not (np.abs(found - (X @ weights.T + bias)) <= TOLERANCE * size).all():
-        raise PluginError("Those of this model are not linear.")
+        raise PluginError("The scores of this model are not linear.")

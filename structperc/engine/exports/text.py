@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from structperc.pages import in_page
+
 
 def numbers(values) -> str:
     """Numbers with commas between them, each the shortest text that reads back to the same bits."""
@@ -33,8 +35,3 @@ def c_string(text) -> str:
 def script_safe(values) -> str:
     """JSON that may stand in a page."""
     return in_page(json.dumps(values))
-
-
-def in_page(text) -> str:
-    """JSON in which no tag ends."""
-    return text.replace("</", "<\\/").replace("<!--", "<\\!--")

@@ -1,4 +1,4 @@
-"""What a label for each token of a sentence comes down to: scores W x + b of tokens, scores of label pairs, and how tokens become rows."""
+"""Labels in chains, one for each token of a sentence: scores W x + b of tokens, scores of label pairs, and how tokens become rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LinearChain:
     columns : list of str or None
         The names of X's columns, where they have some.
     names : list of str or None
-        The feature of each column of W, of those that have weights; None: tokens are rows of numbers.
+        The feature of each column of W; features without weights are left out. None: tokens are rows of numbers.
     lines : list or None
         Of a template: for each line its pieces, text or (offset, column) of a macro; tokens are then strings of so many columns.
     n_columns : int
@@ -67,7 +67,7 @@ def linear_chain(engine) -> LinearChain | None:
     if type(parts.argmax).chain_of is Argmax.chain_of:
         return None
     if parts.weights.vector() is None:
-        raise PluginError("Those of this model are not linear.")
+        raise PluginError("The scores of this model are not linear.")
     naming = parts.reader.naming()
 
     def asked(X):
@@ -106,7 +106,7 @@ def rows_of(columns, d, values=1.0):
 
 
 def check(asked, used, weights, bias, pairs, d) -> None:
-    """Refuses what random rows score otherwise."""
+    """Refuses models that score random rows otherwise."""
     random = np.random.default_rng(0)
     X = rows_of([np.sort(random.choice(d, min(d, MOST_ACTIVE), replace=False)) for _ in range(PROBES)], d,
                 random.normal(size=(PROBES, min(d, MOST_ACTIVE))) * 10.0 ** np.arange(-8, 8)[:, None])

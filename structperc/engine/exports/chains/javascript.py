@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from structperc.engine.exports.chains.features import feature_lines
-from structperc.engine.exports.text import in_page, numbers, script_safe, table
+from structperc.engine.exports.text import numbers, script_safe, table
+from structperc.pages import in_page
 
 SOURCE = '''// {description}; exported by structperc. In a page: <script src="FILE"></script>, then {name}.predict(sentence).
 // In Node: const {name} = require("./FILE").

@@ -1,4 +1,4 @@
-"""What one label for each row of numbers comes down to: scores W x + b, a tie rule and labels."""
+"""One label for each row of numbers: scores W x + b, a tie rule and labels."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class LinearLabels:
     temperature : float
         Probabilities are proportional to exp(score / temperature).
     columns : list of str or None
-        The names of X's columns; of a model of tables those that the table becomes.
+        The names of X's columns; of a model of tables the names of the columns that the table becomes.
     inputs : list of ColumnCode
-        What users give, of which these columns are made.
+        The columns that users give, before a table becomes numbers.
     ordered : bool
         Whether the labels are ranks.
     means, spreads : float64 arrays of shape (n_features,) or None
@@ -62,7 +62,7 @@ def linear_labels(engine) -> LinearLabels:
     model = engine.model_
     outputs, reader, scaling, d = model.parts.outputs, model.parts.reader, model.scaling, model.context.n_features
     if not isinstance(outputs, LabelOutputs):
-        raise PluginError(f"Those of this problem are others ({type(outputs).__name__}).")
+        raise PluginError(f"The outputs of this problem are no such labels ({type(outputs).__name__}).")
     bias = scores_of(model, np.zeros((1, d)))[0]
     check_size(len(bias), d)
     weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias).T / STEP
