@@ -20,7 +20,7 @@ LOCAL = "local:"
 
 
 def sources_of(source, arguments) -> list:
-    """What the data are read from: with --dask each file that DATA matches, else DATA."""
+    """The sources of the data: with --dask each file that DATA matches, else DATA."""
     if arguments.dask is None:
         return [source]
     if arguments.stream:
@@ -37,7 +37,7 @@ def learn(engine, sources, plugins, classes, resume, address) -> Facts:
         Not yet trained; it keeps what it has learned when Ctrl-C comes.
     sources : list of Source
     plugins : list of str
-        What the engine is made of.
+        The names of the engine's plugins.
     classes : list or None
         The labels, if they are known.
     resume : bool

@@ -10,7 +10,7 @@ __all__ = ["predict", "scores"]
 
 
 def predict(model, X, *, method="predict"):
-    """What a trained model answers for data in parts, as lazily as the data themselves.
+    """Lazy answers of a trained model for data in parts.
 
     Parameters
     ----------
@@ -24,7 +24,12 @@ def predict(model, X, *, method="predict"):
     Returns
     -------
     dask array, series or frame, or bag
-        Of the kind of X, in the same parts; of a list a list of delayed objects. `compute()` answers as the model does for all data.
+        Of the kind of X, in the same parts; for a list a list of delayed objects. `compute()` answers as the model does for all data.
+
+    Raises
+    ------
+    MissingExtra
+        Without dask.
 
     Notes
     -----
@@ -49,7 +54,7 @@ def predict(model, X, *, method="predict"):
 
 
 def scores(model, X, *, method=None):
-    """The score of each label for data in parts, as lazily as the data themselves.
+    """The lazy scores of all labels for data in parts.
 
     Parameters
     ----------
@@ -84,12 +89,12 @@ def of_array(model, X, method, delayed):
 
 
 def meta_of(model, X, method) -> dict:
-    """What the answers for a frame look like; nothing for bags."""
+    """The type and columns of the answers for a frame; nothing for bags."""
     return {"meta": answered(X._meta_nonempty, model, method)} if hasattr(X, "_meta_nonempty") else {}
 
 
 def answered(block, model, method):
-    """What the model answers for one part: with its index where it is a frame, a list where it comes as an iterator."""
+    """The answers for one part: with its index for a frame, a list for an iterator."""
     is_list = not hasattr(block, "shape")
     found = getattr(model, method)(list(block) if is_list else block)
     if hasattr(block, "iloc"):

@@ -23,7 +23,7 @@ from structperc.extras import require
 
 __all__ = ["fit"]
 
-LOOKS_AT_ALL = {"scale": False, "calibrate": False, "class_weight": None}       # options that would, and what leaves them out
+LOOKS_AT_ALL = {"scale": False, "calibrate": False, "class_weight": None}       # options that need all examples, and their other values
 
 
 def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="float32", resume=False):
@@ -50,7 +50,7 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="
         `functools.partial(read_csv, target="level")` reads files.
     dtype : {"float32", "float64"}, default "float32"
         What changes are rounded to on their way. "float64" gives the bits of `Engine.fit` with as many shards of the same sizes.
-    resume : bool
+    resume : bool, default False
         As in `Engine.fit`, of engines: go on from the checkpoint among the engine's plugins.
 
     Returns
@@ -145,7 +145,7 @@ def shares_of(loaders, surveys, n_shards) -> list:
 
 
 class Workers:
-    """Who does the work: those of a client, or this process."""
+    """The workers of a client, or this process in their place."""
 
     def __init__(self, client):
         self.client = client
@@ -174,7 +174,7 @@ class RemoteShards:
     Parameters
     ----------
     run : TrainingRun
-        Of the first part and of what names all labels and features.
+        Of the first part and the examples that show all labels and features.
     seed : int
     shares : list
         For each shard what `HeldShard` is made of.
@@ -226,7 +226,7 @@ class RemoteShards:
         return []
 
     def mixed(self, changes):
-        """Told what the weights of the next round have changed by."""
+        """Takes the changes from the weights of the last round to those of the next."""
         self.changes = {**changes, "sums": None}
 
     def end(self):

@@ -17,7 +17,7 @@ from structperc.engine.shards import Shard
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
 
-HELD = {}               # on a worker: what it keeps of its shards from round to round
+HELD = {}               # on a worker: its shards, from round to round
 
 
 def call(function, *arguments):
@@ -49,7 +49,7 @@ class Survey:
 
 
 def wanted(engine, data) -> bool:
-    """Whether anything is to be learned from all parts: labels, names of features, or what examples weigh on average."""
+    """Whether anything is to be learned from all parts: labels, names of features, or the mean weight of examples."""
     return learns_labels(engine) or learns_names(engine, data["X"]) or engine.weighting == "visits" and "sample_weight" in data
 
 
