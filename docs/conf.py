@@ -7,8 +7,6 @@ import re
 import sys
 from pathlib import Path
 
-from structperc.pages import page
-
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
@@ -18,15 +16,27 @@ copyright = author
 version = release = re.search(r'"(.+)"', (ROOT / "structperc/version.py").read_text())[1]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery",
-              "reference"]
+              "reference", "bibliography", "pages"]
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**", "examples/README.md", "examples/*/README.md", "benchmarks/README.md", "benchmarks/results/*.md"]
 exclude_patterns = [".*", "build", "dist", "demo-output", "docs/_*", "benchmarks/results/goals.md"]
 html_extra_path = ["_static/index.html", "../build/pages"]
 
-PAGES = ROOT / "build/pages"
-PAGES.mkdir(parents=True, exist_ok=True)
-PAGES.joinpath("watch.html").write_text(page("watch.html"), encoding="utf-8")
+# The pages below each page, perhaps under captions; a page of Markdown stays free of them.
+navigation = {
+    "docs/index": ["start", "guide/index", "gallery/index", "write-a-plugin", "api", "background"],
+    "docs/guide/index": {
+        "By problem": ["ranks", "intervals", "classes", "sequences", "trees", "rankings", "pairs", "graphs", "decisions"],
+        "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins"],
+        "By form of data": ["arrays", "frames", "tokens", "blocks", "kernels", "streams"],
+        "In full": ["/docs/how-to-choose", "/docs/more-than-one-machine", "/docs/model-files"],
+    },
+    "docs/write-a-plugin": ["/docs/architecture", "/examples/README", "/examples/*/README"],
+    "docs/api": ["reference/structperc*"],
+    "docs/background": ["/README", "glossary", "performance", "reliability", "decisions", "errata", "reference/bibliography",
+                        "/benchmarks/README", "releasing", "/CHANGELOG", "/CONTRIBUTING", "/SECURITY"],
+    "benchmarks/README": ["results/*"],
+}
 
 # ---- Markdown ----
 
@@ -73,8 +83,13 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "navigation_depth": 3,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_sidebars = {"docs/index": []}
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False

@@ -31,7 +31,7 @@ from structperc.testing.case import make_case
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *(ROOT / "docs").glob("*.md"),
-                *(ROOT / "examples").glob("*/README.md")])
+                *(ROOT / "docs/guide").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])
 BUNDLED = [plugin for plugin in registry.installed() if plugin.distribution == "structperc"]
 
 
@@ -74,10 +74,17 @@ def run_blocks(page):
     return printed.getvalue(), names
 
 
+def said(page):
+    """What the page says that its Python prints."""
+    return re.findall(r"# -> (.*?)(?:, where .*)?$", "\n".join(code_blocks(page, "python")), re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if code_blocks(page, "python")], ids=name_of)
 def test_python_on_a_page_runs(page):
-    _, names = run_blocks(page)
+    printed, names = run_blocks(page)
 
+    if page.parent.name == "guide" or page.stem in ("index", "start"):
+        assert set(said(page)) <= set(printed.split("\n"))
     for function in filter(inspect.isfunction, names.values()):
         for test in doctest.DocTestFinder(recurse=False).find(function, globs=names):
             assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
@@ -85,10 +92,9 @@ def test_python_on_a_page_runs(page):
 
 def test_the_readme_says_what_its_code_prints():
     printed, _ = run_blocks(ROOT / "README.md")
-    said = re.findall(r"# -> (.*?)(?:, where .*)?$", "\n".join(code_blocks(ROOT / "README.md", "python")), re.MULTILINE)
 
-    assert len(said) == 7
-    assert set(said) <= set(printed.split("\n"))
+    assert len(said(ROOT / "README.md")) == 7
+    assert set(said(ROOT / "README.md")) <= set(printed.split("\n"))
 
 
 def test_the_readme_shows_the_plugin_of_the_examples():

@@ -24,14 +24,16 @@ def public_names(module):
 
 
 class Reference:
-    """The public names of each listed module, and where each has its entry: there, or in a listed module below it."""
+    """The public names of each listed module, and where each has its entry: there, or in a listed module below it.
+
+    Names of `structperc` itself have an entry there, and perhaps another one."""
 
     def __init__(self):
         self.names = {name: public_names(importlib.import_module(name)) for name in listed("Python")}
         self.classes = {value for names in self.names.values() for value in names.values() if inspect.isclass(value)}
 
     def home(self, module, name):
-        below = (other for other in self.names if other.startswith(f"{module}."))
+        below = (other for other in self.names if other.startswith(f"{module}.") and module != "structperc")
         return next((other for other in below if self.names[other].get(name) is self.names[module][name]), module)
 
     def page(self, module):
@@ -44,6 +46,15 @@ class Reference:
             if homes[name] == module:
                 lines += [f".. {directive(value)}:: {name}", *self.options(value), ""]
         return "\n".join(lines)
+
+    def targets(self):
+        """The entry that each text stands for: a module, a full name, or a name with a capital that has one entry."""
+        full = {f"{module}.{name}": f"{self.home(module, name)}.{name}" for module, names in self.names.items() for name in names}
+        short = {}
+        for name, entry in full.items():
+            short.setdefault(name.rpartition(".")[2], set()).add(entry)
+        return {**{name: name for name in self.names}, **full,
+                **{name: min(entries) for name, entries in short.items() if len(entries) == 1 and name[0].isupper() and "_" not in name}}
 
     def options(self, value):
         """Members of base classes are shown where these are private; not those of other libraries or with an entry of their own."""

@@ -384,9 +384,10 @@ def extent(shapes) -> tuple[float, float, float]:
 
 def written(shapes) -> Markup:
     """Shapes as an SVG element."""
+    shapes = list(shapes)
     left, right, height = extent(shapes)
     width = right - left
-    said = ", ".join(shape.text for shape in shapes if isinstance(shape, Text))         # for readers who hear it
+    said = ", ".join(shape.text for shape in shapes if isinstance(shape, Text)) or "picture"         # for readers who hear it
     return element("svg", *map(as_svg, shapes), xmlns="http://www.w3.org/2000/svg", width=f"{width:.0f}", height=f"{height:.0f}",
                    viewBox=f"{left:.0f} 0 {width:.0f} {height:.0f}", font_family=FONT, font_size=SIZE, role="img", aria_label=said,
                    fill="currentColor")

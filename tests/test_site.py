@@ -1,0 +1,65 @@
+"""What the site adds to the pages: the reference of the public list, the bibliography, navigation to every page, pictures."""
+
+import importlib.util
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def extension(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/_extensions/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_has_an_entry_for_each_name_of_the_public_list_and_no_other():
+    reference = extension("reference").Reference()
+    listed = re.findall(r"^\| `([\w.]+)` \|", (ROOT / "docs/api.md").read_text().partition("\n## Cython")[0], re.MULTILINE)
+    entries = {module: re.findall(r"^\.\. auto(?:class|exception|function|data):: (\w+)$", reference.page(module), re.MULTILINE)
+               for module in listed}
+
+    assert list(reference.names) == listed
+    for module in listed:
+        public = {f"{reference.home(module, name)}.{name}" for name in reference.names[module]}
+        assert public <= {f"{home}.{name}" for home, names in entries.items() for name in names}
+        assert set(entries[module]) <= set(reference.names[module]) and len(entries[module]) == len(set(entries[module]))
+    assert {"Engine", "Option", "explain"} <= set(entries["structperc"])
+    assert "max_clusters" in entries["structperc.solvers.clusters"] and "max_clusters" not in entries["structperc.solvers"]
+
+
+def test_the_bibliography_has_every_cited_paper_once():
+    papers = dict(extension("bibliography").collected())
+
+    milidiu = "R. L. Milidiú and R. H. S. Rocha: Cumulative Sum Ranking. arXiv:1911.11255, 2019."
+    tukey = "J. W. Tukey: Bias and confidence in not quite large samples. Annals of Mathematical Statistics 29, 1958."
+    assert "plugins/structperc_cusum/__init__.py" in papers[milidiu] and papers[tukey] == ["structperc/metrics/comparisons.py"]
+    shashua = [paths for citation, paths in papers.items() if "Shashua" in citation]
+    assert len(shashua) == 1 and "plugins/structperc_large_margin/nu.py" in shashua[0]
+
+
+def test_every_page_is_within_reach():
+    conf = runpy.run_path(str(ROOT / "docs/conf.py"))
+    reached = {ROOT / f"{conf['root_doc']}.md"}
+    for document, below in conf["navigation"].items():
+        folder = (ROOT / document).parent
+        for entry in (entry for entries in (below.values() if isinstance(below, dict) else [below]) for entry in entries):
+            reached.update((ROOT if entry[0] == "/" else folder).glob(f"{entry.lstrip('/')}.md"))
+    pages = {path for pattern in conf["include_patterns"] for path in ROOT.glob(pattern if pattern.endswith(".md") else f"{pattern}/*.md")}
+    generated = {path for path in pages if {"reference", "gallery", "_extensions"} & set(path.relative_to(ROOT).parts)}
+
+    assert pages - generated - {ROOT / "benchmarks/results/goals.md"} <= reached
+
+
+def test_a_page_shows_what_its_python_has_made(tmp_path):
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    page = "```python\nfrom structperc.pictures import Ruler\nruler = Ruler(['a', 'b'], [1.0], 0.5, 0, 1)\n```\n\n<!-- picture: ruler -->\n"
+    (tmp_path / "page.md").write_text(page)
+    pictures, names = extension("pages").Pictures().of(tmp_path / "page.md")
+
+    assert pictures["ruler"].startswith('<div class="structperc picture"><svg') and "\n" not in pictures["ruler"]
+    assert names["ruler"].score == 0.5
