@@ -1,5 +1,6 @@
 """Pages in a headless browser: the part that is quick. `make browser` looks at all pages, closely."""
 
+import os
 import shutil
 import subprocess
 from html import escape
@@ -27,7 +28,8 @@ def test_pages_work_in_a_browser(tmp_path):
     texts = [tmp_path.joinpath("grades.html").read_text(encoding="utf-8"), page("watch.html")]
     path = tmp_path / "both.html"
     path.write_text("<!DOCTYPE html>" + "".join(f'<iframe srcdoc="{escape(text)}"></iframe>' for text in texts) + ASK, encoding="utf-8")
-    done = subprocess.run([BROWSER, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()], capture_output=True, text=True,
-                          timeout=200)
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}      # make sanitize loads its library so
+    done = subprocess.run([BROWSER, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()], env=environment,
+                          capture_output=True, text=True, timeout=200)
     assert done.returncode == 0 and "CONSOLE" not in done.stderr
     assert "grade: severe; Visit 3: the point (1.59, 0.94). Wrong, at a cost of 3. It said 1, and 4 is right." in done.stdout
