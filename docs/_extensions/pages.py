@@ -1,7 +1,7 @@
 """What the site adds to pages that are plain Markdown elsewhere: pictures, navigation, and links into the reference.
 
-`<!-- picture: NAME -->` shows what NAME is once the page's Python has run up to there; `<!-- picture: NAME of ../page.md -->` shows that of
-another page at its end. A name stands for anything with `svg()` or `_repr_html_()`.
+`<!-- picture: NAME -->` shows the value of NAME once the page's Python has run up to there; `<!-- picture: NAME of ../page.md -->` shows
+the value of NAME at the end of another page. A name stands for anything with `svg()` or `_repr_html_()`.
 """
 
 import contextlib
