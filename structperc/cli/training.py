@@ -156,6 +156,8 @@ def next_steps(engine, arguments, facts) -> list[str]:
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",
              f"structperc plot {model}{f' --data {data}{same}' if is_ordered(engine) and not arguments.dask else ''} --output {picture}"]
+    if engine.parts_.weights.vector() is not None:
+        steps.append(f"structperc explain {model} OTHER_DATA{same} --row 1")
     try:
         engine.parts_.trainer.check_answers()
     except StructPercError as error:

@@ -150,7 +150,7 @@ def read_loss(name, value):
         return np.array(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"loss={shortened(value, 80)}; expected a name or an (r, r) matrix of costs. "
-                          f"A loss of your own goes into plugins=[...].") from None
+                          f"A loss of your own is an object of a subclass of structperc.components.Loss in plugins=[...].") from None
 
 
 def read_schedule(name, value):
