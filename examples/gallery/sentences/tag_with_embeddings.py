@@ -55,7 +55,7 @@ table = sparse.coo_array((times, pairs.T), shape=(len(known), len(known))).tocsr
 table = (table + table.T).tocoo()
 often = np.asarray(table.sum(axis=0)).ravel()
 table.data = np.maximum(np.log(table.data * often.sum() / (often[table.coords[0]] * often[table.coords[1]])), 0)
-left, strength, _ = svds(table.tocsr(), k=40, rng=0)
+left, strength, _ = svds(table.tocsr(), k=40, v0=np.ones(len(known)))
 vectors = left * np.sqrt(strength)
 vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9
 
