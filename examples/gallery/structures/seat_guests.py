@@ -19,7 +19,7 @@ taste = np.array([2.0, -1.0, 0.5])                  # hidden: how three features
 parties = [random.normal(size=(5, 6, 3)) for _ in range(300)]               # five guests, six seats
 seats = [list(enumerate(max_matching(party @ taste, perfect=True).tolist())) for party in parties]
 
-engine = Engine("matching", perfect=True, show="pairs", loss="partners", loss_weight=1.0, update="pa1", C=0.1, epochs=10, average=True)
+engine = Engine("matching", perfect=True, show="pairs", loss="partners", loss_weight=1.0, update="pa1", C=0.1, epochs=4, average=True)
 engine.fit(parties[:200], seats[:200])
 
 # %%
