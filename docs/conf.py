@@ -77,6 +77,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "structperc"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
