@@ -94,7 +94,10 @@ def hostile_commands(random):
             output = ["--output", random.choice((path_of("out"), path_of("none/out"), path_of(".")))] if random.random() < 0.6 else []
             arguments = ["predict", model, data, *group, *output, *extra]
         elif act < 9:
-            arguments = ["evaluate", model, data, *(target if "--columns" not in flags else []), *extra]
+            named = target if "--columns" not in flags else []
+            arguments = random.choice((["evaluate", model, data, *named, *extra], ["compare", model, model, data, *named, *extra],
+                                       ["explain", model, data, "--row", random.choice("123"), *extra],
+                                       ["card", model, "--data", data, *named, *extra]))
         else:
             arguments = random.choice((["plugins"], ["plugins", "--json"], ["new", random.choice(CELLS), path_of("pkg")], [], ["x"],
                                        [random.choice(CELLS)],
