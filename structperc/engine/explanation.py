@@ -226,7 +226,7 @@ def explain(model, x, against=None) -> Explanation:
     """
     parts, vector = model.parts, model.parts.weights.vector()
     if vector is None:
-        raise PluginError(f"explain needs a weight vector, but {type(parts.weights).__name__} has none.")
+        raise PluginError(f"explain needs a weight vector, but {type(parts.weights).__name__} has none; train without a kernel.")
     rows = model.read_one(x)[1]
     (example, scores), = model.scores(rows)             # with what is given, where outputs are conditional
     if against is None:
