@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,8 @@ from structperc.cli import main
 from structperc.cli.parser import build
 
 COMMANDS = next(action for action in build()._actions if action.dest == "command").choices
-ELSEWHERE = {"demo": "tests/test_demo.py", "import-crfsuite": "tests of it need a model of CRFsuite"}
+ELSEWHERE = {"demo": "tests/test_demo.py"}
+CRFSUITE = Path(__file__).parents[1] / "files/crfsuite/words.crfsuite"
 
 
 def examples(command) -> list:
@@ -30,6 +33,7 @@ def folder(tmp_path_factory):
     frame[:40].to_csv(folder / "wine.csv", index=False)
     frame[40:].to_csv(folder / "test.csv", index=False)
     frame[40:].drop(columns="quality").to_csv(folder / "new.csv", index=False)
+    shutil.copy(CRFSUITE, folder / "chunks.crfsuite")
     for name, epochs in (("wine.model", 5), ("bent.model", 9)):
         engine = Engine("prank", epochs=epochs)
         engine.notes["data"] = {"format": "csv", "target": "quality"}
