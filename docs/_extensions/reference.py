@@ -37,11 +37,11 @@ class Reference:
         return next((other for other in below if self.names[other].get(name) is self.names[module][name]), module)
 
     def page(self, module):
-        """What the module is for, its names with their first sentences, then each in full."""
+        """What the module is for, its functions and classes with their first sentences, then all names in full."""
         homes = {name: self.home(module, name) for name in self.names[module]}
+        shown = (f"   ~{home}.{name}" for name, home in homes.items() if directive(self.names[module][name]) != "autodata")
         lines = [module, "=" * len(module), "", f".. automodule:: {module}", "   :no-members:", "", ".. currentmodule:: None", "",
-                 ".. autosummary::", "   :nosignatures:", "", *(f"   ~{home}.{name}" for name, home in homes.items()), "",
-                 f".. currentmodule:: {module}", ""]
+                 ".. autosummary::", "   :nosignatures:", "", *shown, "", f".. currentmodule:: {module}", ""]
         for name, value in self.names[module].items():
             if homes[name] == module:
                 lines += [f".. {directive(value)}:: {name}", *self.options(value), ""]
