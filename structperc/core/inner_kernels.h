@@ -28,6 +28,7 @@ typedef struct { SP(vec) a; } SP(eight);
 #define SP_EACH_PART(DO) DO(a, 0)
 #define SP_BLOCKS_AT_ONCE 4
 #define SP_TILES 1                           /* sixteen sums of 32 registers */
+#define SP_AHEAD 2048                        /* bytes from the rows of a tile to those that are asked for */
 /* (0+4, 1+5, 2+6, 3+7): from here on as with registers of four */
 SP_INLINE SP(four) SP(halve)(SP(eight) s) {
     return __builtin_shufflevector(s.a, s.a, 0, 1, 2, 3) + __builtin_shufflevector(s.a, s.a, 4, 5, 6, 7);
@@ -214,6 +215,7 @@ static const sp_inner SP(set) = {
 #undef SP_EACH_PART
 #undef SP_BLOCKS_AT_ONCE
 #undef SP_TILES
+#undef SP_AHEAD
 #undef SP_REGISTERS
 #undef SP_ONE
 #undef SP_TOGETHER

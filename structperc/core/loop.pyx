@@ -20,14 +20,15 @@ from structperc.core.updates cimport Encoded, Trial, Update
 from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError, StructPercError, add_note
 from structperc.core.structures cimport Structures
-from structperc.core.inner_products cimport SP_PREFETCH, sp_prefetch_rows
+from structperc.core.inner_products cimport SP_PREFETCH, sp_is_dense, sp_prefetch_rows
 from structperc.core.rows cimport Example, Rows
 
 cdef enum:
     CHUNK = 8192            # examples, and
     CHUNK_ATOMS = 1 << 18   # atoms, between two looks for Ctrl-C,
     SLOW_CHUNK = 64         # or examples of parts in Python
-    TOGETHER = 512          # scores that a prediction computes at once
+    TOGETHER = 512          # scores that a prediction computes at once,
+    TOGETHER_BYTES = 1 << 16    # of so many bytes of rows
     AHEAD = 16              # examples whose rows are asked for early when the order is shuffled
 
 cdef enum Stage:            # why a pass stopped: the call that failed, or what was found
@@ -98,9 +99,15 @@ cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
     return 0 if finite(s, x.n_atoms) else NOT_FINITE
 
 
-cdef Py_ssize_t at_once(Features features) noexcept:
-    """How many examples a prediction scores together, so that the first-level cache holds their scores; 1 where their atoms differ."""
-    return max(1, TOGETHER // max(features.fixed_atoms, 1)) if features.fixed_atoms >= 0 else 1
+cdef Py_ssize_t at_once(Features features, Rows rows) noexcept:
+    """How many examples a prediction scores together: the first-level cache holds their scores, the second one the rows of twice as many.
+
+    1 where examples differ in their atoms.
+    """
+    cdef Py_ssize_t bytes = rows.n_features * rows.value_size if sp_is_dense(&rows.whole) else 0
+    if features.fixed_atoms < 0:
+        return 1
+    return max(1, min(TOGETHER // max(features.fixed_atoms, 1), max(4, TOGETHER_BYTES // max(bytes, 1))))
 
 
 cdef inline int judged(Outputs outputs, Loss losses, Example x, Encoded gold, const int *y, Py_ssize_t n_y, double *loss) noexcept nogil:
@@ -445,7 +452,7 @@ cdef class Loop:
         cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0
         cdef Py_ssize_t most = self.features.fixed_atoms if batch is None else self.parts.features.max_atoms(rows)
         cdef Py_ssize_t capacity = 1 if single else max(self.parts.outputs.max_code_length(max(most, 0)), 1)
-        cdef Py_ssize_t together = at_once(self.features) if batch is None else 1
+        cdef Py_ssize_t together = at_once(self.features, rows) if batch is None else 1
         cdef double[::1] own
         cdef const double[:, ::1] scores
         cdef const double[::1] flat
@@ -549,6 +556,9 @@ cdef class Loop:
                     if weights.batch_scores_c(x, i, scored_to - i, own) < 0:
                         return SCORING
                     s = own
+                if i + together < n:            # searches leave memory idle: rows come while they run
+                    rows.load(i + together, x)
+                    sp_prefetch_rows(&x.block)
                 rows.load(i, x)
                 if not finite(s, fixed):
                     return NOT_FINITE
