@@ -22,6 +22,7 @@ from structperc.core.markup import Markup, element
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results")
 SPEED = {
+    "Other libraries": ("rivals",),
     "Ranks": ("epoch", "peers", "stream", "fixed", "exact", "exports"),
     "Sentences": ("tagging", "scaling", "segments", "log_loss", "parsing", "arborescences"),
     "Kernels, large margins and stumps": ("kernels", "trees", "boosting", "large_margin", "large_margin_linear"),
