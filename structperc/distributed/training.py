@@ -23,6 +23,7 @@ from structperc.extras import require
 
 __all__ = ["fit"]
 
+PATIENCE = 5            # seconds that workers have to let go of their shards
 LOOKS_AT_ALL = {"scale": False, "calibrate": False, "class_weight": None}       # options that need all examples, and their other values
 
 
@@ -231,11 +232,14 @@ class RemoteShards:
 
     def end(self):
         """Nobody asks these shards any more."""
-        if self.workers.client is None:
+        client = self.workers.client
+        if client is None:
             forget(self.token)
-        else:
-            with suppress(Exception):           # of a cluster that is gone
-                self.workers.client.run(forget, self.token)
+            return
+        with suppress(Exception):               # of a cluster that is gone; a worker that dies meanwhile never answers
+            asked = [client.submit(forget, self.token, workers=[worker], allow_other_workers=True, pure=False)
+                     for worker in client.nthreads()]
+            require("distributed", "training on workers", "dask").wait(asked, timeout=PATIENCE)
 
 
 def result(counts):
