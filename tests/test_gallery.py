@@ -60,6 +60,7 @@ def test_each_folder_has_a_header():
                                         ("structures/seat_guests", r"(9\d|100)% of 100 new parties")])
 def test_a_page_prints_what_it_promises(name, said, capsys, monkeypatch):
     drawn = []
+    pyplot.close("all")                             # of other tests
     monkeypatch.setattr(pyplot, "show", lambda: drawn.extend(pyplot.get_fignums()))
     runpy.run_path(str(GALLERY / f"{name}.py"), run_name="__main__")
     pyplot.close("all")

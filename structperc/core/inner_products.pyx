@@ -6,6 +6,8 @@ with it. Every set gives the same bits. It is read when structperc is imported.
 """
 import os
 
+from structperc.core.errors import OptionError
+
 cdef extern from "inner_sets.h" nogil:
     int sp_available(const sp_inner **sets) noexcept
     const sp_inner *sp_best(Py_ssize_t n_features) noexcept
@@ -45,8 +47,11 @@ def address_of(str name):
 def allow(str widest):
     """Lets only this set be chosen from now on, and those with narrower registers."""
     global sp_allowed
-    address_of(widest)                          # or an error that lists the sets
-    sp_allowed = instruction_sets().index(widest) + 1
+    available = instruction_sets()
+    if widest not in available:
+        raise OptionError(f"the environment variable STRUCTPERC_INSTRUCTION_SET is {widest!r:.60}; expected one of "
+                          f"{', '.join(available)}, the instruction sets of this machine. Change it, or unset it.")
+    sp_allowed = available.index(widest) + 1
 
 
 if os.environ.get("STRUCTPERC_INSTRUCTION_SET"):
