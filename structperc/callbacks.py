@@ -155,7 +155,7 @@ class EarlyStopping:
     Parameters
     ----------
     X, y
-        SupportSet-out examples, as `fit` takes them.
+        Held-out examples, as `fit` takes them.
     patience : int, default 3
         How many epochs in a row may pass without a lower mean loss.
 
