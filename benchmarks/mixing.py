@@ -144,8 +144,8 @@ class watched_bytes:
 
         self.module, self.before, self.sizes = training, training.train_shard, {}
 
-        def counted(token, number, blueprint, share, epoch, seed, shuffle, dtype, news):
-            answer = self.before(token, number, blueprint, share, epoch, seed, shuffle, dtype, news)
+        def counted(slot, number, share, epoch, seed, shuffle, dtype, news):
+            answer = self.before(slot, number, share, epoch, seed, shuffle, dtype, news)
             if answer is not None:
                 self.sizes.setdefault(epoch, []).append((size(news[1]), size(answer[1])))
             return answer
@@ -170,6 +170,7 @@ def size(changes):
 
 def kills(n, n_rows):
     """Trainings on two workers of which one is killed at a random moment: how many ended with the bits of the undisturbed one."""
+    import dask
     from distributed import Client, LocalCluster
 
     X, y = ratings(n_rows, 20)
@@ -181,6 +182,8 @@ def kills(n, n_rows):
         fit(engine, parts, client=client)
         return engine.parts_.weights.vector(), time.perf_counter() - begin
 
+    # 15 s after a worker was lost, a LocalCluster closes the process of its name for good if it happens to be starting again
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
     right, same, moments, chance = trained()[0], 0, [], random.Random(0)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         usual = trained(client)[1]

@@ -1,6 +1,7 @@
 """Shards on Dask's workers: the bits of shards in one process, whatever happens to a worker."""
 
 import os
+import threading
 import time
 
 import numpy as np
@@ -11,7 +12,7 @@ from structperc import Engine, hookimpl
 from structperc import distributed as shards
 from structperc.callbacks import Checkpoint, History
 from structperc.cli import main
-from structperc.distributed.workers import HELD
+from structperc.distributed.workers import Slot
 from structperc.errors import DataError, OptionError
 from structperc.estimators import CuSumRank
 
@@ -34,12 +35,30 @@ def trained(parts=PARTS, problem="cusum", classes=(1, 2, 3), **how):
 
 
 class Forgetful:
-    """Has workers lose all that they keep, as one that is killed and replaced."""
+    """Has workers lose their shards, as one that is killed and replaced."""
 
     @hookimpl
     def structperc_epoch_end(self, engine, record):
         if record.epoch == 2:
-            HELD.clear()
+            for slot in sum(slots(), []):
+                slot.held = None
+
+
+def slots():
+    """Of each worker of the client in use, those that it keeps."""
+    workers = pytest.importorskip("distributed").default_client().cluster.workers.values()
+    return [[value for value in dict(worker.data).values() if isinstance(value, Slot)] for worker in list(workers)]
+
+
+class Watching:
+    """Notes how many shards each worker holds."""
+
+    def __init__(self):
+        self.numbers = []
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        self.numbers.append(sorted(map(len, slots())))
 
 
 @pytest.fixture(scope="module")
@@ -70,19 +89,51 @@ def test_named_features_have_the_bits_of_fit_where_they_are_hashed():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_workers_have_the_bits_of_one_process(client, dtype):
-    history = History()
-    alone, remote = trained(dtype=dtype), trained(dtype=dtype, client=client, plugins=[history])
+    history, watching = History(), Watching()
+    alone, remote = trained(dtype=dtype), trained(dtype=dtype, client=client, plugins=[history, watching])
     assert np.array_equal(weights_of(alone), weights_of(remote)) and alone.mistakes_ == remote.mistakes_
-    assert [record.examples for record in history.records] == [60] * 4
-    for _ in range(1000):           # workers are asked to forget, and not waited for
-        if not HELD:
-            break
+    assert [record.examples for record in history.records] == [60] * 4 and all(sum(numbers) >= 3 for numbers in watching.numbers)
+    wait_until_no_shard_is_held()
+
+
+def wait_until_no_shard_is_held():
+    for _ in range(1000):           # the scheduler tells workers, and nobody waits for it
+        if not any(slots()):
+            return
         time.sleep(0.01)
-    assert not HELD
+    raise AssertionError("workers still hold shards of a training that is over")
 
 
 def test_a_worker_that_forgets_everything_changes_no_bit(client):
     assert np.array_equal(weights_of(trained(client=client, plugins=[Forgetful()])), weights_of(trained()))
+
+
+class Exchanged:
+    """Closes all workers in the middle of a training; another one comes when the next round has been asked for."""
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        if record.epoch == 2:
+            cluster = pytest.importorskip("distributed").default_client().cluster
+            cluster.scale(0)
+            while cluster.scheduler.workers:
+                time.sleep(0.01)
+            threading.Timer(0.2, cluster.scale, [1]).start()
+
+
+def test_a_training_goes_on_with_other_workers_than_it_began_with():
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    dask = pytest.importorskip("dask")
+    with dask.config.set({"distributed.scheduler.no-workers-timeout": "30 s"}):         # in place of a wait without end
+        with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+            with distributed.Client(cluster) as found:
+                assert np.array_equal(weights_of(trained(client=found, plugins=[Exchanged()])), weights_of(trained()))
+
+
+def test_a_failed_training_leaves_no_shard_on_workers(client):
+    with pytest.raises(DataError, match="nan|NaN"):
+        trained([*PARTS[:2], (np.full((20, 5), np.nan), Y[40:])], client=client)
+    wait_until_no_shard_is_held()
 
 
 def test_collections_of_dask_are_read_by_workers(client):

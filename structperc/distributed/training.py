@@ -2,28 +2,26 @@
 
 Every round each shard makes one pass from the weights w, and answers by how much it has changed which rows of them (`Weights.changes`).
 A pass is a function of w, the shard's data, the seed and the number of the epoch alone. So a worker may die at any time: its shards are
-read and trained again elsewhere, and the result has the same bits.
+read and trained again elsewhere, and the result has the same bits. Shards live on workers as long as the caller holds the futures of their
+slots; nobody waits for a worker to let go of them.
 """
 
 from __future__ import annotations
 
 import pickle
-import uuid
-from contextlib import suppress
 
 import numpy as np
 
 from structperc.core.errors import OptionError
 from structperc.core.loop import PassResult
 from structperc.distributed.parts import Loader, joined, parts_of
-from structperc.distributed.workers import call, empty, forget, same, survey, train_shard, wanted
+from structperc.distributed.workers import Slot, call, empty, same, survey, train_shard, wanted
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import ShardPass
 from structperc.extras import require
 
 __all__ = ["fit"]
 
-PATIENCE = 5            # seconds that workers have to let go of their shards
 LOOKS_AT_ALL = {"scale": False, "calibrate": False, "class_weight": None}       # options that need all examples, and their other values
 
 
@@ -65,7 +63,7 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="
 
     Notes
     -----
-    A round sends the rows that changed in the last one to each worker, and receives those that each shard has changed: 4 bytes a weight,
+    A round sends the rows that changed in the last one to each shard, and receives those that each shard has changed: 4 bytes a weight,
     8 with averages.
 
     Examples
@@ -151,22 +149,37 @@ class Workers:
     def __init__(self, client):
         self.client = client
 
-    def map(self, function, *arguments) -> list:
-        """The function's answers, in order."""
-        if self.client is None:
-            return list(map(function, *arguments))
-        return self.gathered([self.client.submit(function, *one, pure=False) for one in zip(*arguments, strict=True)])
+    def submit(self, function, *arguments):
+        """The future of an answer, or the answer of this process.
+
+        No task names its worker. One that does waits for it for ever where it was submitted while there was no worker at all, even with
+        `allow_other_workers`: Dask asks of each new worker whether it has the name.
+        """
+        return function(*arguments) if self.client is None else self.client.submit(function, *arguments, pure=False)
 
     def gathered(self, futures) -> list:
+        """Answers, in the order of their futures."""
+        if self.client is None:
+            return futures
         try:
             return self.client.gather(futures)
-        except KeyboardInterrupt:
+        except BaseException:               # the others' work is of no use any more
             self.client.cancel(futures)
             raise
 
+    def release(self, futures):
+        """Lets workers free what these stand for; tracebacks may hold the futures for long."""
+        if self.client is not None:
+            for future in futures:
+                future.release()
+
+    def map(self, function, *arguments) -> list:
+        """The function's answers, in order."""
+        return self.gathered([self.submit(function, *one) for one in zip(*arguments, strict=True)])
+
     def kept(self, value):
         """A value that workers hand to each other, and make again where one of them dies."""
-        return value if self.client is None else self.client.submit(same, value, pure=False)
+        return self.submit(same, value)
 
 
 class RemoteShards:
@@ -187,36 +200,28 @@ class RemoteShards:
         if run.online is not None:
             raise OptionError("keep_online=True keeps predictions where the examples are; leave it out.")
         self.run, self.seed, self.shares, self.workers, self.dtype = run, seed, shares, workers, dtype
-        self.token, self.changes = uuid.uuid4().hex, None
-        self.blueprint = workers.kept(pickle.dumps(run.engine))
-        self.places = [None] * len(shares)          # the worker that holds each
+        self.changes = None
+        self.blueprint = pickle.dumps(run.engine)
+        self.slots = {}             # of each shard, on workers
 
     def train(self, weights, epoch):
         """Every shard's pass from these weights, a list of `ShardPass`."""
-        answers = [None] * len(self.shares)
-        if self.changes is not None:
-            answers = self.ask(range(len(answers)), epoch, ("changes", self.changes))
-        missing = [i for i, answer in enumerate(answers) if answer is None]         # new on their worker
+        answers = self.ask(self.slots, epoch, ("changes", self.changes))
+        missing = [i for i in range(len(self.shares)) if answers.get(i) is None]        # new, or lost with their worker
         if missing:
-            for i, answer in zip(missing, self.ask(missing, epoch, ("all", self.all_of(weights))), strict=True):
-                answers[i] = answer
-        return [ShardPass(result(counts), changes, np.zeros(0, dtype=np.int64)) for counts, changes, _ in answers]
+            self.slots.update({i: self.workers.submit(Slot) for i in missing})
+            answers.update(self.ask(missing, epoch, ("all", self.all_of(weights))))
+        return [ShardPass(result(counts), changes, np.zeros(0, dtype=np.int64)) for _, (counts, changes) in sorted(answers.items())]
 
     def ask(self, numbers, epoch, news):
         """The answers of `train_shard` for the shards of these numbers."""
-        shares = {i: self.shares[i] if news[0] == "all" else () for i in numbers}           # data travel once
-        common = epoch, self.seed, bool(self.run.context.shuffle), self.dtype
-        client = self.workers.client
-        if client is None:
-            return [train_shard(self.token, i, self.blueprint, shares[i], *common, news) for i in numbers]
-        news, futures = self.workers.kept(news), []
+        common = epoch, self.seed, bool(self.run.context.shuffle), self.dtype, news
+        futures = []
         for i in numbers:
-            at = {} if self.places[i] is None else {"workers": [self.places[i]], "allow_other_workers": True}
-            futures.append(client.submit(train_shard, self.token, i, self.blueprint, shares[i], *common, news, pure=False, **at))
-        answers = self.workers.gathered(futures)
-        for i, answer in zip(numbers, answers, strict=True):
-            self.places[i] = None if answer is None else answer[2]
-        return answers
+            share = (self.blueprint, *self.shares[i]) if news[0] == "all" else ()           # data travel once
+            # the slot is the only future among the arguments, so that Dask runs the pass where it is
+            futures.append(self.workers.submit(train_shard, self.slots[i], i, share, *common))
+        return dict(zip(numbers, self.workers.gathered(futures), strict=True))
 
     def all_of(self, weights):
         """What makes weights that are 0 those of now."""
@@ -232,14 +237,8 @@ class RemoteShards:
 
     def end(self):
         """Nobody asks these shards any more."""
-        client = self.workers.client
-        if client is None:
-            forget(self.token)
-            return
-        with suppress(Exception):               # of a cluster that is gone; a worker that dies meanwhile never answers
-            asked = [client.submit(forget, self.token, workers=[worker], allow_other_workers=True, pure=False)
-                     for worker in client.nthreads()]
-            require("distributed", "training on workers", "dask").wait(asked, timeout=PATIENCE)
+        self.workers.release(self.slots.values())
+        self.slots.clear()
 
 
 def result(counts):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import threading
 
 import attrs
@@ -16,8 +15,6 @@ from structperc.engine.run import TrainingRun
 from structperc.engine.shards import Shard
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
-
-HELD = {}               # on a worker: its shards, from round to round
 
 
 def call(function, *arguments):
@@ -129,7 +126,7 @@ class HeldShard:
         run = TrainingRun(model, context, rows, data["y"], data.get("costs"), engine=engine)
         examples = np.arange(rows.n_examples) if run.active is None else run.active
         self.shard, self.base = Shard(number, model, run, examples), None
-        self.epoch, self.changed, self.lock = None, None, threading.Lock()
+        self.epoch, self.changed = None, None
 
     def begin(self, epoch, news) -> bool:
         """Takes the weights that an epoch begins with; whether it could."""
@@ -155,30 +152,30 @@ def empty(model):
     return weights
 
 
-def train_shard(token, number, blueprint, share, epoch, seed, shuffle, dtype, news):
-    """One pass of one shard, on the worker: counts, changes and the worker; None where it lacks the weights that the news are about."""
-    held = HELD.get((token, number))
-    if held is None:
-        if news[0] != "all":
+class Slot:
+    """Where a worker keeps one shard from round to round. It stays with its worker: what reaches another one is empty.
+
+    Attributes
+    ----------
+    held : HeldShard or None
+    """
+
+    def __init__(self):
+        self.held, self.lock = None, threading.Lock()
+
+    def __reduce__(self):
+        return Slot, ()
+
+
+def train_shard(slot, number, share, epoch, seed, shuffle, dtype, news):
+    """One pass of one shard, on the worker: counts and changes; None where it lacks the weights that the news are about."""
+    with slot.lock:
+        if slot.held is None:
+            if news[0] != "all":
+                return None
+            slot.held = HeldShard(number, *share)
+        if not slot.held.begin(epoch, news):
             return None
-        held = HELD[token, number] = HeldShard(number, blueprint, *share)
-    with held.lock:
-        if not held.begin(epoch, news):
-            return None
-        answer = held.shard.train(held.base, seed, epoch, shuffle, held.changed, dtype=dtype)
+        answer = slot.held.shard.train(slot.held.base, seed, epoch, shuffle, slot.held.changed, dtype=dtype)
     passed = answer.passed
-    return (passed.visited, passed.mistakes, passed.updates, passed.loss), answer.changes, place()
-
-
-def place():
-    """The address of the worker that this is, or None."""
-    try:
-        return sys.modules["distributed"].get_worker().address
-    except (KeyError, ValueError):
-        return None
-
-
-def forget(token):
-    """A worker lets go of its shards of one training."""
-    for key in [key for key in HELD if key[0] == token]:
-        HELD.pop(key, None)
+    return (passed.visited, passed.mistakes, passed.updates, passed.loss), answer.changes
