@@ -16,7 +16,7 @@ from structperc.cli import streaming
 from structperc.files import csv_tables, svmlight
 
 N = 1200
-ROWS = [1, 7, 1000]
+ROWS = [3, 7, 1000]
 
 
 @pytest.fixture(autouse=True)
