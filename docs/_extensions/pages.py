@@ -72,6 +72,15 @@ def complete(app, document, source):
         source[0] += "\n\n```{toctree}\n" + options + "\n" + "\n".join(entries) + "\n```\n"
 
 
+def is_within(node, kinds) -> bool:
+    """Whether a node stands in one of these kinds, at any depth: links hold no links."""
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, kinds):
+            return True
+    return False
+
+
 def link(app, doctree):
     """Makes `structperc.metrics` and `CuSumRank` links where they stand in text: modules, and names with a capital that are public once."""
     if Path(app.env.doc2path(app.env.docname)).suffix != ".md":
@@ -79,7 +88,7 @@ def link(app, doctree):
     targets = app.reference.targets()
     for literal in list(doctree.findall(nodes.literal)):
         text = literal.astext()
-        if text in targets and not isinstance(literal.parent, nodes.reference | addnodes.pending_xref | nodes.title):
+        if text in targets and not is_within(literal, nodes.reference | addnodes.pending_xref | nodes.title):
             kind = "mod" if text in app.reference.names else "obj"
             target = addnodes.pending_xref("", refdomain="py", reftype=kind, reftarget=targets[text], refexplicit=True, refwarn=True)
             target["refdoc"] = app.env.docname
