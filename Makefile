@@ -118,7 +118,7 @@ test-wheel: wheel
 
 lint: $(VENV)/with-lint
 	$(BIN)/ruff check .
-	$(BIN)/cython-lint --max-line-length=140 structperc plugins examples
+	PATH="$(BIN):$$PATH" cython-lint --max-line-length=140 structperc plugins examples
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 clean:
