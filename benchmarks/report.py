@@ -38,7 +38,6 @@ REASONS = {         # why goals of a page are missed, as its tables and its text
              "models; on long rows much of the time of both is reading.",
     "exact": "An exact learner also steps where a right answer is nearer than the margin, on nearly twice as many examples as PRank's "
              "perceptron. Each step costs a norm of the row beside its addition.",
-    "exports": "Other programs ran on the same cores: 82 ns in the best round, 84 in all of another run.",
     "fixed": "A fit of ten rows checks its options, labels and rows as a long one does.",
     "kernels": "A value of the RBF kernel takes an exponential beside its dot product, and the bits are the same on every machine.",
     "log_loss": "By less than a tenth of a point of F1.",
