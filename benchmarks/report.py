@@ -44,7 +44,6 @@ REASONS = {         # why goals of a page are missed, as its tables and its text
     "ordinal_columns": "On autompg, one of six sets.",
     "reproduce-ranking": "The latent support vector machine beside it is this library's own, and takes a tenth of a second.",
     "segments": "Features of whole segments alone add little; with the loss by segments too, the goal is exceeded.",
-    "stream": "A call with one row checks and reads it as a call with many does.",
     "streams": "An epoch over rows in memory takes 73 ns a row of 50 columns. Columns of Arrow become rows in 100, and Parquet decodes "
                "in 400 before; a mapped file is read from its pages anew.",
     "updates": "AdaGrad reads and writes the sum of squares of each weight beside the weight, and takes its root.",
