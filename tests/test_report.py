@@ -1,4 +1,4 @@
-"""The page of all results: what it reads, counts and draws, and that it loads nothing, closes every element and names every table."""
+"""The page of all results: reading, counts, drawings; nothing is loaded, every element is closed, every table has a name."""
 
 import json
 import math

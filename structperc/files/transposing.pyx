@@ -1,7 +1,7 @@
 # distutils: extra_compile_args = VECTORS
 """Columns as rows: what files keep column by column becomes the matrix that training reads row by row.
 
-Typical sizes: 10^4 to 10^6 rows of 10 to 1000 columns. A pass of about 1 ns per number, without the GIL, so that a thread reads the next
+Typical sizes: 10^4 to 10^6 rows of 10 to 1000 columns. A pass of about 2 ns per number, without the GIL, so that a thread reads the next
 part of a stream while one is learned from.
 """
 import numpy as np

@@ -1,4 +1,4 @@
-"""Models of CRFsuite tag as CRFsuite does, and what is no such model is refused in a sentence."""
+"""Models of CRFsuite tag as CRFsuite does, and other files are refused in a sentence."""
 
 import copy
 import json
