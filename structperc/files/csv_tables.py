@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from itertools import chain, islice
 
 import numpy as np
 
@@ -143,16 +144,49 @@ class CsvFile(FrameFile):
 
     def frames(self, rows=None, text=(), columns=None):
         pandas = require("pandas", "reading CSV files", "cli")
+        options = {"sep": self.separator, "dtype": dict.fromkeys(text, str), "keep_default_na": False, "low_memory": False,
+                   "usecols": columns, "decimal": self.decimal}
         try:
-            frames = pandas.read_csv(self.file, sep=self.separator, dtype=dict.fromkeys(text, str), keep_default_na=False, low_memory=False,
-                                     usecols=columns, chunksize=rows, decimal=self.decimal)
-            yield from [frames] if rows is None else frames
-        except UnicodeDecodeError as error:
-            raise self.not_text(error) from None
+            if rows is None:
+                yield pandas.read_csv(self.file, **options)
+            else:
+                for part in self.texts(rows):
+                    yield pandas.read_csv(io.StringIO(part), names=self.header, header=None, index_col=False, **options)
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise (self.not_text if isinstance(error, UnicodeDecodeError) else self.damage)(error) from None
         except pandas.errors.ParserError as error:
             if "source failed" in str(error):       # the parser's word for an error of `read`, also of Ctrl-C just before its first line
                 raise (self.file.error or KeyboardInterrupt()) from None
             raise self.damage(error) from None
+
+    def texts(self, rows):
+        """The lines below the header in texts of at most so many, each of whole records.
+
+        The parser would do the same, but cut off what is too long in the first line of a part (pandas issue 11569).
+        """
+        lines, line = chain(self.file.lines[self.header_lines:], self.file.file), self.header_lines
+        while part := list(islice(lines, rows)):
+            if any('"' in text for text in part):
+                self.complete(part, lines)
+            reader = self.reader(part)
+            first = next(filter(is_record, reader), self.header)
+            if len(first) > len(self.header):
+                raise self.ragged(line + reader.line_num, first, self.header)
+            yield "".join(part)
+            line += len(part)
+
+    def complete(self, part, lines):
+        """Adds the lines to a part that its last record goes on in; a cell in quotes may hold line ends."""
+        def growing(count):
+            yield from part[:count]
+            for text in lines:
+                part.append(text)
+                yield text
+
+        count = len(part)
+        reader = self.reader(growing(count))
+        while reader.line_num < count:
+            next(reader)
 
     def distinct(self, targets):
         pandas = require("pandas", "reading CSV files", "cli")
@@ -168,14 +202,18 @@ class CsvFile(FrameFile):
         column = pandas.read_csv(rows, keep_default_na=False)["label"]      # distinct cells are numbers where all cells are
         return np.unique(column.to_numpy() if column.dtype.kind in "iufb" else column.to_numpy(dtype=str))
 
+    def reader(self, lines):
+        return csv.reader(lines, delimiter=self.separator)
+
     # ---- the header and the lines, as the errors need them ----
 
     def read_header(self) -> list[str]:
         """Column names, all there and all different."""
-        reader = csv.reader(self.file, delimiter=self.separator)
+        reader = self.reader(self.file)
         try:
-            header = next(filter(None, reader), None)
-            first = next(filter(None, reader), None)
+            header = next(filter(is_record, reader), None)
+            self.header_lines = reader.line_num
+            first = next(filter(is_record, reader), None)
         except (UnicodeDecodeError, csv.Error) as error:
             raise self.not_text(error) from None
         if header is None:
@@ -193,12 +231,14 @@ class CsvFile(FrameFile):
         return header
 
     def records(self):
-        """(line number, cells) of every line that is not blank, the header included; the file is read once more for it."""
-        with opened_text(self.path, self.encoding) as file:
-            reader = csv.reader(file, delimiter=self.separator)
-            for cells in reader:
-                if cells:
-                    yield reader.line_num, cells
+        """(line number, cells) of every line that is not blank, the header included; the file is read once more for it.
+
+        They end before a cell that is too long for the reader, as behind a quote that is never closed.
+        """
+        with opened_text(self.path, self.encoding) as file, suppress(csv.Error):
+            reader = self.reader(file)
+            for cells in filter(is_record, reader):
+                yield reader.line_num, cells
 
     def record(self, row):
         """Line number and cells of a row of data, counted from 0; None where they cannot be known."""
@@ -242,6 +282,11 @@ class CsvFile(FrameFile):
         else:
             hint = header_hint(self.header)
         return DataError(f"{error}{hint}{tokens_hint(self.header)}")
+
+
+def is_record(cells) -> bool:
+    """Whether a line holds cells; the parser skips blank lines."""
+    return len(cells) > 1 or bool(cells and cells[0].strip())
 
 
 def header_hint(header) -> str:

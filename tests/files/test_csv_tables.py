@@ -1,6 +1,7 @@
 """Reading CSV: what comes out, whole and part by part, and which line and column an error names."""
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
@@ -153,6 +154,34 @@ class TestParts:
     def test_a_group_may_not_come_back_in_a_later_part(self, write):
         with pytest.raises(DataError, match="the rows with 'day' 'mon' are not all together"):
             list(stream_csv(write(self.TEXT + "7,mon,1\n"), target="y", group="day", rows=1))
+
+    @pytest.mark.parametrize("cells", ["7", "7,1,9", "7,1,,9", "7,1,9,9"])
+    @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 100])
+    @pytest.mark.parametrize("at", range(6))
+    def test_uneven_lines_are_refused_wherever_a_part_begins(self, write, cells, rows, at):
+        lines = ["1,1", "2,0", "3,1", "4,0", "5,1"]
+        path = write("\n".join(["a,y", *lines[:at], cells, *lines[at:]]) + "\n")
+        with pytest.raises(DataError, match=f"line {at + 2} has {cells.count(',') + 1} cells, but the header has 2"):
+            list(stream_csv(path, target="y", rows=rows))
+
+    @given(st.lists(st.tuples(st.sampled_from(["x", "a\nb", 'say "a"', "", "\r\n", "1,2", "\n\n", " "]), st.integers(0, 9)),
+                    min_size=1, max_size=9), st.integers(1, 4), st.sampled_from(["", "\n", "  \n"]))
+    def test_cells_in_quotes_hold_line_ends(self, tmp_path_factory, cells, rows, blank):
+        path = tmp_path_factory.mktemp("parts") / "data.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["note", "n", "y"])
+            for note, number in cells:
+                file.write(blank)
+                writer.writerow([note, number, 1])
+        parts = list(stream_csv(path, target="y", features=["n"], keep=["note"], rows=rows))
+        assert [(note, n) for part in parts for note, n in zip(part.kept["note"], part.X["n"], strict=True)] == cells
+
+    @pytest.mark.parametrize("rows", [None, 1, 2, 100])
+    def test_a_quote_that_is_never_closed(self, write, rows):
+        text = "a,y\n" + "1,2\n" * 20 + '"3,2\n' + "1,2\n" * 100_000
+        with pytest.raises(DataError, match="cannot be read as CSV: .*look for a quote that is never closed"):
+            list(stream_csv(write(text), target="y", rows=rows))
 
     @given(st.lists(st.sampled_from(["1", "2.5", "-1e300", "9007199254740993", "0.1", "12345678901234567890"]), min_size=1, max_size=9),
            st.integers(1, 4))
