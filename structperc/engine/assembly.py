@@ -116,6 +116,7 @@ def ask(engine, kind, context):
     """The part of this kind, for one fit alone."""
     hook = f"structperc_{kind}"
     part = registry.ask_hook(engine.manager, hook, context)
+    engine.answered[hook] = registry.LAST.plugin
     if part is None:
         raise registry.unanswered(engine.loaded_plugins, hook, context)
     return part.fresh() if engine.model is not None and part is getattr(engine.model.parts, kind) else part

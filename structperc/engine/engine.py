@@ -158,6 +158,7 @@ class Engine:
                 names = ", ".join(p.name for p in self.loaded_plugins[1:])
                 raise PluginError(f"no part for {hook}: none of the plugins ({names}) answers it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
+        self.answered = {}          # the plugin that has answered each hook last
         self.notes = {}
         self._model = self.run = None
         self._turn = Turn()

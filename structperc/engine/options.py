@@ -251,7 +251,8 @@ def same(a, b):
 def check_options(engine) -> None:
     """Types and ranges of the engine's own options; a matrix of costs becomes an array."""
     for name, option in ENGINE_OPTIONS.items():
-        value = option.read(name, getattr(engine, name))
+        given = getattr(engine, name)
+        value = given if given is option.default else option.read(name, given)
         if name in ("loss", "plugins", "class_weight"):
             setattr(engine, name, value)
 

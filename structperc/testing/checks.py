@@ -36,8 +36,8 @@ def plugin_is_used(case):
     if not hooks:
         return f"{case.checked.origin} is an observer, which has no part"
     engine = case.asked
-    used = [hook for hook, method in hooks.items() if registry.wraps(method) or engine.manager.answered.get(hook) is not None
-            and engine.manager.answered[hook].name == case.checked.name]
+    used = [hook for hook, method in hooks.items() if registry.wraps(method) or engine.answered.get(hook) is not None
+            and engine.answered[hook].name == case.checked.name]
     asked = ", ".join(f"{name}={getattr(engine, name)!r}" for name in ("update", "loss", "trainer"))
     require(used, f"nothing of it was used: {', '.join(hooks)} answered None, or a later plugin was asked instead, with {asked}. Name its "
                   f"part: check_problem(..., update=...), or check_options = {{...}} in the plugin. The parts in use are {case.described}.")
