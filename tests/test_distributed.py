@@ -6,12 +6,15 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 from structperc import Engine, hookimpl
 from structperc import distributed as shards
 from structperc.callbacks import Checkpoint, History
 from structperc.cli import main
+from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.workers import Slot
 from structperc.errors import DataError, OptionError
 from structperc.estimators import CuSumRank
@@ -239,6 +242,43 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path):
     checkpoint = Checkpoint(tmp_path / "model.checkpoint")
     trained(epochs=2, plugins=[checkpoint])
     assert np.array_equal(weights_of(trained(plugins=[checkpoint], resume=True)), weights_of(trained()))
+
+
+class Locked:
+    """Observes, and cannot be pickled."""
+
+    def __init__(self):
+        self.lock, self.epochs = threading.Lock(), []
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        self.epochs.append(record.epoch)
+
+
+class LockedUpdate(Locked):
+    @hookimpl
+    def structperc_update(self, context):
+        return None
+
+
+def test_observers_stay_at_the_caller_and_parts_must_be_values(client):
+    observer = Locked()
+    assert np.array_equal(weights_of(trained(client=client, plugins=[observer])), weights_of(trained())) and observer.epochs == [1, 2, 3, 4]
+    with pytest.raises(OptionError, match="the engine goes to workers as a pickle, and it has none: cannot pickle '_thread.lock' object"):
+        trained(plugins=[LockedUpdate()])
+
+
+@given(st.integers(0, 5), st.integers(1, 9), st.sampled_from(["float32", "float64"]), st.booleans(), st.integers(0, 2**32 - 1))
+def test_messages_leave_out_zeros_alone(n, width, dtype, average, seed):
+    random = np.random.default_rng(seed)
+    steps, sums = (random.integers(-1, 2, (n, width)).astype(dtype) * random.random() for _ in range(2))
+    sums = sums if average else np.zeros((n, 0), dtype)
+    changes = {"rows": np.sort(random.choice(2**40, n)), "steps": steps, "sums": sums, "n_visited": 3}
+    found = with_zeros(without_zeros(changes))
+    assert found.keys() == changes.keys() and found["n_visited"] == 3
+    for name in ("rows", "steps", "sums"):
+        assert np.array_equal(found[name], changes[name]) and found[name].dtype == changes[name].dtype
+    assert with_zeros(without_zeros({**changes, "sums": None}))["sums"] is None
 
 
 def test_what_no_machine_can_know_is_refused_by_a_sentence():

@@ -22,6 +22,11 @@ class Loader:
     def __init__(self, part, read):
         self.part, self.read = part, read
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the caller has the part already."""
+        return self.read is None and not hasattr(self.part, "__dask_graph__")
+
     def __call__(self) -> dict:
         part = self.part
         if hasattr(part, "__dask_graph__"):

@@ -14,6 +14,7 @@ import numpy as np
 
 from structperc.core.errors import OptionError
 from structperc.core.loop import PassResult
+from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
 from structperc.distributed.parts import Loader, joined, parts_of
 from structperc.distributed.workers import Slot, call, empty, same, survey, train_shard, wanted
 from structperc.engine.context import SHARDS_ELSEWHERE
@@ -63,8 +64,8 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="
 
     Notes
     -----
-    A round sends the rows that changed in the last one to each shard, and receives those that each shard has changed: 4 bytes a weight,
-    8 with averages.
+    A round sends the weights that changed in the last one to each shard, and receives those that each shard has changed: 4 bytes each, 8
+    back with averages; and for each row of weights with a change 4 bytes and a bit of each weight.
 
     Examples
     --------
@@ -87,11 +88,10 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="
             return fit(model, parts, client=connected, read=read, dtype=dtype, resume=resume)
     workers = Workers(client)
     loaders = [Loader(part, read) for part in parts]
-    first = workers.map(call, loaders[:1])[0]
-    engine = engine_of(model, first)
-    surveys = None
+    first = loaders[0]() if loaders[0].in_memory else workers.map(call, loaders[:1])[0]
+    engine, surveys, loaders = engine_of(model, first), None, list(map(Parcel, loaders))
     if wanted(engine, first):
-        blueprint = workers.kept(pickle.dumps(engine))
+        blueprint = workers.kept(blueprint_of(engine, workers.dumps))
         surveys = workers.map(survey, [blueprint] * len(loaders), loaders)
         first = joined([first, *(one.strangers for one in surveys if one.strangers is not None)])
     shares = shares_of(loaders, surveys, model.n_shards)
@@ -122,7 +122,7 @@ def engine_of(model, data):
             value = getattr(run.engine, name)
             if value:
                 raise OptionError(f"{name}={value!r} looks at all examples, and no machine has them all; set {name}={without}.")
-        raise Asked(pickle.dumps(run.engine))
+        raise Asked(blueprint_of(run.engine, pickle.dumps))
 
     token = SHARDS_ELSEWHERE.set(ask)
     try:
@@ -148,6 +148,7 @@ class Workers:
 
     def __init__(self, client):
         self.client = client
+        self.dumps = pickle.dumps if client is None else require("distributed.protocol.pickle", "training on workers", "dask").dumps
 
     def submit(self, function, *arguments):
         """The future of an answer, or the answer of this process.
@@ -201,7 +202,7 @@ class RemoteShards:
             raise OptionError("keep_online=True keeps predictions where the examples are; leave it out.")
         self.run, self.seed, self.shares, self.workers, self.dtype = run, seed, shares, workers, dtype
         self.changes = None
-        self.blueprint = pickle.dumps(run.engine)
+        self.blueprint = blueprint_of(run.engine, workers.dumps)
         self.slots = {}             # of each shard, on workers
 
     def train(self, weights, epoch):
@@ -211,7 +212,8 @@ class RemoteShards:
         if missing:
             self.slots.update({i: self.workers.submit(Slot) for i in missing})
             answers.update(self.ask(missing, epoch, ("all", self.all_of(weights))))
-        return [ShardPass(result(counts), changes, np.zeros(0, dtype=np.int64)) for _, (counts, changes) in sorted(answers.items())]
+        nothing = np.zeros(0, dtype=np.int64)
+        return [ShardPass(result(counts), with_zeros(changes), nothing) for _, (counts, changes) in sorted(answers.items())]
 
     def ask(self, numbers, epoch, news):
         """The answers of `train_shard` for the shards of these numbers."""
@@ -225,7 +227,7 @@ class RemoteShards:
 
     def all_of(self, weights):
         """What makes weights that are 0 those of now."""
-        return {**weights.changes(empty(self.run.model)), "sums": None}
+        return without_zeros({**weights.changes(empty(self.run.model)), "sums": None})
 
     def finished(self):
         """Nothing: a round that Ctrl-C has cut short is not mixed."""
@@ -233,7 +235,7 @@ class RemoteShards:
 
     def mixed(self, changes):
         """Takes the changes from the weights of the last round to those of the next."""
-        self.changes = {**changes, "sums": None}
+        self.changes = without_zeros({**changes, "sums": None})
 
     def end(self):
         """Nobody asks these shards any more."""

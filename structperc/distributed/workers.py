@@ -8,6 +8,7 @@ import threading
 import attrs
 import numpy as np
 
+from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.parts import chosen, joined
 from structperc.engine.assembly import weighed
 from structperc.engine.compatibility import check_parts, check_same
@@ -61,7 +62,7 @@ def learns_names(engine, X) -> bool:
 
 def survey(blueprint, loader) -> Survey:
     """Looks through one part."""
-    engine, data = pickle.loads(blueprint), loader()
+    engine, data = pickle.loads(blueprint), loader.open()()
     n = len(data["y"])
     weights = np.ones(n) if "sample_weight" not in data else sample_weights(data["sample_weight"], n)
     examples = set()
@@ -106,7 +107,8 @@ class HeldShard:
     number : int
     blueprint : bytes
         The engine, which knows all names and labels.
-    loaders : list of Loader
+    loaders : list of Parcel
+        Of a `Loader` each.
     others : (int, float)
         How many examples of other shards have a weight, and the sum of their weights.
     """
@@ -114,7 +116,7 @@ class HeldShard:
     def __init__(self, number, blueprint, loaders, others):
         engine = pickle.loads(blueprint)
         model = engine.model
-        data = joined([loader() for loader in loaders])
+        data = joined([loader.open()() for loader in loaders])
         offsets = None if "lengths" not in data else np.concatenate([[0], np.cumsum(data["lengths"])])
         rows = model.parts.reader.read(data["X"], offsets)
         check_same(model.context, rows)
@@ -138,7 +140,8 @@ class HeldShard:
             self.base, self.changed = empty(self.shard.model), None
         elif self.epoch != epoch - 1:
             return False
-        else:
+        changes = with_zeros(changes)
+        if kind != "all":
             self.changed = changes["rows"]
         self.base.advance({**changes, "sums": np.zeros(changes["steps"].shape)})        # only the caller knows means
         self.epoch = epoch
@@ -178,4 +181,4 @@ def train_shard(slot, number, share, epoch, seed, shuffle, dtype, news):
             return None
         answer = slot.held.shard.train(slot.held.base, seed, epoch, shuffle, slot.held.changed, dtype=dtype)
     passed = answer.passed
-    return (passed.visited, passed.mistakes, passed.updates, passed.loss), answer.changes
+    return (passed.visited, passed.mistakes, passed.updates, passed.loss), without_zeros(answer.changes)

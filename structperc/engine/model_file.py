@@ -367,11 +367,14 @@ def temperature_of(record) -> float:
     return temperature
 
 
+def constructor_arguments(engine) -> dict:
+    """What the constructor was given beside the problem."""
+    return {name: getattr(engine, name) for name in (*PLAIN, "loss", "classes", "random_state", "plugins")} | engine.plugin_options
+
+
 def pickled(engine):
     """What pickle and copy keep: the constructor's arguments, and the training as in a model file."""
-    arguments = {name: getattr(engine, name) for name in (*PLAIN, "loss", "classes", "random_state", "plugins")}
-    arguments.update(engine.plugin_options)
-    problem, arguments = registry.portable((engine.problem, arguments))
+    problem, arguments = registry.portable((engine.problem, constructor_arguments(engine)))
     return _unpickled, (type(engine), problem, arguments, None if engine.model is None else collect(engine))
 
 
