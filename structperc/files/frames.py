@@ -17,7 +17,7 @@ PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
 
 
 class FrameFile:
-    """A file of named columns; subclasses read it as data frames.
+    """A file of named columns; subclasses read it in parts, "frames", whose columns they alone know how to take out.
 
     Attributes
     ----------
@@ -33,8 +33,25 @@ class FrameFile:
         self.name, self.header, self.columns, self.decimal = name, header, frozenset(header), decimal
 
     def frames(self, rows=None, text=(), columns=None):
-        """Data frames of at most so many rows (None: one of all), the columns `text` as text; only `columns`, where given."""
+        """Frames of at most so many rows (None: one of all), the columns `text` as text; only `columns`, where given."""
         raise NotImplementedError
+
+    def column(self, frame, name):
+        """A column of a frame, as pandas has it."""
+        return frame[name]
+
+    def values(self, frame, name) -> np.ndarray:
+        """A column of a frame as numbers, NaN where it holds none."""
+        column = self.column(frame, name)
+        return (column if column.dtype.kind in "iufb" else self.numbers(column)).to_numpy(dtype=np.float64)
+
+    def cut(self, frame, first, end=None):
+        """Consecutive rows of a frame."""
+        return frame.iloc[first:end]
+
+    def joined(self, frames):
+        """One frame of all rows."""
+        return require("pandas", "reading tables", "cli").concat(frames, ignore_index=True)
 
     def distinct(self, targets):
         """The distinct entries of some columns, as numbers where all of them are; one pass over these columns alone."""
@@ -67,14 +84,16 @@ class FrameFile:
         frames = self.frames(self.rows_of_a_part(rows), text)
         groups = None if group is None else GroupRuns(self.name, group)
         first = 0
-        for frame in frames if group is None or rows is None else whole_groups(frames, group):
+        for frame in frames if group is None or rows is None else self.whole_groups(frames, group):
             if len(frame) == 0:
                 continue
-            yield Table(self.matrix(frame, list(features), first) if as_text is None else self.typed(frame, list(features), as_text),
+            if first == 0:
+                features = require("pandas", "reading tables", "cli").Index(features)      # one for all parts
+            yield Table(self.matrix(frame, features, first) if as_text is None else self.typed(frame, features, as_text),
                         self.answers(frame, targets, text_labels, first),
                         None if weight is None else self.matrix(frame, [weight], first).to_numpy()[:, 0],
-                        None if group is None else groups.offsets(frame[group].to_numpy(dtype=object)), first,
-                        {name: frame[name].tolist() for name in keep})
+                        None if group is None else groups.offsets(self.column(frame, group).to_numpy(dtype=object)), first,
+                        {name: self.column(frame, name).tolist() for name in keep})
             first += len(frame)
         if first == 0:
             raise self.without_rows()
@@ -96,27 +115,41 @@ class FrameFile:
                             f"rank.")
         return tuple(names)
 
+    def whole_groups(self, frames, name):
+        """Frames, each up to the end of a run of equal entries in a column."""
+        kept, last = [], None
+        for frame in frames:
+            entries = self.column(frame, name).to_numpy(dtype=object)
+            ends = np.flatnonzero(entries[1:] != entries[:-1]) + 1
+            if len(ends) or kept and last != entries[0]:
+                cut = int(ends[-1]) if len(ends) else 0
+                yield self.joined([*kept, self.cut(frame, 0, cut)])
+                kept, frame = [], self.cut(frame, cut)
+            kept.append(frame)
+            last = entries[-1]
+        if kept:
+            yield self.joined(kept)
+
     # ---- columns as numbers and labels ----
 
     def matrix(self, frame, names, first):
         """Columns as one C-ordered matrix of finite numbers, in a data frame; `first`: how many rows stand before."""
         pandas = require("pandas", "reading tables", "cli")
-        columns = [frame[name] for name in names]
-        columns = [column if column.dtype.kind in "iufb" else self.numbers(column) for column in columns]
-        values, finite = rows_of([column.to_numpy(dtype=np.float64) for column in columns])
+        values, finite = rows_of([self.values(frame, name) for name in names])
         if not finite:
             finite = np.isfinite(values)
             bad = [names[j] for j in np.flatnonzero(~finite.all(axis=0))]
-            faults = list(filter(None, (find_fault(name, self.pointed(frame[name]).tolist()) for name in bad)))
+            faults = list(filter(None, (find_fault(name, self.pointed(self.column(frame, name)).tolist()) for name in bad)))
             row, column = (int(i) for i in np.argwhere(~finite)[0])
-            raise self.unusable(faults, first) or self.bad_cell(first + row, names[column], frame[names[column]].iloc[row])
+            raise self.unusable(faults, first) or self.bad_cell(first + row, names[column],
+                                                                  self.column(frame, names[column]).iloc[row])
         return pandas.DataFrame(values, columns=names, copy=False)
 
     def typed(self, frame, names, as_text):
         """Columns of a data frame, as numbers where all cells are but empty ones, and no text is asked for."""
         found = {}
         for name in names:
-            column = frame[name]
+            column = self.column(frame, name)
             if column.dtype.kind not in "iufbM" and name not in as_text:
                 numbers = self.numbers(column)
                 known = column.notna() & ~column.astype(str).str.strip().isin(MISSING_WORDS)
@@ -137,8 +170,8 @@ class FrameFile:
     def answers(self, frame, targets, text_labels, first):
         """The column of labels, or the two of intervals."""
         if len(targets) == 2:
-            return self.interval_ends(frame[list(targets)], text_labels, first)
-        return self.labels(frame[targets[0]], targets[0], first) if targets else None
+            return self.interval_ends({name: self.column(frame, name) for name in targets}, text_labels, first)
+        return self.labels(self.column(frame, targets[0]), targets[0], first) if targets else None
 
     def labels(self, column, name, first) -> np.ndarray:
         """The target as whole numbers, numbers, truth values or text; none may be empty."""
@@ -152,7 +185,7 @@ class FrameFile:
 
     def interval_ends(self, answers, text_labels, first) -> np.ndarray:
         """Lowest and highest labels, (n, 2): numbers with NaN for open ends, if all cells are numbers or empty; else text with None."""
-        cells = answers.apply(lambda column: column.str.strip()).to_numpy(dtype=object)
+        cells = np.column_stack([column.str.strip().to_numpy(dtype=object) for column in answers.values()])
         empty = cells == ""
         endless = empty.all(axis=1)
         if endless.any():
@@ -198,23 +231,6 @@ def in_flags(faults) -> str:
     options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(found[name]))}" for name in ("drop", "one_hot", "date") if name in found]
     options += ["--fill median"] * ("fill" in found) + ["--decimal ,"] * ("decimal" in found)
     return " and ".join([*[f"say {' '.join(options)}"] * bool(options), *one_by_one(faults)])
-
-
-def whole_groups(frames, name):
-    """Data frames, each up to the end of a run of equal entries in a column."""
-    pandas = require("pandas", "reading tables", "cli")
-    kept = []
-    for frame in frames:
-        entries = frame[name].to_numpy(dtype=object)
-        ends = np.flatnonzero(entries[1:] != entries[:-1]) + 1
-        if len(ends) or kept and kept[0][name].iloc[0] != entries[0]:
-            cut = int(ends[-1]) if len(ends) else 0
-            yield pandas.concat([*kept, frame.iloc[:cut]], ignore_index=True)
-            kept = []
-            frame = frame.iloc[cut:]
-        kept.append(frame)
-    if kept:
-        yield pandas.concat(kept, ignore_index=True)
 
 
 def listed(names) -> str:

@@ -47,7 +47,16 @@ def stream_parquet(path, *, target=None, features=None, weight=None, group=None,
 def opened_parquet(path):
     """An `ArrowFile`."""
     parquet = require("pyarrow.parquet", "reading Parquet files", "parquet")
-    with readable(path, "Parquet", require("pyarrow", "reading Parquet files", "parquet")), open(path, "rb") as opened:
+    arrow = require("pyarrow", "reading Parquet files", "parquet")
+    with readable(path, "Parquet", arrow), open(path, "rb") as opened:
         file = parquet.ParquetFile(opened)
-        yield ArrowFile(path, file.schema_arrow, lambda rows, columns: [file.read(columns)] if rows is None
-                        else file.iter_batches(batch_size=rows, columns=columns))
+        yield ArrowFile(path, file.schema_arrow, lambda rows, columns: parts_of(arrow, file, rows, columns))
+
+
+def parts_of(arrow, file, rows, columns):
+    """Tables of at most so many rows; None: one of all."""
+    if rows is None:
+        yield file.read(columns)
+        return
+    for batch in file.iter_batches(batch_size=rows, columns=columns):
+        yield arrow.Table.from_batches([batch])
