@@ -75,7 +75,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True):
                           f"follow the parts by passed=.")
     with drawing(engine) as random:
         for epoch in range(1, engine.epochs + 1):
-            if not run_epoch(engine, reader_of(engine, parts, random), learn or learner(engine), passed, epoch, ahead):
+            if not run_epoch(engine, reader_of(parts, random), learn or learner(engine), passed, epoch, ahead):
                 break
     return engine
 
@@ -129,7 +129,7 @@ def drawing(engine):
 # ---- parts ----
 
 
-def reader_of(engine, parts, random):
+def reader_of(parts, random):
     """A function that begins one pass over the parts."""
     if callable(parts):
         return parts

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.workers import Slot
 from structperc.errors import DataError, OptionError
 from structperc.estimators import CuSumRank
+from structperc.streams import Slices
 
 RANDOM = np.random.default_rng(8)
 X = RANDOM.normal(size=(60, 5))
@@ -33,7 +35,7 @@ def weights_of(engine):
 
 
 def trained(parts=PARTS, problem="cusum", classes=(1, 2, 3), **how):
-    options = {name: how.pop(name) for name in tuple(how) if name not in ("client", "read", "dtype", "resume", "y")}
+    options = {name: how.pop(name) for name in tuple(how) if name not in ("client", "read", "stream", "dtype", "resume", "y")}
     return shards.fit(Engine(problem, classes=classes, **OPTIONS | options), parts, **how)
 
 
@@ -163,6 +165,49 @@ def read(name):
         return found["X"], found["y"]
 
 
+def in_pieces(part):
+    return Slices(*part, rows=7)
+
+
+@pytest.mark.parametrize("options", [{"shuffle": False}, {"shuffle": False, "n_shards": 2, "update": "pa1"}, {}])
+def test_streams_have_the_bits_of_shards_in_memory(client, options):
+    right = weights_of(trained(**options))
+    for how in ({}, {"client": client}):
+        assert np.array_equal(weights_of(trained(stream=True, **options, **how)), right)
+        if not options.get("shuffle", True):
+            assert np.array_equal(weights_of(trained(stream=True, read=in_pieces, **options, **how)), right)
+            assert np.array_equal(weights_of(trained(read=in_pieces, **options, **how)), right)
+
+
+def test_streams_are_read_at_each_pass_in_random_orders(tmp_path):
+    log = tmp_path / "read"
+    found = trained(stream=True, read=partial(logged, log))
+    assert log.read_text().split()[1:] == ["20"] * 12           # behind the first, of which the caller learns
+    shuffled = [trained(stream=True, read=in_pieces, n_shards=2, random_state=seed) for seed in (6, 6, 7)]
+    assert np.array_equal(*map(weights_of, shuffled[:2])) and not np.array_equal(*map(weights_of, shuffled[1:]))
+    assert all((one.predict(X) == Y).mean() > 0.7 for one in (found, *shuffled))
+
+
+def logged(log, part):
+    with log.open("a") as file:
+        file.write(f"{len(part[1])} ")
+    return part
+
+
+def test_streams_show_labels_names_and_weights_piece_by_piece(client):
+    tags = [[f"{tag}{i // 5}" for tag in sentence] for i, sentence in enumerate(TAGS)]
+    words = [[[f"{name}{i // 10}" for name in token] for token in sentence] for i, sentence in enumerate(WORDS)]
+    parts = [(words[i:i + 20], tags[i:i + 20]) for i in (0, 20)]
+    whole = Engine("sequence", **OPTIONS | {"n_shards": 2, "shuffle": False}).fit(words, tags)
+    found = trained(parts, "sequence", None, n_shards=2, shuffle=False, dtype="float64", stream=True, read=in_pieces, client=client)
+    assert found.classes_.tolist() == whole.classes_.tolist() and list(found.predict(words)[-1]) == list(whole.predict(words)[-1])
+    weights = RANDOM.integers(1, 4, 60).astype(float)
+    weighed = [{"X": X[i:i + 20], "y": Y[i:i + 20], "sample_weight": weights[i:i + 20]} for i in (0, 20, 40)]
+    history = History()
+    trained(weighed, weighting="visits", stream=True, plugins=[history], read=lambda part: Slices(**part, rows=9))
+    assert all(55 <= record.examples <= 65 for record in history.records)           # each piece's visits are rounded
+
+
 def test_labels_and_names_are_learned_from_all_parts(client):
     tags = [[f"{tag}{i // 10}" for tag in sentence] for i, sentence in enumerate(TAGS)]        # each part has labels of its own
     words = [[[f"{name}{i // 20}" for name in token] for token in sentence] for i, sentence in enumerate(WORDS)]
@@ -232,6 +277,8 @@ def test_the_command_trains_on_the_files_of_a_pattern(client, tmp_path, capsys):
               "--dask", client.scheduler.address, "--model", os.fspath(model)]
     checkpoint = ["--checkpoint", os.fspath(tmp_path / "checkpoint"), "--resume"]
     assert main(["fit", "cusum", os.fspath(tmp_path / "*.csv"), "--target", "level", *common, *checkpoint]) == 0
+    assert "rows      60" in capsys.readouterr().out and np.array_equal(weights_of(Engine.load(model)), weights_of(trained()))
+    assert main(["fit", "cusum", os.fspath(tmp_path / "*.csv"), "--target", "level", *common, "--stream"]) == 0
     assert "rows      60" in capsys.readouterr().out and np.array_equal(weights_of(Engine.load(model)), weights_of(trained()))
     assert main(["fit", "multiclass", os.fspath(tmp_path / "*.svm"), *common]) == 0 and Engine.load(model).n_features_in_ == 4
     assert main(["fit", "cusum", os.fspath(tmp_path / "*.no"), "--target", "level", *common]) == 2

@@ -102,7 +102,8 @@ DASK = """\
 more than one machine:
   With --dask the files that DATA matches are read by Dask's workers (extra structperc[dask]), at paths that all machines know, and
   --set n_shards=N says in how many parts they are trained apart, mixed after each epoch. The model does not depend on the workers, nor
-  on the death of one. The caller reads the first file alone.
+  on the death of one. The caller reads the first file alone. With --stream each pass reads the files anew, part after
+  part, and a worker needs memory for two parts, whatever the files' number and size.
     structperc fit cusum '/data/visits-*.csv' --target level --model level.model --set n_shards=4 --set epochs=10 --dask local:2
     structperc fit cusum '/data/*.parquet' --target level --model level.model --set n_shards=8 --dask tcp://scheduler:8786
 """

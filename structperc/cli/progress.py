@@ -13,14 +13,14 @@ DELAY = 1.0                 # seconds of training before anything is shown that 
 
 
 def shown(arguments, epochs):
-    """What is told of the training: an observer, or with --stream a function of the epoch and the number of examples; None: nothing."""
+    """What is told of the training: an observer, or of a stream a function of the epoch and the number of examples; None: nothing."""
     terminal = sys.stderr.isatty()
     if arguments.quiet or not (arguments.progress or terminal):
         return None
     delay = 0.0 if arguments.progress else DELAY
     try:
         if terminal:
-            return (ExampleBar if arguments.stream else Progress)(delay=delay)
+            return (ExampleBar if arguments.stream and arguments.dask is None else Progress)(delay=delay)
     except MissingExtra:
         say("without tqdm, which structperc[cli] installs, progress is shown in lines", file=sys.stderr)
     return ProgressLines(delay, epochs=epochs)

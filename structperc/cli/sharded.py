@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import pickle
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import attrs
 
 from structperc.cli.facts import Facts
-from structperc.cli.files import answers, counted_in, is_text, outputs_of, read, reader_of, refuse_intervals
+from structperc.cli.files import answers, counted_in, is_text, outputs_of, parts, reader_of, refuse_intervals
 from structperc.distributed import fit
 from structperc.distributed.parts import parts_of
 from structperc.errors import OptionError
@@ -23,12 +23,10 @@ def sources_of(source, arguments) -> list:
     """The sources of the data: with --dask each file that DATA matches, else DATA."""
     if arguments.dask is None:
         return [source]
-    if arguments.stream:
-        raise OptionError("--stream reads one file part after part, and --dask has workers read whole files; leave one of them out.")
     return [attrs.evolve(source, path=os.path.abspath(path)) for path in parts_of(source.path)]
 
 
-def learn(engine, sources, plugins, classes, resume, address) -> Facts:
+def learn(engine, sources, plugins, classes, resume, address, stream) -> Facts:
     """Trains an engine on files, a part each.
 
     Parameters
@@ -43,6 +41,8 @@ def learn(engine, sources, plugins, classes, resume, address) -> Facts:
     resume : bool
     address : str
         Of a scheduler, or "local:N".
+    stream : bool
+        Whether each pass reads the files anew, as many examples at a time as the sources say.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def learn(engine, sources, plugins, classes, resume, address) -> Facts:
         elif not sources[0].has_columns:
             options["reader"] = reader_of(engine)
         reading = FileReader(engine, plugins, options)
-        fit(engine, sources, read=reading, client=client, resume=resume)
+        fit(engine, sources, read=reading, client=client, stream=stream, resume=resume)
         facts = client.submit(reading.facts, sources[0], pure=False).result()
     return attrs.evolve(facts, examples=engine.parts_.weights.n_visited // len(engine.mistakes_), rows=None)
 
@@ -83,7 +83,7 @@ def width(path) -> int:
 
 
 class FileReader:
-    """Reads a file as arguments of `Engine.fit`, wherever it is called.
+    """Reads a file as arguments of `Engine.fit`, table after table, wherever it is called.
 
     Parameters
     ----------
@@ -91,20 +91,19 @@ class FileReader:
         Not yet trained; its outputs say what right answers are.
     plugins : list of str
     options : dict
-        How `structperc.cli.files.read` reads.
+        How `structperc.cli.files.parts` reads.
     """
 
     def __init__(self, engine, plugins, options):
         self.engine, self.plugins, self.options = pickle.loads(pickle.dumps(engine)), plugins, options      # it is to stay untrained
 
-    def __call__(self, source) -> dict:
-        with counted_in(table := self.table(source), source.path):
-            if getattr(table.y, "ndim", 1) == 2:
-                refuse_intervals(table, outputs_of(self.engine), self.engine.problem)
-            return {"X": table.X, "y": answers(self.engine, table), "offsets": table.offsets, "sample_weight": table.weights}
+    def __call__(self, source):
+        for table in parts(source, self.plugins, **self.options):
+            with counted_in(table, source.path):
+                if getattr(table.y, "ndim", 1) == 2:
+                    refuse_intervals(table, outputs_of(self.engine), self.engine.problem)
+                yield {"X": table.X, "y": answers(self.engine, table), "offsets": table.offsets, "sample_weight": table.weights}
 
     def facts(self, source) -> Facts:
-        return Facts.of(self.table(source))
-
-    def table(self, source):
-        return read(source, self.plugins, **self.options)
+        with closing(parts(source, self.plugins, **self.options)) as tables:
+            return Facts.of(next(tables))

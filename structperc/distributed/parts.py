@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.reading.groups import Groups
-from structperc.streams import arguments_of
+from structperc.streams import arguments_of, reader_of
 
 
 class Loader:
@@ -28,15 +30,34 @@ class Loader:
         return self.read is None and not hasattr(self.part, "__dask_graph__")
 
     def __call__(self) -> dict:
+        """All of the part."""
+        return joined(list(self.pieces()))
+
+    def pieces(self, random=None):
+        """The part as it is given, whole or piece by piece; the generator shuffles the pieces of a sequence."""
         part = self.part
         if hasattr(part, "__dask_graph__"):
             part = part.compute(scheduler="synchronous")
         if self.read is not None:
             part = self.read(part)
-        data = {name: materialised(value) for name, value in arguments_of(part).items() if value is not None}
-        if not {"X", "y"} <= set(data):
-            raise DataError(f"a part is a dict of {', '.join(map(repr, data))}; expected X and y among them.")
-        return told_by_lengths(data)
+        for piece in reader_of(part, random)() if is_in_pieces(part) else (part,):
+            data = {name: materialised(value) for name, value in arguments_of(piece).items() if value is not None}
+            if not {"X", "y"} <= set(data):
+                raise DataError(f"a part is a dict of {', '.join(map(repr, data))}; expected X and y among them.")
+            yield told_by_lengths(data)
+
+
+def is_in_pieces(part) -> bool:
+    """Whether these are many parts: an iterator, or a sequence such as `structperc.streams.Slices`."""
+    return isinstance(part, Iterator) or isinstance(part, Sequence) and not isinstance(part, (tuple, list, str))
+
+
+def first_of(loader, stream) -> dict:
+    """What is read first of a part: all, or one piece."""
+    if not stream:
+        return loader()
+    with closing(loader.pieces()) as pieces:
+        return next(pieces)
 
 
 def told_by_lengths(data) -> dict:

@@ -15,8 +15,8 @@ import numpy as np
 from structperc.core.errors import OptionError
 from structperc.core.loop import PassResult
 from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
-from structperc.distributed.parts import Loader, joined, parts_of
-from structperc.distributed.workers import Slot, call, empty, same, survey, train_shard, wanted
+from structperc.distributed.parts import Loader, first_of, joined, parts_of
+from structperc.distributed.workers import Slot, empty, same, survey, train_shard, wanted
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import ShardPass
 from structperc.extras import require
@@ -26,7 +26,7 @@ __all__ = ["fit"]
 LOOKS_AT_ALL = {"scale": False, "calibrate": False, "class_weight": None}       # options that need all examples, and their other values
 
 
-def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="float32", resume=False):
+def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=False, dtype="float32", resume=False):
     """Trains an engine or an estimator on data in parts, shard by shard on Dask's workers.
 
     Shard i is made of the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Labels that `classes` does
@@ -47,7 +47,13 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="
         Or the address of a scheduler. Without one all is done by this process, with the same bits.
     read : function of a part, optional
         Answers with a part as of a list; called by the worker that trains the shard, and again wherever it is trained again.
-        `functools.partial(read_csv, target="level")` reads files.
+        `functools.partial(read_csv, target="level")` reads files. An iterator or sequence of parts is a part too, as of
+        `functools.partial(stream_parquet, target="level", rows=65536)`; in a sequence, such as `structperc.streams.Slices`, parts have
+        numbers.
+    stream : bool, default False
+        Whether each pass reads the data anew, piece by piece, in place of keeping them in the memory of workers: a piece is a part, or a
+        part of it that `read` answers with. In the order of the data the bits are the same. With shuffle=True the parts, the pieces of a
+        sequence and the examples of each piece come in random orders.
     dtype : {"float32", "float64"}, default "float32"
         What changes are rounded to on their way. "float64" gives the bits of `Engine.fit` with as many shards of the same sizes.
     resume : bool, default False
@@ -85,16 +91,16 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, dtype="
                           f"many as there are parts, as by n_shards={max(len(parts), 2)}.")
     if isinstance(client, str):
         with require("distributed", "training on workers", "dask").Client(client) as connected:
-            return fit(model, parts, client=connected, read=read, dtype=dtype, resume=resume)
+            return fit(model, parts, client=connected, read=read, stream=stream, dtype=dtype, resume=resume)
     workers = Workers(client)
     loaders = [Loader(part, read) for part in parts]
-    first = loaders[0]() if loaders[0].in_memory else workers.map(call, loaders[:1])[0]
+    first = first_of(loaders[0], stream) if loaders[0].in_memory else workers.map(first_of, loaders[:1], [stream])[0]
     engine, surveys, loaders = engine_of(model, first), None, list(map(Parcel, loaders))
     if wanted(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
         surveys = workers.map(survey, [blueprint] * len(loaders), loaders)
         first = joined([first, *(one.strangers for one in surveys if one.strangers is not None)])
-    shares = shares_of(loaders, surveys, model.n_shards)
+    shares = [(one, stream, weighed_in(surveys)) for one in divided(loaders, model.n_shards)]
     token = SHARDS_ELSEWHERE.set(lambda run, seed: RemoteShards(run, seed, shares, workers, np.dtype(dtype)))
     try:
         return model.fit(**first, **({"resume": True} if resume else {}))
@@ -133,14 +139,15 @@ def engine_of(model, data):
         SHARDS_ELSEWHERE.reset(token)
 
 
-def shares_of(loaders, surveys, n_shards) -> list:
-    """For each shard its parts, and of all others how many examples weigh something, and how much: (loaders, (n, total))."""
-    n, shares = len(loaders), []
-    for i in range(n_shards):
-        own = range(n * i // n_shards, n * (i + 1) // n_shards)
-        others = [] if surveys is None else [one for k, one in enumerate(surveys) if k not in own]
-        shares.append(([loaders[k] for k in own], (sum(one.n_weighed for one in others), sum(one.weight for one in others))))
-    return shares
+def divided(loaders, n_shards) -> list:
+    """Those of each shard."""
+    n = len(loaders)
+    return [loaders[n * i // n_shards:n * (i + 1) // n_shards] for i in range(n_shards)]
+
+
+def weighed_in(surveys) -> tuple:
+    """How many examples have a weight, and the sum of their weights."""
+    return sum(one.n_weighed for one in surveys or ()), sum(one.weight for one in surveys or ())
 
 
 class Workers:

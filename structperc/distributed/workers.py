@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from contextlib import closing, contextmanager
 
 import attrs
 import numpy as np
@@ -13,13 +14,10 @@ from structperc.distributed.parts import chosen, joined
 from structperc.engine.assembly import weighed
 from structperc.engine.compatibility import check_parts, check_same
 from structperc.engine.run import TrainingRun
-from structperc.engine.shards import Shard
+from structperc.engine.shards import Shard, ShardPart, in_memory
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
-
-
-def call(function, *arguments):
-    return function(*arguments)
+from structperc.streams import read_ahead, reader_of
 
 
 def same(value):
@@ -61,28 +59,31 @@ def learns_names(engine, X) -> bool:
 
 
 def survey(blueprint, loader) -> Survey:
-    """Looks through one part."""
-    engine, data = pickle.loads(blueprint), loader.open()()
-    n = len(data["y"])
-    weights = np.ones(n) if "sample_weight" not in data else sample_weights(data["sample_weight"], n)
-    examples = set()
-    if learns_labels(engine):
-        examples.update(with_new_labels(engine, data["y"]))
-    if learns_names(engine, data["X"]):
-        examples.update(with_new_names(engine.model.parts.reader, data["X"]))
-    strangers = {name: chosen(values, sorted(examples)) for name, values in data.items()} if examples else None
-    return Survey(strangers, int((weights > 0).sum()), float(weights.sum()))
+    """Looks through one part, piece by piece."""
+    engine, strangers, n_weighed, weight = pickle.loads(blueprint), [], 0, 0.0
+    known = set() if engine.model.context.labels is None else set(engine.model.context.labels.tolist())
+    for data in loader.open().pieces():
+        weights = np.ones(len(data["y"])) if "sample_weight" not in data else sample_weights(data["sample_weight"], len(data["y"]))
+        n_weighed, weight, examples = n_weighed + int((weights > 0).sum()), weight + float(weights.sum()), set()
+        if learns_labels(engine):
+            examples.update(with_new_labels(engine.model.parts.outputs, known, data["y"]))
+        if learns_names(engine, data["X"]):
+            examples.update(with_new_names(engine.model.parts.reader, data["X"]))
+        if examples:
+            strangers.append({name: chosen(values, sorted(examples)) for name, values in data.items()})
+    return Survey(joined(strangers) if strangers else None, n_weighed, weight)
 
 
-def with_new_labels(engine, y):
-    """The first examples of the labels that the model lacks."""
-    outputs = engine.model.parts.outputs
-    new = set(outputs.labels_in(y)) - set(engine.model.context.labels.tolist())
+def with_new_labels(outputs, known, y):
+    """The first examples of labels that are not known; they become known."""
+    new = set(outputs.labels_in(y)) - known
     for i in range(len(y)):
         if not new:
             return
-        if not new.isdisjoint(outputs.labels_in(chosen(y, [i]))):
-            new.difference_update(outputs.labels_in(chosen(y, [i])))
+        found = new.intersection(outputs.labels_in(chosen(y, [i])))
+        if found:
+            known |= found
+            new -= found
             yield i
 
 
@@ -109,26 +110,40 @@ class HeldShard:
         The engine, which knows all names and labels.
     loaders : list of Parcel
         Of a `Loader` each.
-    others : (int, float)
-        How many examples of other shards have a weight, and the sum of their weights.
+    stream : bool
+        Whether the data are read at each pass, one piece after the other.
+    weighed : (int, float)
+        With weighting="visits": how many examples of all shards have a weight, and the sum of their weights.
     """
 
-    def __init__(self, number, blueprint, loaders, others):
-        engine = pickle.loads(blueprint)
-        model = engine.model
-        data = joined([loader.open()() for loader in loaders])
+    def __init__(self, number, blueprint, loaders, stream, weighed):
+        self.engine, self.loaders, self.weighed = pickle.loads(blueprint), [loader.open() for loader in loaders], weighed
+        opened = self.streamed if stream else in_memory(self.part_of(joined([loader() for loader in self.loaders])))
+        self.shard, self.base = Shard(number, self.engine.model, self.engine.model, opened), None
+        self.epoch, self.changed = None, None
+
+    def part_of(self, data) -> ShardPart:
+        """Examples as passes visit them."""
+        model = self.engine.model
         offsets = None if "lengths" not in data else np.concatenate([[0], np.cumsum(data["lengths"])])
         rows = model.parts.reader.read(data["X"], offsets)
         check_same(model.context, rows)
         model.make_room(rows)
         model.restrict(rows, data.get("allowed"))
-        context = weighed(model.context, sample_weights(data.get("sample_weight"), rows.n_examples))
+        weights = sample_weights(data.get("sample_weight"), rows.n_examples)
+        context = weighed(model.context, weights)
+        if context.visit_weight is not None:            # one that weighs the mean of all examples of all shards is visited once
+            model.weighed = self.weighed[0] - int((weights > 0).sum()), self.weighed[1] - float(weights.sum())
         check_parts(context, model.parts)
-        model.weighed = others
-        run = TrainingRun(model, context, rows, data["y"], data.get("costs"), engine=engine)
-        examples = np.arange(rows.n_examples) if run.active is None else run.active
-        self.shard, self.base = Shard(number, model, run, examples), None
-        self.epoch, self.changed = None, None
+        run = TrainingRun(model, context, rows, data["y"], data.get("costs"), engine=self.engine)
+        return ShardPart(run, np.arange(rows.n_examples) if run.active is None else run.active)
+
+    @contextmanager
+    def streamed(self, random):
+        """The data piece by piece; a thread reads the next one meanwhile."""
+        read = reader_of(self.loaders, random)
+        with closing(read_ahead(lambda: (piece for loader in read() for piece in loader.pieces(random)))) as pieces:
+            yield map(self.part_of, pieces)
 
     def begin(self, epoch, news) -> bool:
         """Takes the weights that an epoch begins with; whether it could."""

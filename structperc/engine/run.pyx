@@ -21,7 +21,7 @@ from structperc.engine.assembly import again
 from structperc.engine.model cimport Model, Parts
 from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.engine.context import SHARDS_ELSEWHERE
-from structperc.engine.shards import LocalShards, Shard, counted, shares_of
+from structperc.engine.shards import LocalShards, Shard, ShardPart, counted, in_memory, shares_of
 from structperc.engine.trainers import EpochRecord
 from structperc.engine.weighing import drawn, expected_visits, visited
 
@@ -246,7 +246,10 @@ cdef class TrainingRun:
         for i in range(n_shards):
             model, _ = again(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
             examples = np.arange(n * i // n_shards, n * (i + 1) // n_shards)
-            found.append(Shard(i, model, self, examples if self.weights is None else examples[self.weights[examples] != 0]))
+            part = ShardPart(self, examples if self.weights is None else examples[self.weights[examples] != 0])
+            found.append(Shard(i, model, self.model, in_memory(part)))
+            if self.costs is not None or self.model.parts.loss.example_costs:
+                attach_costs(model.parts.loss, self.costs, self.gold, n)
         return LocalShards(found, seed, self.context.shuffle, self.online is not None, n_threads)
 
     def mix(self, shards):
@@ -275,7 +278,7 @@ cdef class TrainingRun:
         passed = counted(answers)
         changes = completed(interrupts, weights.mixed, [answer.changes for answer in answers], shares_of(answers)) if answers else None
         predictions = [one for answer in answers for one in answer.online] if keep else None
-        order = np.concatenate([np.zeros(0, dtype=np.int64), *(answer.examples for answer in answers)])
+        order = np.concatenate([np.zeros(0, dtype=np.int64), *(one for answer in answers for one in answer.examples)])
         access.begin_write()
         try:
             if changes is not None:

@@ -6,6 +6,8 @@ w <- w + sum_i mu_i (w_i - w). The mean over examples visited counts all vectors
 
 Compiled, as `structperc.engine.run`.
 """
+from contextlib import nullcontext
+
 import numpy as np
 
 from structperc.core.errors import PluginError
@@ -13,10 +15,34 @@ from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
 from structperc.core.shuffle import shuffled
 from structperc.core.stopping import Cancelled, map_in_threads
-from structperc.engine.compatibility import attach_costs, not_finite
+from structperc.engine.compatibility import not_finite
 from structperc.engine.weighing import drawn
 
 SHARED = ("outputs", "features", "loss", "argmax", "update")        # parts of which every shard has its own, in the same state
+
+
+cdef class ShardPart:
+    """Examples of a shard that are in memory at the same time.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        Its rows, gold outputs and sample weights are read in place.
+    examples : int64 array
+        Those of the part, in the order of a pass that is not shuffled.
+    """
+
+    cdef readonly object rows, gold, weights, examples, expected
+
+    def __init__(self, run, examples):
+        self.rows, self.gold, self.weights, self.examples = run.rows, run.gold, run.step_weights, examples
+        self.expected = None if run.expected is None else run.expected[examples]
+
+    def order(self, random, shuffle):
+        """The examples in the order of a pass."""
+        if self.expected is not None:
+            return self.examples[drawn(self.expected, random, shuffle)]
+        return shuffled(self.examples, random) if shuffle else self.examples
 
 
 cdef class Shard:
@@ -28,10 +54,10 @@ cdef class Shard:
         Of this shard among all, from 0; random orders depend on it.
     model : Model
         Assembled for this shard alone (`structperc.engine.assembly.again`).
-    run : TrainingRun
-        Its rows, gold outputs and sample weights are read in place.
-    examples : int64 array
-        Those of the shard, in the order of a pass that is not shuffled.
+    trained : Model
+        The one that the shards train together, whose parts tell those of the shard what they have learned of the data.
+    opened : function of a generator of random numbers or None
+        Answers with a context of the examples, an iterable of `ShardPart`; the generator, if any, says in which order.
 
     Attributes
     ----------
@@ -39,25 +65,20 @@ cdef class Shard:
         Of the last pass that is over.
     """
 
-    cdef readonly object model, rows, gold, weights, examples, expected
+    cdef readonly object model, opened
     cdef public object answer
     cdef readonly Py_ssize_t number
     cdef dict states
 
-    def __init__(self, Py_ssize_t number, model, run, examples):
-        self.number, self.model, self.examples = number, model, examples
-        self.rows, self.gold, self.weights = run.rows, run.gold, run.step_weights
-        self.expected = None if run.expected is None else run.expected[examples]
-        theirs = run.model.parts
+    def __init__(self, Py_ssize_t number, model, trained, opened):
+        self.number, self.model, self.opened = number, model, opened
         self.states = {}
         for kind in SHARED:
-            state = getattr(theirs, kind).state()
-            if run.model is not model:
+            state = getattr(trained.parts, kind).state()
+            if trained is not model:
                 getattr(model.parts, kind).restore(state)
             if state:
                 self.states[kind] = state
-        if run.model is not model and (run.costs is not None or theirs.loss.example_costs):
-            attach_costs(model.parts.loss, run.costs, run.gold, run.n_examples)
 
     def train(self, base, seed, epoch, shuffle, changed=None, keep=False, dtype=float):
         """One pass, in the order that seed, epoch and number of the shard say; a thread that is no longer wanted ends it early.
@@ -71,7 +92,7 @@ cdef class Shard:
         changed : int64 array, optional
             Which rows of the base have changed since the last pass; without it, any.
         keep : bool
-            Whether the predictions before each step are kept.
+            Whether the predictions before each step, and the examples, are kept.
         dtype : {float64, float32}
 
         Returns
@@ -80,22 +101,29 @@ cdef class Shard:
         """
         cdef PassResult passed = PassResult()
         weights = self.model.parts.weights
-        order, online = self.examples, [] if keep else None
+        online, examples = [] if keep else None, []
         weights.follow(base, changed)
         random = np.random.default_rng([seed, epoch, self.number])
-        if self.expected is not None:
-            order = order[drawn(self.expected, random, shuffle)]
-        elif shuffle:
-            order = shuffled(order, random)
-        try:
-            self.model.loop.run(passed, self.rows, self.gold, order, self.weights, online)
-        except Cancelled:
-            pass
-        except NotFinite as error:
-            raise not_finite(self.rows, error.index) from None
+        with self.opened(np.random.default_rng([seed, epoch, self.number, 1]) if shuffle else None) as parts:
+            try:
+                for part in parts:
+                    self.visit(part, part.order(random, shuffle), passed, online, examples)
+            except Cancelled:
+                pass
         self.refuse_changed_states()
-        self.answer = ShardPass(passed, weights.changes(base, dtype), order[:passed.visited], online)
+        self.answer = ShardPass(passed, weights.changes(base, dtype), examples, online)
         return self.answer
+
+    cdef int visit(self, ShardPart part, order, PassResult passed, online, list examples) except -1:
+        cdef Py_ssize_t before = passed.visited
+        try:
+            self.model.loop.run(passed, part.rows, part.gold, order, part.weights, online)
+        except NotFinite as error:
+            raise not_finite(part.rows, error.index) from None
+        finally:
+            if online is not None:
+                examples.append(order[:passed.visited - before])
+        return 0
 
     def refuse_changed_states(self):
         """Refuses parts that learn from steps, which no mixture of weights takes along."""
@@ -108,6 +136,11 @@ cdef class Shard:
                                       f"weights; set n_shards=1.")
 
 
+def in_memory(part):
+    """What opens a shard of one part."""
+    return lambda random: nullcontext((part,))
+
+
 class ShardPass:
     """What one pass of a shard did.
 
@@ -116,8 +149,8 @@ class ShardPass:
     passed : PassResult
     changes : dict
         As `Weights.changes` answers.
-    examples : int64 array
-        Those visited, in their order.
+    examples : list of int64 arrays
+        Those visited, in their order, where predictions are kept.
     online : list or None
         Predictions before each step.
     """
