@@ -48,8 +48,8 @@ def opened_parquet(path):
     """An `ArrowFile`."""
     parquet = require("pyarrow.parquet", "reading Parquet files", "parquet")
     arrow = require("pyarrow", "reading Parquet files", "parquet")
-    with readable(path, "Parquet", arrow), open(path, "rb") as opened:
-        file = parquet.ParquetFile(opened)
+    with readable(path, "Parquet", arrow), arrow.memory_map(str(path)) as mapped:
+        file = parquet.ParquetFile(mapped, pre_buffer=False)        # buffers of row groups ahead would hold the whole file
         yield ArrowFile(path, file.schema_arrow, lambda rows, columns: parts_of(arrow, file, rows, columns))
 
 

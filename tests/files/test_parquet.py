@@ -1,6 +1,7 @@
 """Reading Parquet and Arrow: what comes out, whole and part by part, and which row and column an error names."""
 
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,22 @@ def test_arrow_files_are_tables_like_those_of_parquet(tmp_path):
             read_arrow(path, target="y")
     with pytest.raises(FileNotFoundError):
         read_arrow(tmp_path / "none.arrow", target="y")
+
+
+def test_columns_of_few_kinds_and_with_gaps(tmp_path):
+    feather = pytest.importorskip("pyarrow.feather")
+    path = tmp_path / "data.arrow"
+    frame = pd.DataFrame({"small": np.array([1.5, -2, 3], np.float16), "large": np.array([2**63, 1, 2**64 - 1], np.uint64),
+                          "category": pd.Categorical(["1", "2.5", "1"]), "text": ["4", "5e-1", "6"], "y": [1, 2, 3]})
+    feather.write_feather(frame, path, chunksize=2)
+    expected = [[1.5, 2.0**63, 1, 4], [-2, 1, 2.5, 0.5], [3, 2.0**64, 1, 6]]
+    assert read_arrow(path, target="y").X.to_numpy().tolist() == expected
+    assert np.concatenate([part.X for part in stream_arrow(path, target="y", rows=1)]).tolist() == expected
+    feather.write_feather(frame.assign(gap=pd.array([7, None, 9], "Int64")), path, chunksize=2)
+    for rows in (None, 1, 2):
+        with pytest.raises(DataError, match="data.arrow, row 2: column 'gap' is (nan, which is not finite|empty)"):
+            list(stream_arrow(path, target="y", rows=rows))
+        assert [part.y.dtype.kind for part in stream_arrow(path, target="y", features=["text"], as_text=["gap"], rows=rows)][0] == "i"
 
 
 @pytest.mark.parametrize("width", [1, 7, 8, 9, 17])
@@ -82,6 +99,20 @@ class TestParquet:
         assert [label for part in parts for label in part.y] == whole.y.tolist()
         groups = list(stream_parquet(path, target="y", features=["a"], group="day", rows=rows))
         assert [size for part in groups for size in np.diff(part.offsets)] == [2, 1, 1]
+
+    def test_parts_leave_no_memory_behind(self, tmp_path):
+        arrow, path = pytest.importorskip("pyarrow"), tmp_path / "long.parquet"
+        frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50_000, 4)), columns=list("abcy"))
+        frame.to_parquet(path, index=False, row_group_size=1000)
+        before, held, sizes = arrow.total_allocated_bytes(), [], []
+        tracemalloc.start()
+        try:
+            for part in stream_parquet(path, target="y", rows=1000):
+                sizes.append(len(part.y))
+                held.append(arrow.total_allocated_bytes() - before + tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        assert sizes == [1000] * 50 and max(held) < path.stat().st_size / 3
 
     @pytest.mark.parametrize(("change", "message"), [
         ({"a": [1.0, None, 3, 4]}, "data.parquet, row 2: column 'a' is nan, which is not finite"),
