@@ -32,5 +32,6 @@ cdef class Turn:
     cdef bint taken
 
     cdef bint is_taken(self) noexcept
+    cdef bint is_mine(self) noexcept
     cdef int begin(self, method) except -1
     cdef void end(self) noexcept

@@ -233,8 +233,7 @@ cdef class Turn:
     Of a turn that a thread of the parent process took, a child after a fork knows nothing.
     """
 
-    @property
-    def mine(self):
+    cdef bint is_mine(self) noexcept:
         """Whether this thread has the turn."""
         return self.is_taken() and self.thread == PyThread_get_thread_ident()
 

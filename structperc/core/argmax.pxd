@@ -9,6 +9,7 @@ cdef class Argmax(Component):
     cdef Py_ssize_t code_width                  # of the structures it returns, as Outputs.code_width
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil
+    cdef int batch_argmax_c(self, Example x, Py_ssize_t first, Py_ssize_t n, const double *s, int *y) noexcept nogil
     cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                        int *y) noexcept nogil
     cdef Py_ssize_t guarded_best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,

@@ -56,6 +56,18 @@ cdef class Argmax(Component):
             self.error = self.missing("argmax")
         return -1
 
+    cdef int batch_argmax_c(self, Example x, Py_ssize_t first, Py_ssize_t n, const double *s, int *y) noexcept nogil:
+        """`argmax_c` of the examples first, .., first + n - 1 of x's data set, with x.n_atoms scores each; of outputs of one integer.
+
+        Writes n integers to y; -1 after storing an error, x being the example at fault.
+        """
+        cdef Py_ssize_t i
+        for i in range(n):
+            x.source.load(first + i, x)
+            if self.argmax_c(x, s + i * x.n_atoms, y + i) < 0:
+                return -1
+        return 0
+
     cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                        int *y) noexcept nogil:
         """The same for the largest score + scale * loss(gold, y). s is a copy of the scores, to be overwritten at will."""
@@ -239,18 +251,55 @@ cdef double normalised(double *p, Py_ssize_t n) noexcept nogil:
     return largest + log(total)
 
 
+cdef inline int best_prefix(const double *s, int n_labels) noexcept nogil:
+    cdef int k, best = 1
+    cdef double sum = 0, largest = 0
+    for k in range(n_labels - 1):
+        sum += s[k]
+        best += (sum > largest) * (k + 2 - best)        # no branch to mispredict
+        largest = sum if sum > largest else largest
+    return best
+
+
+cdef inline int thresholds_reached(const double *s, int n_labels) noexcept nogil:
+    cdef int k, reached = 0, rises = 0, best = 1
+    cdef double sum = 0, largest = 0, last = s[0]
+    for k in range(n_labels - 1):
+        reached += s[k] >= 0
+        rises |= s[k] > last
+        last = s[k]
+    if rises:
+        for k in range(n_labels - 1):
+            sum += s[k]
+            best += (sum >= largest) * (k + 2 - best)
+            largest = sum if sum > largest else largest
+        reached = best - 1
+    return reached
+
+
+cdef inline int largest_of(const double *s, int n_labels) noexcept nogil:
+    cdef int k, best = 1
+    cdef double largest = s[0]
+    for k in range(1, n_labels):
+        best += (s[k] > largest) * (k + 1 - best)
+        largest = s[k] if s[k] > largest else largest
+    return best
+
+
 cdef class PrefixArgmax(LabelArgmax):
     """The rank whose prefix sum of atom scores is largest: argmax over y of s[0] + ... + s[y - 2]; ties go to the lowest."""
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef int k, best = 1
-        cdef double sum = 0, largest = 0
-        for k in range(<int> self.n_labels - 1):
-            sum += s[k]
-            best += (sum > largest) * (k + 2 - best)        # no branch to mispredict
-            largest = sum if sum > largest else largest
-        y[0] = best
+        y[0] = best_prefix(s, <int> self.n_labels)
         return 1
+
+    cdef int batch_argmax_c(self, Example x, Py_ssize_t first, Py_ssize_t n, const double *s, int *y) noexcept nogil:
+        cdef Py_ssize_t i
+        if <void *> self.argmax_c != <void *> PREFIX.argmax_c:      # a derived class searches in a way of its own
+            return Argmax.batch_argmax_c(self, x, first, n, s, y)
+        for i in range(n):
+            y[i] = best_prefix(s + i * (self.n_labels - 1), <int> self.n_labels)
+        return 0
 
     def marginals_workspace_size(self, n_atoms):
         return self.n_labels
@@ -267,20 +316,16 @@ cdef class ThresholdArgmax(LabelArgmax):
     """
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef int k, reached = 0, rises = 0, best = 1
-        cdef double sum = 0, largest = 0, last = s[0]
-        for k in range(<int> self.n_labels - 1):
-            reached += s[k] >= 0
-            rises |= s[k] > last
-            last = s[k]
-        if rises:
-            for k in range(<int> self.n_labels - 1):
-                sum += s[k]
-                best += (sum >= largest) * (k + 2 - best)
-                largest = sum if sum > largest else largest
-            reached = best - 1
-        y[0] = reached + 1
+        y[0] = thresholds_reached(s, <int> self.n_labels) + 1
         return 1
+
+    cdef int batch_argmax_c(self, Example x, Py_ssize_t first, Py_ssize_t n, const double *s, int *y) noexcept nogil:
+        cdef Py_ssize_t i
+        if <void *> self.argmax_c != <void *> THRESHOLD.argmax_c:
+            return Argmax.batch_argmax_c(self, x, first, n, s, y)
+        for i in range(n):
+            y[i] = thresholds_reached(s + i * (self.n_labels - 1), <int> self.n_labels) + 1
+        return 0
 
     def marginals_workspace_size(self, n_atoms):
         return self.n_labels
@@ -308,15 +353,23 @@ cdef class LargestArgmax(LabelArgmax):
     """The label whose atom scores highest; ties go to the lowest label."""
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
-        cdef int k, best = 1
-        cdef double largest = s[0]
-        for k in range(1, <int> self.n_labels):
-            best += (s[k] > largest) * (k + 1 - best)       # no branch to mispredict
-            largest = s[k] if s[k] > largest else largest
-        y[0] = best
+        y[0] = largest_of(s, <int> self.n_labels)
         return 1
+
+    cdef int batch_argmax_c(self, Example x, Py_ssize_t first, Py_ssize_t n, const double *s, int *y) noexcept nogil:
+        cdef Py_ssize_t i
+        if <void *> self.argmax_c != <void *> LARGEST.argmax_c:
+            return Argmax.batch_argmax_c(self, x, first, n, s, y)
+        for i in range(n):
+            y[i] = largest_of(s + i * self.n_labels, <int> self.n_labels)
+        return 0
 
     cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
         memcpy(expected, s, self.n_labels * sizeof(double))
         log_z[0] = normalised(expected, self.n_labels)
         return 0
+
+
+cdef PrefixArgmax PREFIX = PrefixArgmax(2)          # whose methods a derived class replaces
+cdef ThresholdArgmax THRESHOLD = ThresholdArgmax(2)
+cdef LargestArgmax LARGEST = LargestArgmax(2)

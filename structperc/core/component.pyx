@@ -14,6 +14,12 @@ def overrides(component, name):
     return method is not None and type(method).__name__ not in COMPILED
 
 
+def inherits(component, base, *names):
+    """Whether these methods of a part are those of the base class: nobody has replaced any of them, in Python or compiled."""
+    own = getattr(component, "__dict__", ())
+    return all(getattr(type(component), name) is getattr(base, name) and name not in own for name in names)
+
+
 def bound(Component component):
     """The part as compiled code can call it: itself, or its one adapter where Python overrides a method that the loop calls."""
     for base, adapter, methods in ADAPTERS:

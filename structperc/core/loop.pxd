@@ -1,3 +1,61 @@
+# The online loop, and what one pass of it counts.
+from libc.stdint cimport int64_t
+from structperc.core.argmax cimport Argmax
+from structperc.core.features cimport Features
+from structperc.core.losses cimport Loss
+from structperc.core.outputs cimport Outputs
+from structperc.core.rows cimport Example, Rows
+from structperc.core.structures cimport Structures
+from structperc.core.updates cimport Trial, Update
+from structperc.core.weights cimport Weights
+
+
 cdef class PassResult:
     cdef public Py_ssize_t visited, mistakes, updates
     cdef public double loss
+
+
+cdef class Room:
+    cdef Example x                      # through which the examples are seen
+    cdef double[::1] buffer
+    cdef double *scores
+
+    cdef int provide(self, Py_ssize_t n_scores) except -1
+
+
+cdef class Loop:
+    cdef Weights weights, store         # as the loop calls it, and the one that counts
+    cdef Features features
+    cdef Outputs outputs
+    cdef Argmax argmax
+    cdef Loss loss
+    cdef Update update
+    cdef Trial trial
+    cdef Example x, next_x, far_x
+    cdef double loss_weight
+    cdef bint compiled, acts_always, predicts, augments, sets_loss      # of the rule of this pass
+    cdef bint predicts_last             # where the augmented search has not found the gold output
+    cdef bint needs_marginals
+    cdef bint keeps                                         # whether the predictions of this pass are kept
+    cdef readonly bint ready            # whether there is room for the atoms of some data set
+    cdef Py_ssize_t room, n_predicted, ahead
+    cdef double[::1] scores, augmented
+    cdef int[::1] predicted, searched, completed
+    cdef object parts
+    cdef tuple answers                  # of the store that predicted last: itself, as the loop calls it, whether no part is in Python
+    cdef bint plain_workspace           # whether the solver needs no memory, as most do
+    cdef Room spare                     # of the prediction that ended last; None while another one uses it
+
+    cdef Py_ssize_t workspace(self, Py_ssize_t n_atoms) except -1
+    cdef int provide(self, Py_ssize_t room) except -1
+    cpdef run(self, PassResult passed, Rows rows, Structures gold, order=*, sample_weight=*, list online=*)
+    cdef void bind(self, Rows rows)
+    cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
+                          int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, PassResult passed, Example x, Trial trial,
+                          Weights weights) noexcept nogil
+    cpdef predict(self, Rows rows, batch=*, store=*)
+    cdef predicted_codes(self, Rows rows, batch, store, int *labels)
+    cdef Weights answering(self, store, bint *compiled)
+    cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
+                           double *own, Py_ssize_t most, Py_ssize_t together, int *found, Py_ssize_t length, int64_t *ends,
+                           Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil

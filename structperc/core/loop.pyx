@@ -8,18 +8,17 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 import structperc.core.adapters              # enters the adapters that `bound` chooses from  # no-cython-lint
-from structperc.core.component import bound, is_adapter, take_error
+from structperc.core.component import bound, inherits, is_adapter, take_error
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport heed
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport PADDING, Features
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
-from structperc.core.structures cimport structure
+from structperc.core.structures cimport Structures, structure
 from structperc.core.updates cimport Encoded, Trial, Update
 from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError, StructPercError, add_note
-from structperc.core.structures cimport Structures
 from structperc.core.inner_products cimport SP_PREFETCH, sp_is_dense, sp_prefetch_rows
 from structperc.core.rows cimport Example, Rows
 
@@ -29,6 +28,7 @@ cdef enum:
     SLOW_CHUNK = 64         # or examples of parts in Python
     TOGETHER = 512          # scores that a prediction computes at once,
     TOGETHER_BYTES = 1 << 16    # of so many bytes of rows
+    SEARCHED = 16           # whose best labels are searched at once,
     AHEAD = 16              # examples whose rows are asked for early when the order is shuffled
 
 cdef enum Stage:            # why a pass stopped: the call that failed, or what was found
@@ -77,6 +77,20 @@ cdef class PassResult:
     """
 
 
+cdef class Room:
+    """What a prediction works in."""
+
+    def __cinit__(self):
+        self.x = Example()
+
+    cdef int provide(self, Py_ssize_t n_scores) except -1:
+        """Makes sure that there is room for so many scores."""
+        if self.buffer is None or self.buffer.shape[0] < n_scores + PADDING:
+            self.buffer = np.empty(n_scores + PADDING)
+            self.scores = &self.buffer[0]
+        return 0
+
+
 cdef inline bint finite(const double *s, Py_ssize_t n) noexcept nogil:
     """Whether all of n scores are finite."""
     cdef Py_ssize_t a
@@ -90,6 +104,14 @@ cdef inline bint finite(const double *s, Py_ssize_t n) noexcept nogil:
         total += s[a]
     total += (second + third) + fourth
     return total - total == 0
+
+
+cdef Py_ssize_t finite_rows(const double *s, Py_ssize_t n, Py_ssize_t n_atoms) noexcept nogil:
+    """How many of n examples come before the first one with a score that is not finite; n: there is none, only their sum overflows."""
+    cdef Py_ssize_t i = 0
+    while i < n and finite(s + i * n_atoms, n_atoms):
+        i += 1
+    return i
 
 
 cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
@@ -135,31 +157,12 @@ cdef class Loop:
         for the plain search gets both: mistakes are counted by the prediction.
     """
 
-    cdef Weights weights, store         # as the loop calls it, and the one that counts
-    cdef Features features
-    cdef Outputs outputs
-    cdef Argmax argmax
-    cdef Loss loss
-    cdef Update update
-    cdef Trial trial
-    cdef Example x, next_x, far_x
-    cdef double loss_weight
-    cdef bint compiled, acts_always, predicts, augments, sets_loss      # of the rule of this pass
-    cdef bint predicts_last             # where the augmented search has not found the gold output
-    cdef bint needs_marginals
-    cdef bint keeps                                         # whether the predictions of this pass are kept
-    cdef readonly bint ready            # whether there is room for the atoms of some data set
-    cdef Py_ssize_t room
-    cdef double[::1] scores, augmented
-    cdef int[::1] predicted, searched, completed
-    cdef object parts
-    cdef tuple answers                  # of the store that predicted last: itself, as the loop calls it, whether no part is in Python
-
     def __init__(self, parts, double loss_weight=0.0):
         self.parts = parts
         self.features = bound(parts.features)
         self.outputs = bound(parts.outputs)
         self.argmax = bound(parts.argmax)
+        self.plain_workspace = inherits(parts.argmax, Argmax, "workspace_size")
         parts.loss.started()
         self.loss = bound(parts.loss)
         self.weights, self.store = bound(parts.weights), parts.weights
@@ -186,6 +189,10 @@ cdef class Loop:
         self.compiled = not any(map(is_adapter, self.components()))
         if self.room >= 0:
             self.provide(self.room)
+
+    cdef Py_ssize_t workspace(self, Py_ssize_t n_atoms) except -1:
+        """How much memory the solver needs for a search."""
+        return 0 if self.plain_workspace else self.parts.argmax.workspace_size(n_atoms)
 
     cdef int provide(self, Py_ssize_t room) except -1:
         """Gives the solver the memory that it works in."""
@@ -218,7 +225,7 @@ cdef class Loop:
             (self.update, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight, self.sets_loss,
              self.needs_marginals, self.predicts_last) = before
 
-    def run(self, PassResult passed, Rows rows, Structures gold, order=None, sample_weight=None, online=None):
+    cpdef run(self, PassResult passed, Rows rows, Structures gold, order=None, sample_weight=None, list online=None):
         """One pass.
 
         Parameters
@@ -296,8 +303,6 @@ cdef class Loop:
         """The coefficients of the last step, which example i took, an array over its atoms."""
         cdef Example x = rows.example(i)
         return np.array(self.trial.coefficient_buffer[:self.parts.features.n_atoms(x)])
-
-    cdef Py_ssize_t n_predicted, ahead
 
     cdef void bind(self, Rows rows):
         self.x.look_at(rows)
@@ -436,7 +441,7 @@ cdef class Loop:
                 return t + 1
         return stop
 
-    def predict(self, Rows rows, batch=None, store=None):
+    cpdef predict(self, Rows rows, batch=None, store=None):
         """Structures of all examples: an int32 array for label outputs, else a `Structures`.
 
         Parameters
@@ -446,56 +451,72 @@ cdef class Loop:
         store : Weights, optional
             Scores the examples, instead of the store that is being trained.
         """
+        return self.predicted_codes(rows, batch, store, NULL)
+
+    cdef predicted_codes(self, Rows rows, batch, store, int *labels):
+        """`predict`; with `labels` it writes label outputs there, and answers None."""
         cdef bint compiled, single = self.outputs.code_width == 1
         cdef Weights weights = self.answering(self.store if store is None else store, &compiled)
-        cdef Example x = Example()              # nothing is shared with a training pass in another thread
-        cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0
+        cdef Room room = Room() if self.spare is None else self.spare       # nothing is shared with another thread, or a pass of training
+        cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0, length = n, pitch = 0
         cdef Py_ssize_t most = self.features.fixed_atoms if batch is None else self.parts.features.max_atoms(rows)
         cdef Py_ssize_t capacity = 1 if single else max(self.parts.outputs.max_code_length(max(most, 0)), 1)
         cdef Py_ssize_t together = at_once(self.features, rows) if batch is None else 1
-        cdef double[::1] own
         cdef const double[:, ::1] scores
         cdef const double[::1] flat
         cdef const int64_t[::1] begins
+        cdef const double *batch_at = NULL
         cdef const int64_t *begins_at = NULL
         cdef int[::1] found
-        cdef int64_t[::1] ends = None if single else np.zeros(n + 1, dtype=np.int64)
-        cdef const double *batch_at = NULL
-        cdef Py_ssize_t pitch = 0
-        codes = np.empty(n if single else capacity, dtype=np.intc)
-        found, most = codes, max(most, 0)
-        own = np.empty(together * most + PADDING)
+        cdef int64_t[::1] ends
+        cdef int *found_at = labels
+        cdef int64_t *ends_at = NULL
+        self.spare, codes, most = None, None, max(most, 0)
+        if labels == NULL:
+            length = max(n if single else capacity, 1)
+            found = codes = np.empty(length, dtype=np.intc)
+            found_at = &found[0]
+        if not single:
+            ends = np.zeros(n + 1, dtype=np.int64)
+            ends_at = &ends[0]
         if isinstance(batch, tuple):
             flat, begins = batch
             batch_at, begins_at = &flat[0], &begins[0]
         elif batch is not None:
             scores = batch
             batch_at, pitch = &scores[0, 0], scores.shape[1]
-        x.look_at(rows)
-        x.provide(self.parts.argmax.workspace_size(max(most, 1)))
+        room.provide(together * most)
+        room.x.look_at(rows)
+        room.x.provide(self.workspace(max(most, 1)))
         while start < n:
-            if not single and found.shape[0] < at + capacity:
-                found = codes = np.resize(codes, 2 * (at + capacity))
+            if not single and length < at + capacity:
+                length = 2 * (at + capacity)
+                found = codes = np.resize(codes, length)
+                found_at = &found[0]
             before = at
             if compiled:
                 with nogil:
-                    stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, together, found, ends, start, n,
-                                       capacity, &at)
+                    stop = self.answer(rows, room.x, weights, batch_at, begins_at, pitch, room.scores, most, together, found_at, length,
+                                       ends_at, start, n, capacity, &at)
             if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, shared with other threads: once more with the GIL
                 raise_interruption()
                 at = before
-                stop = self.answer(rows, x, weights, batch_at, begins_at, pitch, &own[0], most, together, found, ends, start, n, capacity,
-                                   &at)
+                stop = self.answer(rows, room.x, weights, batch_at, begins_at, pitch, room.scores, most, together, found_at, length,
+                                   ends_at, start, n, capacity, &at)
             if stop == TOO_MANY:                    # more than any example before
-                most = max(x.n_atoms, 2 * most)
-                own, stop = np.empty(most + PADDING), x.index
+                most, stop = max(room.x.n_atoms, 2 * most), room.x.index
+                room.provide(most)
                 capacity = max(self.parts.outputs.max_code_length(most), 1)
-                x.provide(self.parts.argmax.workspace_size(most))
+                room.x.provide(self.workspace(most))
             if stop < 0:
-                self.fail(<int> stop, x, weights)
+                self.fail(<int> stop, room.x, weights)
             start = stop
             heed()
-        return codes if single else Structures(codes[:at], np.asarray(ends))
+        room.x.look_at(None)
+        self.spare = room
+        if labels != NULL:
+            return None
+        return codes[:n] if single else Structures(codes[:at], np.asarray(ends))
 
     cdef Weights answering(self, store, bint *compiled):
         """A store as predictions call it, and whether they need no Python; what was found last is kept, one-row calls ask again."""
@@ -539,28 +560,39 @@ cdef class Loop:
         return np.asarray(found)[:n * width].reshape(n, width)
 
     cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
-                           double *own, Py_ssize_t most, Py_ssize_t together, int[::1] found, int64_t[::1] ends, Py_ssize_t start,
-                           Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
+                           double *own, Py_ssize_t most, Py_ssize_t together, int *found, Py_ssize_t length, int64_t *ends,
+                           Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
         """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
-        cdef Py_ssize_t i, m, seen = 0, fixed = self.features.fixed_atoms, scored_to = start
+        cdef Py_ssize_t i = start, j, m, n_searched, stop = min(start + CHUNK, n), seen = 0, fixed = self.features.fixed_atoms
+        cdef Py_ssize_t scored_to = start
         cdef bint single = self.outputs.code_width == 1
         cdef const double *s = own
         cdef int status
         x.n_atoms = fixed
-        for i in range(start, min(start + CHUNK, n)):
-            if not single and at[0] + capacity > found.shape[0]:
+        while i < stop and seen <= CHUNK_ATOMS:
+            if not single and at[0] + capacity > length:
                 return i
+            m = 1
             if batch == NULL and together > 1:
                 if i == scored_to:              # so many at once
                     scored_to = min(i + together, n)
                     if weights.batch_scores_c(x, i, scored_to - i, own) < 0:
                         return SCORING
                     s = own
-                if i + together < n:            # searches leave memory idle: rows come while they run
-                    rows.load(i + together, x)
+                if single:
+                    m = min(min(SEARCHED, scored_to - i), stop - i)
+                for j in range(i + together, min(i + together + m, n)):     # searches leave memory idle: rows come while they run
+                    rows.load(j, x)
                     sp_prefetch_rows(&x.block)
-                rows.load(i, x)
-                if not finite(s, fixed):
+                n_searched = m if finite(s, m * fixed) else finite_rows(s, m, fixed)
+                x.n_atoms = fixed
+                if single:
+                    if self.argmax.batch_argmax_c(x, i, n_searched, s, found + i) < 0:
+                        return SEARCHING
+                else:
+                    rows.load(i, x)
+                if n_searched < m:
+                    rows.load(i + n_searched, x)
                     return NOT_FINITE
             else:
                 rows.load(i, x)
@@ -574,15 +606,16 @@ cdef class Loop:
                         return status
                 else:
                     s = batch + (i * pitch if begins == NULL else begins[i])
-            m = self.argmax.argmax_c(x, s, &found[i if single else at[0]])
-            if m < 0:
-                return SEARCHING
-            if together > 1:
-                s += fixed
+                if single and self.argmax.argmax_c(x, s, found + i) < 0:
+                    return SEARCHING
             if not single:
-                at[0] += m
+                n_searched = self.argmax.argmax_c(x, s, found + at[0])
+                if n_searched < 0:
+                    return SEARCHING
+                at[0] += n_searched
                 ends[i + 1] = at[0]
-            seen += x.n_atoms
-            if seen > CHUNK_ATOMS:
-                return i + 1
-        return min(start + CHUNK, n)
+            if together > 1:
+                s += m * fixed
+            seen += m * x.n_atoms
+            i += m
+        return i

@@ -1,5 +1,6 @@
 from structperc.core.component cimport Component
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
+from structperc.core.structures cimport Structures
 
 
 cdef class Outputs(Component):
@@ -12,6 +13,8 @@ cdef class Outputs(Component):
     cdef int difference_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n, double *c) noexcept nogil
     cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
+    cdef Structures gold(self, object y, Rows rows, object features)
+    cdef object shown(self, const int *y, Rows rows)
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1
     cdef double *counts_of(self, Example x, const int *y, Py_ssize_t n) noexcept nogil
     cdef double *difference_of(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
@@ -23,7 +26,10 @@ cdef class LabelOutputs(Outputs):
     cdef readonly object labels                 # array of the labels as the user has them, in order
     cdef object _codes
     cdef dict _code_of
-    cdef bint _encodes                          # whether `encode` is this class's own
+    cdef list _alone                            # labels as arrays of one, made when asked for; None: `decode` is not this class's own
+    cdef bint _encodes                          # whether `encode` and what checks its answer are this class's own
+
+    cdef Structures encoded(self, object y, Py_ssize_t n)
 
 
 cdef class RankOutputs(LabelOutputs):

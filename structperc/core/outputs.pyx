@@ -8,16 +8,16 @@ import numpy as np
 
 from operator import index
 
+from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from structperc.core.component cimport Component
-from structperc.core.component import bound, noted, overrides
+from structperc.core.component import bound, inherits, noted, overrides
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
 from structperc.core.pictures import Ruler
 from structperc.core.rows cimport Example, Rows
-from structperc.core.structures cimport structure
-from structperc.core.structures import Structures, encode_few
+from structperc.core.structures cimport Structures, encode_few, structure
 
 cdef enum:
     FEW = 64                # up to here a dictionary beats array operations
@@ -96,6 +96,14 @@ cdef class Outputs(Component):
         """
         raise self.missing("conditioned")
 
+    cdef Structures gold(self, y, Rows rows, features):
+        """What users pass as y, encoded and checked, in Y(x)."""
+        cdef Structures found = self.admissible(self.encode(y, rows), rows)
+        if found.count() != rows.n_examples:
+            raise PluginError(f"{type(self).__name__}.encode made {found.count()} gold outputs for {rows.n_examples} examples.")
+        self.check_gold(found, rows, features)
+        return found
+
     def labels_in(self, y):
         """The labels that occur in what users pass as y, of outputs that are made of labels."""
         return itertools.chain.from_iterable(y) if is_nested(y) else y
@@ -162,7 +170,7 @@ cdef class Outputs(Component):
         return y
 
     def decode_many(self, structures, Rows rows, examples=None):
-        """Decodes a `Structures` or list of structures into what `predict` returns.
+        """Decodes a `Structures` or list of structures (of labels: or an array) into what `predict` returns.
 
         `examples` are the numbers of the examples in `rows` that the structures are of; without it, all in order.
         """
@@ -182,6 +190,10 @@ cdef class Outputs(Component):
             except Exception as error:
                 raise noted(error, self, "decode", x)
         return decoded
+
+    cdef object shown(self, const int *y, Rows rows):
+        """What `predict` returns of one example and its output of one integer."""
+        return self.decode_many(np.array([y[0]], dtype=np.intc), rows)
 
     def decode_marginals(self, Example x, marginals):
         """What `predict_marginals` shows of an example's expected atom counts."""
@@ -374,23 +386,31 @@ cdef class LabelOutputs(Outputs):
         self.labels = find_labels(y, classes, self.ordered)
         self.n_labels = len(self.labels)
         self._codes = LabelCodes(self.labels)
-        self._code_of, self._encodes = self._codes.code_of, not overrides(self, "encode")
+        self._code_of = self._codes.code_of
+        self._encodes = inherits(self, LabelOutputs, "encode", "admissible", "check_gold")
+        self._alone = [None] * self.n_labels if inherits(self, LabelOutputs, "decode", "decode_many") else None
         return self.labels
 
     def encode(self, y, rows):
-        cdef Py_ssize_t n = rows.n_examples
-        codes = None
+        return self.encoded(y, rows.n_examples)
+
+    cdef Structures encoded(self, y, Py_ssize_t n):
+        cdef Structures found
         if n <= FEW and (type(y) is list or isinstance(y, np.ndarray) and y.ndim) and len(y) == n:
-            codes = encode_few(self._code_of, y if type(y) is list else y.tolist())
-        return Structures(self._codes.encode(y, n) if codes is None else codes)   # slower, and says what is wrong
+            found = encode_few(self._code_of, y if type(y) is list else y.tolist())
+            if found is not None:
+                return found
+        return Structures(self._codes.encode(y, n))     # slower, and says what is wrong
+
+    cdef Structures gold(self, y, Rows rows, features):
+        return self.encoded(y, rows.n_examples) if self._encodes else Outputs.gold(self, y, rows, features)
 
     def encode_answers(self, answers, rows):
         """Labels as `predict` shows them, as their codes."""
         return Structures(self._codes.encode(answers, rows.n_examples))
 
     def check_gold(self, gold, rows, features):
-        """Nothing is left to check where `encode` knows every label."""
-        if not self._encodes and len(gold.values) and not 1 <= gold.values.min() <= gold.values.max() <= self.n_labels:
+        if overrides(self, "encode") and len(gold.values) and not 1 <= gold.values.min() <= gold.values.max() <= self.n_labels:
             raise PluginError(f"{type(self).__name__}.encode returned the codes {gold.values.min()}..{gold.values.max()}; expected ints "
                               f"from 1 to {self.n_labels}, the numbers of the labels.")
 
@@ -404,14 +424,40 @@ cdef class LabelOutputs(Outputs):
     def decode_many(self, structures, Rows rows, examples=None):
         if overrides(self, "decode"):
             return np.array(Outputs.decode_many(self, np.asarray(structures).tolist(), rows, examples).tolist())
-        codes = structures if isinstance(structures, np.ndarray) else np.asarray(structures, dtype=np.intp)
-        return self._codes.of_code.take(codes)
+        codes = structures if isinstance(structures, np.ndarray) else np.asarray(structures, dtype=np.intc)
+        return gathered(self._codes.of_code, codes)
+
+    cdef object shown(self, const int *y, Rows rows):
+        cdef int code = y[0]
+        if self._alone is None or not 0 < code <= self.n_labels:
+            return Outputs.shown(self, y, rows)
+        label = self._alone[code - 1]
+        if label is None:
+            label = self._alone[code - 1] = self.labels[code - 1:code]
+        return label.copy()
 
     def enumerate(self, Example x):
         return range(1, self.n_labels + 1)
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return gold[0] == y[0]
+
+
+cdef object gathered(values, codes):
+    """values[codes]."""
+    cdef const int[::1] at
+    cdef const uint64_t[::1] words
+    cdef uint64_t[::1] found
+    cdef Py_ssize_t i, n = len(codes), n_values = len(values)
+    cdef bint right = True
+    if n <= FEW or values.dtype.kind not in "iuf" or values.itemsize != sizeof(uint64_t) or codes.dtype != np.intc:
+        return values.take(codes)
+    at, words, answer = np.ascontiguousarray(codes), values.view(np.uint64), np.empty(n, dtype=values.dtype)
+    found = answer.view(np.uint64)
+    for i in range(n):
+        right &= 0 <= at[i] < n_values
+        found[i] = words[at[i] if 0 <= at[i] < n_values else 0]
+    return answer if right else values.take(codes)      # which says what is wrong
 
 
 cdef class RankOutputs(LabelOutputs):

@@ -28,6 +28,9 @@ cdef class Example:
             self.block = source.whole
 
 
+cpdef Rows in_place(X)
+
+
 cdef class Rows:
     cdef readonly Py_ssize_t n_examples, n_rows, n_features
     cdef public tuple feature_names     # names of the columns of X, or None

@@ -329,7 +329,7 @@ cdef bint names_once(const index_t *indptr, const index_t *indices, Py_ssize_t n
     return True
 
 
-def in_place(X):
+cpdef Rows in_place(X):
     """`Rows` over a non-empty C-ordered float32 or float64 matrix, or None when X is something else; 0.1 us."""
     cdef Py_buffer view
     cdef Rows rows = None

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.access import Turn
 from structperc.core.errors import NotFittedError, PluginError, shortened
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
 from structperc.engine.citations import bibliography
-from structperc.engine.fitting import fit, partial_fit
-from structperc.engine.model import Model, NoAttribute
+from structperc.engine.fitting import EngineCalls
+from structperc.engine.model import Model, NoAttribute, read_for
 from structperc.engine.options import changed_options, check_options, check_plugin_options, n_threads, read_plugins
 from structperc.engine.threads import predicted
-from structperc.reading.groups import Groups
 
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
-class Engine:
+class Engine(EngineCalls):
     """Trains a predictor of structures online.
 
     Parameters
@@ -160,73 +158,8 @@ class Engine:
                                   f"for instance Engine('cusum', plugins=[...]).")
         self.answered = {}          # the plugin that has answered each hook last
         self.notes = {}
-        self._model = self.run = None
-        self._turn = Turn()
 
     # ---- training ----
-
-    def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False,
-            history=False, resume=False):
-        """Trains from nothing.
-
-        Parameters
-        ----------
-        X : array-like (n_rows, n_features), sparse matrix, data frame, list of blocks or objects, or what else the reader takes
-            C-ordered float32/float64 and CSR are read in place.
-        y : sequence
-            One output per example, as the problem's outputs take them.
-        offsets, lengths, groups : array, optional
-            Which rows of X an example is made of, said in one of three ways: rows offsets[i]:offsets[i+1] are example i; example i
-            has lengths[i] rows; rows with the same entry in groups are one, wherever they stand: examples are then in the order in
-            which their groups first appear, and a y with an entry for each row is taken to be in the order of X. Without any, each row is
-            an example.
-        allowed : sequence, optional
-            What each example's output may be, as the problem's outputs take it; Y(x) is restricted to that.
-        sample_weight : array of shape (n_examples,), optional
-            Scales the perceptron's step and the C of pa1 and pa2; 0 is as if the example were absent.
-        costs : array of shape (n_examples, n_labels), optional
-            Each example's costs, for loss="costs".
-        keep_online : bool
-            Keep the predictions made before each step, in `online_predictions_`.
-        history : bool
-            Keep what happened at each visited example, in `history_`, for teaching and for a close look: it takes 300 bytes and some
-            10 microseconds for each visit, and 8 bytes more for each atom of a step.
-        resume : bool
-            Go on from the last file of the `structperc.callbacks.Checkpoint` among the plugins, on the same data and with the same options;
-            without a file, begin. A training that was over is the answer at once, unless it ended for want of `epochs` and has more now.
-
-        Returns
-        -------
-        Engine
-            Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again. Until the fit
-            ends, other threads see the former model.
-
-        Raises
-        ------
-        BusyError
-            An observer or another thread is training this engine.
-        """
-        fit(self, X, y, offsets, lengths, groups, allowed, sample_weight, costs, keep_online, history, resume)
-        return self
-
-    def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, classes=None,
-                    keep_online=False, history=False):
-        """One pass over a chunk of a stream, continuing from what was learned.
-
-        The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
-        threads that read it wait for the end of the chunk.
-
-        Parameters
-        ----------
-        X, y, offsets, lengths, groups, allowed, sample_weight, costs
-            As in `fit`.
-        classes : list, optional
-            All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y names them all.
-        keep_online, history : bool
-            As in `fit`; what earlier calls have kept stays in front, and a call without drops it.
-        """
-        partial_fit(self, X, y, offsets, lengths, groups, allowed, sample_weight, costs, classes, keep_online, history)
-        return self
 
     def stop(self):
         """Asks the training that is under way to end after this epoch; for observers."""
@@ -241,16 +174,6 @@ class Engine:
     # ---- prediction ----
 
     @property
-    def model(self) -> Model | None:
-        """What training made, or None; for the thread that is in a fit the model under way, for all others that of before."""
-        run = self.run
-        return self._model if run is None or not self._turn.mine else run.model
-
-    @model.setter
-    def model(self, model):
-        self._model = model
-
-    @property
     def model_(self) -> Model:
         """What training made; its methods read X once and score it."""
         model = self.model
@@ -261,24 +184,6 @@ class Engine:
     def read(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
         """Rows like those of the training, as the methods of `model_` take them; parameters as in `fit`."""
         return read_for(self.model_, X, offsets, lengths, groups, allowed)
-
-    def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
-        """The structure of largest score for each example, as labels or as the problem's outputs decode them.
-
-        Parameters
-        ----------
-        X, offsets, lengths, groups, allowed
-            As in `fit`.
-        k : int, optional
-            Answer each example by a list of its k best structures, best first; fewer where there are fewer.
-
-        Returns
-        -------
-        ndarray of shape (n_examples,)
-        """
-        model = self.model_
-        rows = read_for(model, X, offsets, lengths, groups, allowed)
-        return predicted(model, rows, n_threads(self.n_jobs)) if k is None else model.predict_k_best(rows, k)
 
     def predict_rows(self, rows):
         """What `predict` answers, for rows that `read` has read."""
@@ -433,7 +338,7 @@ class Engine:
 
     def __getattr__(self, name):
         """Fitted attributes that the parts document, such as coef_ and thresholds_."""
-        model = self.model if "_model" in self.__dict__ else None
+        model = self.model
         if is_fitted_name(name):
             if name == "model_":
                 return type(self).model_.fget(self)
@@ -606,11 +511,3 @@ class Engine:
 def is_fitted_name(name) -> bool:
     """Whether a name is one of what training makes known."""
     return name.endswith("_") and not name.startswith("_")
-
-
-def read_for(model, X, offsets, lengths, groups, allowed=None):
-    """Rows like those that the model was trained on."""
-    if lengths is None and groups is None:
-        return model.read(X, offsets, allowed)
-    data = Groups(X, offsets, lengths, groups)
-    return model.read(data.X, data.offsets, data.by_rows(allowed))

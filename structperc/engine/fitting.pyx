@@ -4,7 +4,7 @@
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
 from structperc.core.access cimport Turn
-from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.core.interrupts import completed
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
@@ -13,44 +13,143 @@ from structperc.engine.assembly import agreed, begin, weighed
 from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.compatibility import check_parts, overflow
 from structperc.engine.model cimport Model
-from structperc.engine.options import setting_back
+from structperc.engine.model import read_for
+from structperc.engine.options import n_threads, setting_back
 from structperc.core.loop cimport PassResult
 from structperc.engine.run cimport TrainingRun
 from structperc.engine.scaling import scaling_of
+from structperc.engine.threads import predicted
 from structperc.engine.weighing import by_class
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
 
 
-def fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, bint keep_online, bint history, bint resume):
-    """Trains a new model aside, and makes it the engine's; parameters as of `Engine.fit`."""
-    cdef Turn turn = engine._turn
-    turn.begin("fit")
-    try:
-        with Groups(X, offsets, lengths, groups) as data:
-            learn_all(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online,
-                      history, resume)
-    finally:
-        turn.end()
+cdef class EngineCalls:
+    """Base of `Engine`: the calls that come once for each example of a stream, and what they look at each time, as fields."""
 
+    def __cinit__(self, *arguments, **named):
+        self.turn = Turn()
 
-def partial_fit(engine, X, y, offsets, lengths, groups, allowed, sample_weight, costs, classes, bint keep_online, bint history):
-    """One pass over further examples of a stream, or over the first; parameters as of `Engine.partial_fit`."""
-    cdef Turn turn = engine._turn
-    turn.begin("partial_fit")
-    try:
-        if lengths is None and groups is None:
-            learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, classes, keep_online, history)
-        else:
+    @property
+    def model(self) -> Model | None:
+        """What training made, or None; for the thread that is in a fit the model under way, for all others that of before."""
+        return self.known()
+
+    @model.setter
+    def model(self, model):
+        self.trained = model
+
+    cdef Model known(self):
+        return self.trained if self.run is None or not self.turn.is_mine() else self.run.model
+
+    # ---- training ----
+
+    def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False,
+            history=False, resume=False):
+        """Trains from nothing.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features), sparse matrix, data frame, list of blocks or objects, or what else the reader takes
+            C-ordered float32/float64 and CSR are read in place.
+        y : sequence
+            One output per example, as the problem's outputs take them.
+        offsets, lengths, groups : array, optional
+            Which rows of X an example is made of, said in one of three ways: rows offsets[i]:offsets[i+1] are example i; example i
+            has lengths[i] rows; rows with the same entry in groups are one, wherever they stand: examples are then in the order in
+            which their groups first appear, and a y with an entry for each row is taken to be in the order of X. Without any, each row is
+            an example.
+        allowed : sequence, optional
+            What each example's output may be, as the problem's outputs take it; Y(x) is restricted to that.
+        sample_weight : array of shape (n_examples,), optional
+            Scales the perceptron's step and the C of pa1 and pa2; 0 is as if the example were absent.
+        costs : array of shape (n_examples, n_labels), optional
+            Each example's costs, for loss="costs".
+        keep_online : bool
+            Keep the predictions made before each step, in `online_predictions_`.
+        history : bool
+            Keep what happened at each visited example, in `history_`, for teaching and for a close look: it takes 300 bytes and some
+            10 microseconds for each visit, and 8 bytes more for each atom of a step.
+        resume : bool
+            Go on from the last file of the `structperc.callbacks.Checkpoint` among the plugins, on the same data and with the same options;
+            without a file, begin. A training that was over is the answer at once, unless it ended for want of `epochs` and has more now.
+
+        Returns
+        -------
+        Engine
+            Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again. Until the fit
+            ends, other threads see the former model.
+
+        Raises
+        ------
+        BusyError
+            An observer or another thread is training this engine.
+        """
+        self.turn.begin("fit")
+        try:
             with Groups(X, offsets, lengths, groups) as data:
-                learn_chunk(engine, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, classes,
-                            keep_online, history)
-    finally:
-        turn.end()
+                learn_all(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online,
+                          history, resume)
+        finally:
+            self.turn.end()
+        return self
+
+    def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, classes=None,
+                    keep_online=False, history=False):
+        """One pass over a chunk of a stream, continuing from what was learned.
+
+        The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
+        threads that read it wait for the end of the chunk.
+
+        Parameters
+        ----------
+        X, y, offsets, lengths, groups, allowed, sample_weight, costs
+            As in `fit`.
+        classes : list, optional
+            All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y names them all.
+        keep_online, history : bool
+            As in `fit`; what earlier calls have kept stays in front, and a call without drops it.
+        """
+        self.turn.begin("partial_fit")
+        try:
+            if lengths is None and groups is None:
+                learn_chunk(self, X, offsets, y, allowed, sample_weight, costs, classes, keep_online, history)
+            else:
+                with Groups(X, offsets, lengths, groups) as data:
+                    learn_chunk(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, classes,
+                                keep_online, history)
+        finally:
+            self.turn.end()
+        return self
+
+    # ---- prediction ----
+
+    def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
+        """The structure of largest score for each example, as labels or as the problem's outputs decode them.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+        k : int, optional
+            Answer each example by a list of its k best structures, best first; fewer where there are fewer.
+
+        Returns
+        -------
+        ndarray of shape (n_examples,)
+        """
+        cdef Model model = self.known()
+        cdef Rows rows
+        if model is None:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
+        rows = read_for(model, X, offsets, lengths, groups, allowed)
+        if k is not None:
+            return model.predict_k_best(rows, k)
+        return model.predict(rows) if rows.n_examples == 1 else predicted(model, rows, n_threads(self.n_jobs))
 
 
-cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
+cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
     """Trains a new model; `engine.run` is the run while it is under way."""
     cdef TrainingRun run
     cdef Model model
@@ -61,7 +160,7 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
         if engine.calibrate:
             calibration.check(model, rows)
         model.online, model.history = [] if keep_online else None, [] if history else None
-        run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine._model,
+        run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine.trained,
                           observers=engine.tell, engine=engine)
         run.checkpoints = checkpoints_of(engine, run, costs, resume)
         if history and run.checkpoints is not None:
@@ -88,13 +187,13 @@ cdef int learn_all(engine, X, offsets, y, allowed, sample_weight, costs, bint ke
         raise
     finally:
         engine.run = None
-    engine._model = model
+    engine.trained = model
     if interrupts:
         raise interrupts[0]
     return 0
 
 
-cdef int train(engine, TrainingRun run, rows, y, costs, bint resume, list interrupts) except -1:
+cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint resume, list interrupts) except -1:
     """Lets the trainer train, from a checkpoint on if there is one, keeps its status, and finds the temperature."""
     parts = run.model.parts
     parts.weights.begin_fit(run.rows)
@@ -119,16 +218,16 @@ cdef int train(engine, TrainingRun run, rows, y, costs, bint resume, list interr
     return 0
 
 
-cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, classes, bint keep_online, bint history) except -1:
+cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, classes, bint keep_online, bint history) except -1:
     """One pass; the first one makes a model."""
     cdef TrainingRun run
     cdef Rows rows
     cdef list interrupts = []
-    cdef Model model = engine._model
+    cdef Model model = engine.trained
     set_back = None
     if engine.calibrate:
         raise OptionError("calibrate=True trains on parts of all examples, which partial_fit does not see; call fit, or set it to False.")
-    if engine.class_weight == "balanced":
+    if engine.class_weight is not None and engine.class_weight == "balanced":
         raise OptionError("class_weight='balanced' counts the labels of all examples, which partial_fit does not see; name weights, "
                           "class_weight={label: weight}, or call fit.")
     if model is None:
@@ -146,15 +245,18 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, class
                 agreed(classes, model.context.labels, "the earlier calls")
             if not model.streaming:
                 model.parts.trainer.check_chunks(model.parts)
-            rows, context = model.parts.reader.read(X, offsets), model.context
+            rows, context = model.own_rows(X, offsets), model.context
             if not rows.n_examples:
                 raise DataError("X is empty, so there is nothing to learn from.")
             model.look_alike(rows)
             model.make_room(rows)
             if allowed is not None:
                 model.restrict(rows, allowed)
-            given = sample_weights(1.0 if sample_weight is None and model.weighted else sample_weight, rows.n_examples)
-            weights = by_class(engine.class_weight, model, rows, y, given)
+            given = weights = None
+            if sample_weight is not None or model.weighted:
+                given = weights = sample_weights(1.0 if sample_weight is None else sample_weight, rows.n_examples)
+            if engine.class_weight is not None:
+                weights = by_class(engine.class_weight, model, rows, y, given)
             if weights is not None:                                 # the parts compare them with earlier weights
                 context = weighed(context, weights)
                 check_parts(context, model.parts)
@@ -165,7 +267,8 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, class
                 scaling = scaling.with_rows(rows, given)
             if scaling is not None:
                 rows = scaling.applied(rows)
-        run = TrainingRun(model, context, rows, y, costs, online=[] if keep_online else None, history=[] if history else None)
+        run = TrainingRun.__new__(TrainingRun)
+        run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, None)
         model.access.begin_write()
         try:
             step_on(engine, run, rows) if scaling is None else step_scaled(engine, run, rows, scaling, interrupts)
@@ -174,13 +277,13 @@ cdef int learn_chunk(engine, X, offsets, y, allowed, sample_weight, costs, class
         if interrupts:
             raise interrupts[0]
     except BaseException:
-        if set_back is not None and engine._model is None:
+        if set_back is not None and engine.trained is None:
             set_back()
         raise
     return 0
 
 
-cdef int step_on(engine, TrainingRun run, rows) except -1:
+cdef int step_on(EngineCalls engine, TrainingRun run, rows) except -1:
     """Changes the model in place, and takes everything back where the pass fails."""
     cdef list interrupts = []
     cdef Model model = run.model
@@ -190,7 +293,7 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
     cdef double loss = model.loss
     cdef bint weighted = model.weighted
     cdef PassResult passed
-    set_back = setting_back(model.context.random) if model.context.shuffle else None
+    set_back = setting_back(model.context.random) if model.shuffles else None
     token, last = weights.snapshot(rows), mistakes[-1] if mistakes else 0
     before, model.weighed = model.weighed, run.weighed
     if not model.streaming:
@@ -202,7 +305,7 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
     except BaseException as error:
         if (isinstance(error, KeyboardInterrupt) and weights.averaging.n_visited > n_visited
                 and completed(interrupts, weights.is_finite, token)):
-            engine._model, model.streaming, model.status = model, True, INTERRUPTED
+            engine.trained, model.streaming, model.status = model, True, INTERRUPTED
             model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
             raise
         completed(interrupts, weights.revert, token)
@@ -215,7 +318,7 @@ cdef int step_on(engine, TrainingRun run, rows) except -1:
         if interrupts:
             raise interrupts[0]
         raise
-    engine._model, model.streaming = model, True
+    engine.trained, model.streaming = model, True
     model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
     model.status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
     return 0
@@ -226,7 +329,7 @@ cdef list continued(list before, list further):
     return None if further is None else further if before is None else before + further
 
 
-cdef int step_scaled(engine, TrainingRun run, rows, scaling, list interrupts) except -1:
+cdef int step_scaled(EngineCalls engine, TrainingRun run, rows, scaling, list interrupts) except -1:
     """The same on scaled rows: the weights become those of the new scale before the pass, and those of the users' units after it."""
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights

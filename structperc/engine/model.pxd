@@ -1,6 +1,7 @@
 from structperc.core.access cimport Access
 from structperc.core.argmax cimport Argmax
 from structperc.core.features cimport Features
+from structperc.core.loop cimport Loop
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Rows
@@ -19,7 +20,8 @@ cdef class Parts:
 
 
 cdef class Model:
-    cdef public object context, loop, status, scaling
+    cdef public object context, status, scaling
+    cdef public Loop loop
     cdef public Parts parts
     cdef public dict options
     cdef public list mistakes, online, history
@@ -30,6 +32,15 @@ cdef class Model:
     cdef Py_ssize_t n_features          # as the context says
     cdef bint objects
     cdef bint by_chunks                 # whether the weights score chunks of examples in a way of their own (`Weights.batch_scores`)
+    cdef bint conditional               # as the outputs say
+    cdef bint shuffles, example_costs   # as context and loss say
+    cdef bint takes_matrices            # whether no part has anything to say to a matrix that is read in place
+
+    cpdef Rows read(self, X, offsets=*, allowed=*)
+    cdef Rows own_rows(self, X, offsets)
+    cdef Rows stored(self, Rows rows)
+    cpdef predict(self, Rows rows)
+    cdef predicted(self, Rows rows)
 
     cdef int look_alike(self, Rows rows) except -1
     cpdef int make_room(self, Rows rows) except -1

@@ -12,15 +12,20 @@ import numpy as np
 
 from structperc.core.access cimport Access
 from structperc.core.access import reading
-from structperc.core.component import overrides
+from structperc.core.component import inherits, overrides
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.loop import NotFinite
+from structperc.core.features cimport Features
+from structperc.core.inner_products cimport sp_is_dense
 from structperc.core.outputs cimport LabelOutputs
-from structperc.core.rows cimport Rows
-from structperc.core.weights cimport PrimalWeights
+from structperc.core.rows cimport Rows, in_place
+from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
 from structperc.engine.compatibility import check_same, not_finite, refuse_scores
+from structperc.engine.trainers import Trainer
 from structperc.reading import matrices
+from structperc.reading.groups import Groups
+from structperc.reading.readers import Reader
 
 KINDS = ("reader", "outputs", "features", "weights", "loss", "argmax", "update", "trainer")
 
@@ -95,6 +100,10 @@ cdef class Model:
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
+        self.conditional = bool(parts.outputs.conditional)
+        self.shuffles, self.example_costs = context.shuffle, parts.loss.example_costs
+        self.takes_matrices = (inherits(parts.reader, Reader, "read") and inherits(parts.features, Features, "check_rows")
+                               and inherits(parts.weights, Weights, "prepare") and inherits(parts.trainer, Trainer, "check_answers"))
 
     @reading
     def record(self, name):
@@ -126,10 +135,25 @@ cdef class Model:
 
     # ---- reading ----
 
-    def read(self, X, offsets=None, allowed=None):
+    cpdef Rows read(self, X, offsets=None, allowed=None):
         """Rows like those of the training, to predict from."""
-        self.parts.trainer.check_answers()
-        return self.prepared(self.parts.reader.read(X, offsets), allowed)
+        cdef Rows rows
+        if not self.takes_matrices:
+            self.parts.trainer.check_answers()
+        rows = self.own_rows(X, offsets)
+        if self.takes_matrices and sp_is_dense(&rows.whole) and rows.offsets is None and allowed is None and not self.scales:
+            self.look_alike(rows)
+            return rows
+        return self.prepared(rows, allowed)
+
+    cdef Rows own_rows(self, X, offsets):
+        """What the reader reads."""
+        cdef Rows rows = in_place(X) if self.takes_matrices and offsets is None else None
+        return self.parts.reader.read(X, offsets) if rows is None else rows
+
+    cdef Rows stored(self, Rows rows):
+        """The rows as the weights see them."""
+        return rows if self.takes_matrices and sp_is_dense(&rows.whole) else self.parts.weights.prepare(rows)
 
     def prepared(self, rows, allowed=None):
         """What the reader has read, to predict from."""
@@ -255,7 +279,7 @@ cdef class Model:
 
     # ---- answers ----
 
-    def predict(self, rows):
+    cpdef predict(self, Rows rows):
         """The structure of largest score for each example, decoded."""
         self.access.begin_read()
         try:
@@ -263,19 +287,24 @@ cdef class Model:
         finally:
             self.access.end_read()
 
-    def predicted(self, rows):
-        found = []
-        if not (self.by_chunks or self.parts.outputs.conditional):
+    cdef predicted(self, Rows rows):
+        cdef int one
+        cdef list found = []
+        if not (self.by_chunks or self.conditional):
             self.look_alike(rows)
+            store = self.parts.weights.averaged()
             try:
-                codes = self.loop.predict(rows, None, self.parts.weights.averaged())
+                if rows.n_examples == 1 and self.parts.outputs.code_width == 1:
+                    self.loop.predicted_codes(rows, None, store, &one)
+                    return self.parts.outputs.shown(&one, rows)
+                codes = self.loop.predict(rows, None, store)
             except NotFinite as error:
                 raise not_finite(rows, error.index) from None
             return self.parts.outputs.decode_many(codes, rows)
         for part, start, scores in self.scored(rows):
             try:
                 codes = self.loop.predict(part, scores, self.parts.weights.averaged() if scores is None else None)
-                if self.parts.outputs.conditional:
+                if self.conditional:
                     known = self.parts.outputs.conditioned(codes, part, settled=True)
                     codes = self.loop.predict(known, None, self.parts.weights.averaged())
             except NotFinite as error:
@@ -322,6 +351,14 @@ cdef class Model:
         if kind == "max":
             return listed(decode(x, answers.max_marginals(parts, scores, x)) for x, scores in self.scores(rows))
         return listed(decode(x, answers.marginals(parts, scores / self.temperature, x)) for x, scores in self.scores(rows))
+
+
+def read_for(Model model, X, offsets, lengths, groups, allowed=None):
+    """Rows like those that the model was trained on."""
+    if lengths is None and groups is None:
+        return model.read(X, offsets, allowed)
+    data = Groups(X, offsets, lengths, groups)
+    return model.read(data.X, data.offsets, data.by_rows(allowed))
 
 
 def first_of(rows):

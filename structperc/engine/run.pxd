@@ -1,15 +1,23 @@
 from structperc.core.loop cimport PassResult
+from structperc.core.rows cimport Rows
+from structperc.core.structures cimport Structures
 from structperc.engine.model cimport Model
 
 
 cdef class TrainingRun:
     cdef readonly Model model
-    cdef readonly object context, online, history, before, observers, gold, weights, active, expected, weighed, rows, engine, costs
+    cdef readonly object context, before, observers, weights, active, expected, weighed, engine, costs
+    cdef readonly list online, history
+    cdef readonly Structures gold
+    cdef readonly Rows rows
     cdef public Py_ssize_t epoch
     cdef public bint stop_requested, resumed
     cdef public object checkpoints      # those of this run, see `structperc.engine.checkpoints`; None: none are written
     cdef double began
+    cdef bint weighted                  # whether sample weights were given,
+    cdef bint by_visits                 # which say how often examples are visited
 
+    cdef int begin(self, Model model, context, Rows rows, y, costs, list online, list history, before, observers, engine) except -1
     cpdef order(self)
     cpdef PassResult run(self, order=*, rule=*, double loss_weight=*)
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1

@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from structperc.core.access cimport Access
-from structperc.core.errors import PluginError
 from structperc.core.interrupts import completed
 from structperc.core.loop import NotFinite
-from structperc.core.loop cimport PassResult
-from structperc.core.outputs cimport Outputs
+from structperc.core.loop cimport Loop, PassResult
 from structperc.core.rows cimport Rows
 from structperc.core.shuffle import shuffled
-from structperc.core.structures import Structures
+from structperc.core.structures cimport Structures
 from structperc.engine.assembly import again
 from structperc.engine.model cimport Model, Parts
 from structperc.engine.compatibility import attach_costs, not_finite
@@ -97,24 +95,27 @@ cdef class TrainingRun:
 
     def __init__(self, Model model, context, Rows rows, y, costs=None, *, online=None, history=None, before=None, observers=None,
                  engine=None):
+        self.begin(model, context, rows, y, costs, online, history, before, observers, engine)
+
+    cdef int begin(self, Model model, context, Rows rows, y, costs, list online, list history, before, observers, engine) except -1:
         cdef Parts parts = model.parts
-        cdef Outputs outputs = parts.outputs
         self.model, self.context, self.before, self.observers = model, context, before, observers
         self.online, self.history, self.engine, self.costs = online, history, engine, costs
-        self.gold = outputs.admissible(outputs.encode(y, rows), rows)
-        if len(self.gold) != rows.n_examples:
-            raise PluginError(f"{type(outputs).__name__}.encode made {len(self.gold)} gold outputs for {rows.n_examples} examples.")
-        outputs.check_gold(self.gold, rows, parts.features)
-        if context.sample_weight is not None:
-            self.weights, self.active = visited(context.sample_weight)
+        self.gold = parts.outputs.gold(y, rows, parts.features)
         self.weighed = model.weighed
-        if context.visit_weight is not None:
-            self.weights, self.active = visited(context.visit_weight)
-            n_before = parts.weights.n_visited
-            self.expected, self.weighed = expected_visits(context.visit_weight, model.weighed if model.weighed[0] else (n_before, n_before))
-        if costs is not None or parts.loss.example_costs:
+        if context is not model.context:                # which knows no sample weights
+            self.by_visits = context.visit_weight is not None
+            given = context.visit_weight if self.by_visits else context.sample_weight
+            self.weighted = given is not None
+            if self.weighted:
+                self.weights, self.active = visited(given)
+            if self.by_visits:
+                n_before = parts.weights.n_visited
+                self.expected, self.weighed = expected_visits(given, model.weighed if model.weighed[0] else (n_before, n_before))
+        if costs is not None or model.example_costs:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
-        self.rows = parts.weights.prepare(rows)
+        self.rows = model.stored(rows)
+        return 0
 
     @property
     def n_examples(self):
@@ -123,7 +124,7 @@ cdef class TrainingRun:
     @property
     def step_weights(self):
         """What examples weigh in their steps; None: all weigh 1."""
-        return self.weights if self.context.visit_weight is None else None
+        return None if self.by_visits else self.weights
 
     cpdef order(self):
         """The examples in the order of the next epoch, an int64 array; None: all in file order. Shuffles anew each time."""
@@ -131,7 +132,7 @@ cdef class TrainingRun:
             return self.checkpoints.cut.order
         if self.expected is not None:
             return drawn(self.expected, self.context.random, self.context.shuffle)
-        if not self.context.shuffle:
+        if not self.model.shuffles:
             return self.active
         return shuffled(self.n_examples if self.active is None else self.active, self.context.random)
 
@@ -318,7 +319,8 @@ cdef class TrainingRun:
 
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1:
         """Visits the examples; `passed` counts."""
-        loop, of_steps = self.model.loop, self.step_weights
+        cdef Loop loop = self.model.loop
+        of_steps = None if self.by_visits else self.weights
         try:
             if rule is None:
                 loop.run(passed, self.rows, self.gold, order, of_steps, online)
@@ -339,7 +341,7 @@ cdef class TrainingRun:
         else:
             model.mistakes.append(passed.mistakes)
         model.loss += passed.loss
-        model.weighted = model.weighted or self.context.sample_weight is not None or self.context.visit_weight is not None
+        model.weighted = model.weighted or self.weighted
         structures = examples = None
         if predictions:
             structures = coded(predictions, model.parts.outputs)

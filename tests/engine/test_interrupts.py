@@ -132,7 +132,7 @@ def test_a_chunk_cut_by_ctrl_c_ends_between_two_examples_or_never_began(kind):
         assert found in allowed
         assert cut.status_ == ("max_epochs" if found in (before, after) else "interrupted")
         cut.partial_fit(X, y)
-    assert n > 5
+    assert n == 0 if kind == "dense" else n > 5     # no line of Python runs there
 
 
 @pytest.mark.parametrize("kind", KINDS)
