@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from operator import itemgetter
 
 import attrs
@@ -14,6 +15,7 @@ __all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_fi
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SKIPPED = ("_", "-")
 FORMATS = ("conll", "conllu")
+NO_WORD = re.compile("[0-9]+[-.][0-9]+")        # the id of a multiword token or of an empty node
 PART_CHARACTERS = 1 << 22   # of a part, at most about
 SHOWN = 60                  # characters of a line that an error has room for
 
@@ -270,7 +272,7 @@ def stream_file(path, conllu=False, sentences=None):
                 if "" in cells:
                     raise DataError(f"{name}, line {number}: cell {cells.index('') + 1} is empty; write _ where there is nothing to say.")
                 if conllu and not cells[0].isdecimal():
-                    if not cells[0].replace("-", "", 1).replace(".", "", 1).isdecimal():
+                    if not NO_WORD.fullmatch(cells[0]):
                         raise DataError(f"{name}, line {number} begins with {cells[0]!r:.{SHOWN}}; expected an id of CoNLL-U, like 3, "
                                         f"3-4 or 8.1.")
                     beside.append((len(tokens), line))

@@ -136,7 +136,7 @@ def whole_queries(parts):
 
 def query_of(line):
     """What a line says behind qid:, None for a blank line or a comment."""
-    words = line.split(None, 2)[:2]
+    words = line.partition(b"#")[0].split(None, 2)[:2]
     return words[1] if len(words) == 2 and words[1].startswith(b"qid:") else None
 
 
