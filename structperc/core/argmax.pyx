@@ -256,7 +256,7 @@ cdef inline int best_prefix(const double *s, int n_labels) noexcept nogil:
     cdef double sum = 0, largest = 0
     for k in range(n_labels - 1):
         sum += s[k]
-        best += (sum > largest) * (k + 2 - best)        # no branch to mispredict
+        best = max(best, (sum > largest) * (k + 2))     # the last one that beat all before; no branch to mispredict
         largest = sum if sum > largest else largest
     return best
 
@@ -271,7 +271,7 @@ cdef inline int thresholds_reached(const double *s, int n_labels) noexcept nogil
     if rises:
         for k in range(n_labels - 1):
             sum += s[k]
-            best += (sum >= largest) * (k + 2 - best)
+            best = max(best, (sum >= largest) * (k + 2))
             largest = sum if sum > largest else largest
         reached = best - 1
     return reached
@@ -281,7 +281,7 @@ cdef inline int largest_of(const double *s, int n_labels) noexcept nogil:
     cdef int k, best = 1
     cdef double largest = s[0]
     for k in range(1, n_labels):
-        best += (s[k] > largest) * (k + 1 - best)
+        best = max(best, (s[k] > largest) * (k + 1))
         largest = s[k] if s[k] > largest else largest
     return best
 

@@ -23,12 +23,14 @@
 #define SP_RESTRICT __restrict__
 #define SP_PREFETCH(p) __builtin_prefetch(p, 0, 2)     /* to the second level: the first holds the weights */
 #define SP_SCALAR __asm__ volatile("");      /* at most seven rounds: not worth a vector loop */
+#define SP_APART static __attribute__((noinline))       /* its registers and its stack are no cost of its callers' other ways */
 #define SP_VECTORS 1
 #else
 #define SP_INLINE static __inline
 #define SP_RESTRICT __restrict
 #define SP_PREFETCH(p) ((void)(p))
 #define SP_SCALAR
+#define SP_APART static
 #define SP_VECTORS 0
 #endif
 
@@ -95,12 +97,17 @@ SP_INLINE ptrdiff_t sp_index(const sp_rows *x, ptrdiff_t at) {
     return sp_wide_index(x) ? (ptrdiff_t)((const int64_t *)x->indices)[at] : (ptrdiff_t)((const int32_t *)x->indices)[at];
 }
 
-/* Which of (up to 64) coefficients are not 0, as bits: one branch per block that moves instead of one per block. */
-SP_INLINE uint64_t sp_moved(const double *c, ptrdiff_t n) {
-    uint64_t bits = 0;
-    for (ptrdiff_t k = 0; k < (n < 64 ? n : 64); k++) { SP_SCALAR bits |= (uint64_t)(c[k] != 0) << k; }
-    return bits;
+/* Whether n numbers are finite: by their exponents, in integers, so that no chain of additions stands behind a visit's products. */
+SP_INLINE int sp_finite(const double *s, ptrdiff_t n) {
+    uint64_t largest = 0, bits;
+    for (ptrdiff_t k = 0; k < n; k++) {
+        memcpy(&bits, s + k, sizeof bits);
+        bits <<= 1;                          /* without the sign */
+        largest = bits > largest ? bits : largest;
+    }
+    return largest < (uint64_t)0x7ff << 53;
 }
+
 #if SP_VECTORS
 SP_INLINE int sp_first_bit(uint64_t bits) { return __builtin_ctzll(bits); }
 #else

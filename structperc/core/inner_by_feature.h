@@ -40,7 +40,7 @@ SP_INLINE void SP_T(add_of)(const SP_REAL *v, const SP_INDEX *index, ptrdiff_t m
     }
 }
 
-SP_INLINE void SP_T(dots_by_feature)(const SP_REAL *SP_RESTRICT v, const SP_INDEX *SP_RESTRICT index, ptrdiff_t m,
+SP_APART void SP_T(dots_by_feature)(const SP_REAL *SP_RESTRICT v, const SP_INDEX *SP_RESTRICT index, ptrdiff_t m,
                                      const sp_blocks *b, double *SP_RESTRICT out) {
     ptrdiff_t n = b->n_blocks, f = b->feature_step, step = b->block_step, k = 0;
     const double *w = b->w, *bias = b->bias;
@@ -78,7 +78,7 @@ SP_INLINE void SP_T(dots_by_feature)(const SP_REAL *SP_RESTRICT v, const SP_INDE
     }
 }
 
-SP_INLINE void SP_T(add_by_feature)(const SP_REAL *SP_RESTRICT v, const SP_INDEX *SP_RESTRICT index, ptrdiff_t m, const sp_blocks *b,
+SP_APART void SP_T(add_by_feature)(const SP_REAL *SP_RESTRICT v, const SP_INDEX *SP_RESTRICT index, ptrdiff_t m, const sp_blocks *b,
                                     const double *SP_RESTRICT c, double to_w, double to_u) {
     ptrdiff_t n = b->n_blocks, f = b->feature_step, step = b->block_step, far = b->average;
     sp_add_bias(b, c, to_w, to_u);
@@ -93,7 +93,7 @@ SP_INLINE void SP_T(add_by_feature)(const SP_REAL *SP_RESTRICT v, const SP_INDEX
         return;
     }
     for (ptrdiff_t start = 0; start < n; start += 64) {      /* often two of very many blocks move */
-        uint64_t bits = sp_moved(c + start, n - start);
+        uint64_t bits = SP(moved)(c + start, n - start);
         ptrdiff_t place[64], moved = 0;
         double to[64], also[64];
         for (; bits; bits &= bits - 1) {

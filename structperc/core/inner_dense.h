@@ -2,8 +2,7 @@
 
 /* The eight running sums of w . x. */
 SP_INLINE SP(eight) SP_T(sums)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w) {
-    SP(eight) s0;
-    memset(&s0, 0, sizeof s0);
+    SP(eight) s0 = {0};
     for (ptrdiff_t j = 0; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY1) }
     return s0;
 }
@@ -12,7 +11,7 @@ SP_INLINE void SP_T(dots1)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const doub
                            const double *bias, double *SP_RESTRICT out) {
     SP(eight) s = SP_T(sums)(x, d, w);
     double rest = 0;
-    for (ptrdiff_t j = d / 8 * 8; j < d; j++) { SP_SCALAR rest += w[j] * (double)x[j]; }
+    for (ptrdiff_t j = d & -8; j < d; j++) { SP_SCALAR rest += w[j] * (double)x[j]; }
     rest += SP(fold)(s);
     *out = bias ? rest + *bias : rest;
 }
@@ -20,10 +19,9 @@ SP_INLINE void SP_T(dots1)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const doub
 SP_INLINE void SP_T(dots2)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w, ptrdiff_t step,
                            const double *bias, double *SP_RESTRICT out) {
     const double *w1 = w + step;
-    SP(eight) s0, s1;
+    SP(eight) s0 = {0}, s1 = {0};
     double rest = 0, rest1 = 0;
     ptrdiff_t j = 0;
-    memset(&s0, 0, sizeof s0); memset(&s1, 0, sizeof s1);
     for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY2) }
     for (; j < d; j++) { SP_SCALAR double v = x[j]; rest += w[j] * v; rest1 += w1[j] * v; }
     rest += SP(fold)(s0); rest1 += SP(fold)(s1);
@@ -32,13 +30,12 @@ SP_INLINE void SP_T(dots2)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const doub
 }
 
 #if SP_BLOCKS_AT_ONCE == 4
-SP_INLINE void SP_T(dots4)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w, ptrdiff_t step,
+SP_APART void SP_T(dots4)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w, ptrdiff_t step,
                            const double *bias, double *SP_RESTRICT out) {
     const double *w1 = w + step, *w2 = w1 + step, *w3 = w2 + step;
-    SP(eight) s0, s1, s2, s3;
+    SP(eight) s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
     SP(four) rest = {0, 0, 0, 0};            /* one lane a block: no way through memory before the scores are read */
     ptrdiff_t j = 0;
-    memset(&s0, 0, sizeof s0); memset(&s1, 0, sizeof s1); memset(&s2, 0, sizeof s2); memset(&s3, 0, sizeof s3);
     for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_MULTIPLY4) }
     for (; j < d; j++) {
         double v = x[j];
@@ -58,17 +55,25 @@ SP_INLINE void SP_T(dots4)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const doub
 #undef SP_COLUMN
 #undef SP_SKIPPED
 
-static void SP_T(dots)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, double *SP_RESTRICT out) {
-    ptrdiff_t d = x->n_features, n = b->n_blocks, step = b->block_step, f = b->feature_step, k = 0;
-    const SP_REAL *v = (const SP_REAL *)x->values + row * d;
+SP_APART void SP_T(dots_of_blocks)(const SP_REAL *v, ptrdiff_t d, const sp_blocks *b, double *out) {
+    ptrdiff_t n = b->n_blocks, step = b->block_step, k = 0;
     const double *w = b->w, *bias = b->bias;
-    if (f == 1) {
 #if SP_BLOCKS_AT_ONCE == 4
-        for (; k + 4 <= n; k += 4) SP_T(dots4)(v, d, w + k * step, step, bias ? bias + k : bias, out + k);
+    for (; k + 4 <= n; k += 4) SP_T(dots4)(v, d, w + k * step, step, bias ? bias + k : bias, out + k);
 #endif
-        for (; k + 2 <= n; k += 2) SP_T(dots2)(v, d, w + k * step, step, bias ? bias + k : bias, out + k);
-        if (k < n) SP_T(dots1)(v, d, w + k * step, bias ? bias + k : bias, out + k);
-    } else SP_T(dots_by_feature)(v, NULL, d, b, out);
+    for (; k + 2 <= n; k += 2) SP_T(dots2)(v, d, w + k * step, step, bias ? bias + k : bias, out + k);
+    if (k < n) SP_T(dots1)(v, d, w + k * step, bias ? bias + k : bias, out + k);
+}
+
+static void SP_T(dots)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, double *out) {
+    ptrdiff_t d = x->n_features;
+    const SP_REAL *v = (const SP_REAL *)x->values + row * d;
+    if (b->feature_step != 1) SP_T(dots_by_feature)(v, NULL, d, b, out);
+    else if (b->n_blocks == 1) SP_T(dots1)(v, d, b->w, b->bias, out);
+#if SP_BLOCKS_AT_ONCE == 4
+    else if (b->n_blocks == 4) SP_T(dots4)(v, d, b->w, b->block_step, b->bias, out);
+#endif
+    else SP_T(dots_of_blocks)(v, d, b, out);
 }
 
 #if SP_BLOCKS_AT_ONCE == 4
@@ -78,7 +83,7 @@ SP_INLINE void SP_T(rows4)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const doub
     const SP_REAL *x1 = x + d, *x2 = x1 + d, *x3 = x2 + d;
     SP(eight) s0 = SP_T(sums)(x, d, w), s1 = SP_T(sums)(x1, d, w), s2 = SP_T(sums)(x2, d, w), s3 = SP_T(sums)(x3, d, w);
     SP(four) rest = {0, 0, 0, 0};
-    for (ptrdiff_t j = d / 8 * 8; j < d; j++) {
+    for (ptrdiff_t j = d & -8; j < d; j++) {
         double e = w[j];
         rest += (SP(four)){e, e, e, e} * (SP(four)){x[j], x1[j], x2[j], x3[j]};
     }
@@ -157,7 +162,7 @@ static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const
         return;
     }
     for (ptrdiff_t group = 0; group < b->n_blocks; group += 64)
-    for (uint64_t moved = sp_moved(c + group, b->n_blocks - group); moved; moved &= moved - 1) {
+    for (uint64_t moved = SP(moved)(c + group, b->n_blocks - group); moved; moved &= moved - 1) {
         ptrdiff_t k = group + sp_first_bit(moved);
         double *SP_RESTRICT w = b->w + k * b->block_step, *SP_RESTRICT u = w + far;
         double a = c[k] * to_w, t = c[k] * to_u;
@@ -185,8 +190,7 @@ static double SP_T(norm)(const sp_rows *x, ptrdiff_t row) {
     const SP_REAL *v = (const SP_REAL *)x->values + row * x->n_features;
     ptrdiff_t d = x->n_features, j = 0;
     double rest = 0;
-    SP(eight) s0;
-    memset(&s0, 0, sizeof s0);
+    SP(eight) s0 = {0};
 #define SP_SQUARE(part, at) { SP(vec) e = SP_LOAD(v + j + at); s0.part += e * e; }
     for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_SQUARE) }
 #undef SP_SQUARE

@@ -71,6 +71,14 @@ SP_INLINE double SP(fold)(SP(eight) s) {
 #endif
 #define SP_BLOCKS_AT_ONCE 2                  /* sixteen registers hold two blocks' sums */
 #endif
+/* Which of (up to 64) coefficients are not 0, as bits: one branch per block that moves instead of one per block. */
+SP_INLINE uint64_t SP(moved)(const double *c, ptrdiff_t n) {
+    uint64_t bits = 0;
+    ptrdiff_t k = 0;
+    if (n > 64) n = 64;
+    for (; k < n; k++) { SP_SCALAR bits |= (uint64_t)(c[k] != 0) << k; }
+    return bits;
+}
 #define SP_ONE 0x3ff0000000000000LL          /* the bits of 1.0 */
 #define SP_REGISTERS 6                       /* running results of one pass over a sparse row, or over a table */
 #define SP_TOGETHER 48                       /* blocks whose sums over dense columns wait to be added; a multiple of SP_REGISTERS * SP_WIDTH */

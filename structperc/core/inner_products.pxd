@@ -40,6 +40,7 @@ cdef extern from "inner.h" nogil:
         void (*plus_times)(const double *a, const double *e, Py_ssize_t n, const double *t, Py_ssize_t pitch, Py_ssize_t m,
                            double *out) noexcept nogil
 
+    bint sp_finite(const double *s, Py_ssize_t n) noexcept
     sp_rows sp_row_of(const sp_rows *x, Py_ssize_t row) noexcept
     Py_ssize_t sp_start(const sp_rows *x, Py_ssize_t row) noexcept
     Py_ssize_t sp_index(const sp_rows *x, Py_ssize_t at) noexcept

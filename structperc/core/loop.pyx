@@ -12,14 +12,15 @@ from structperc.core.component import bound, inherits, is_adapter, take_error
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport heed
 from structperc.core.argmax cimport Argmax
+from structperc.core.averaging cimport count_visit
 from structperc.core.features cimport PADDING, Features
 from structperc.core.losses cimport Loss
-from structperc.core.outputs cimport Outputs
+from structperc.core.outputs cimport LabelOutputs, Outputs
 from structperc.core.structures cimport Structures, structure
 from structperc.core.updates cimport Encoded, Trial, Update
 from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError, StructPercError, add_note
-from structperc.core.inner_products cimport SP_PREFETCH, sp_is_dense, sp_prefetch_rows
+from structperc.core.inner_products cimport SP_PREFETCH, sp_finite, sp_is_dense, sp_prefetch_rows
 from structperc.core.rows cimport Example, Rows
 
 cdef enum:
@@ -91,25 +92,14 @@ cdef class Room:
         return 0
 
 
-cdef inline bint finite(const double *s, Py_ssize_t n) noexcept nogil:
-    """Whether all of n scores are finite."""
-    cdef Py_ssize_t a
-    cdef double total = 0, second = 0, third = 0, fourth = 0        # four sums at a time: hundreds of atoms are common
-    for a in range(0, n - 3, 4):
-        total += s[a]
-        second += s[a + 1]
-        third += s[a + 2]
-        fourth += s[a + 3]
-    for a in range(n - n % 4, n):
-        total += s[a]
-    total += (second + third) + fourth
-    return total - total == 0
+cdef LabelOutputs LABELS = LabelOutputs()       # whose methods a derived class replaces
+cdef Weights COUNTED = Weights()
 
 
 cdef Py_ssize_t finite_rows(const double *s, Py_ssize_t n, Py_ssize_t n_atoms) noexcept nogil:
-    """How many of n examples come before the first one with a score that is not finite; n: there is none, only their sum overflows."""
+    """How many of n examples come before the first one with a score that is not finite."""
     cdef Py_ssize_t i = 0
-    while i < n and finite(s + i * n_atoms, n_atoms):
+    while i < n and sp_finite(s + i * n_atoms, n_atoms):
         i += 1
     return i
 
@@ -118,7 +108,7 @@ cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
     """Atom scores of one example; NOT_FINITE when one of them is not finite."""
     if weights.scores_c(x, s) < 0:
         return SCORING
-    return 0 if finite(s, x.n_atoms) else NOT_FINITE
+    return 0 if sp_finite(s, x.n_atoms) else NOT_FINITE
 
 
 cdef Py_ssize_t at_once(Features features, Rows rows) noexcept:
@@ -132,9 +122,10 @@ cdef Py_ssize_t at_once(Features features, Rows rows) noexcept:
     return max(1, min(TOGETHER // max(features.fixed_atoms, 1), max(4, TOGETHER_BYTES // max(bytes, 1))))
 
 
-cdef inline int judged(Outputs outputs, Loss losses, Example x, Encoded gold, const int *y, Py_ssize_t n_y, double *loss) noexcept nogil:
-    """Whether y agrees with the gold output, and its loss otherwise."""
-    cdef int same = outputs.agrees_c(x, gold.at, gold.n, y, n_y)
+cdef inline int judged(Outputs outputs, Loss losses, Example x, Encoded gold, const int *y, Py_ssize_t n_y, bint labels,
+                       double *loss) noexcept nogil:
+    """Whether y agrees with the gold output, and its loss otherwise; `labels`: outputs agree where their integers are equal."""
+    cdef int same = gold.at[0] == y[0] if labels else outputs.agrees_c(x, gold.at, gold.n, y, n_y)
     loss[0] = 0
     if same < 0:
         return COMPARING
@@ -339,6 +330,8 @@ cdef class Loop:
         cdef Encoded gold
         cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.fixed_atoms
         cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches, predicts = self.predicts, keeps = self.keeps
+        cdef bint labels = <void *> self.outputs.agrees_c == <void *> LABELS.agrees_c      # no call where no class replaces it
+        cdef bint counts = <void *> weights.visited_c == <void *> COUNTED.visited_c
         cdef bint augments = self.augments, acts_always = self.acts_always, sets_loss = self.sets_loss, last = self.predicts_last
         cdef double loss = 0, cost
         cdef int status, same = 1, right, steps
@@ -384,7 +377,7 @@ cdef class Loop:
                     record[t] = y[0]
                 self.n_predicted = n_y
             if predicts and not last:
-                same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
+                same = judged(self.outputs, self.loss, x, gold, y, n_y, labels, &loss)
                 if same < 0:
                     return same
                 right, cost = same, loss
@@ -396,7 +389,7 @@ cdef class Loop:
                 n_y = self.argmax.argmax_augmented_c(x, &self.augmented[0], gold.at, gold.n, self.loss, self.loss_weight, y)
                 if n_y < 0:
                     return AUGMENTING
-                same = judged(self.outputs, self.loss, x, gold, y, n_y, &loss)
+                same = judged(self.outputs, self.loss, x, gold, y, n_y, labels, &loss)
                 if same < 0:
                     return same
                 if not predicts:
@@ -406,7 +399,7 @@ cdef class Loop:
                         self.n_predicted = self.argmax.argmax_c(x, s, &self.predicted[0])
                         if self.n_predicted < 0:
                             return SEARCHING
-                    right = judged(self.outputs, self.loss, x, gold, &self.predicted[0], self.n_predicted, &cost)
+                    right = judged(self.outputs, self.loss, x, gold, &self.predicted[0], self.n_predicted, labels, &cost)
                     if right < 0:
                         return right
 
@@ -430,7 +423,10 @@ cdef class Loop:
                     if status < 0:
                         return STEPPING
                     passed.updates += 1
-            weights.visited_c()
+            if counts:
+                count_visit(&weights.averaging)
+            else:
+                weights.visited_c()
             passed.visited += 1
             passed.mistakes += not right
             passed.loss += cost
@@ -553,7 +549,7 @@ cdef class Loop:
             if status < 0:
                 self.fail(SCORING, x, weights)
             for i in range(start, stop):
-                if not finite(&found[i * width], width):
+                if not sp_finite(&found[i * width], width):
                     raise NotFinite(i)
             start = stop
             heed()
@@ -584,7 +580,7 @@ cdef class Loop:
                 for j in range(i + together, min(i + together + m, n)):     # searches leave memory idle: rows come while they run
                     rows.load(j, x)
                     sp_prefetch_rows(&x.block)
-                n_searched = m if finite(s, m * fixed) else finite_rows(s, m, fixed)
+                n_searched = m if sp_finite(s, m * fixed) else finite_rows(s, m, fixed)
                 x.n_atoms = fixed
                 if single:
                     if self.argmax.batch_argmax_c(x, i, n_searched, s, found + i) < 0:

@@ -16,7 +16,7 @@ INSTEAD = "The updates 'exact-pa', 'exact-pa1' and 'exact-pa2' keep them ordered
 
 cdef inline sp_blocks direction(ThresholdFeatures f, const Parameter *p) noexcept nogil:
     cdef sp_blocks b
-    b.w, b.bias, b.average, b.n_blocks, b.place, b.n_placed = p.w, NULL, p.average, 1, NULL, NULL
+    b.w, b.bias, b.average, b.n_blocks, b.place = p.w, NULL, p.average, 1, NULL
     b.block_step = 1
     b.feature_step = p.pitch if f.n_weight_rows > 1 else 1
     return b
@@ -95,7 +95,8 @@ cdef class ThresholdFeatures(Features):
         cdef double f
         self.kernels.dots[x.block.layout](&x.block, 0, &b, &f)
         for k in range(n):
-            s[k] = f - threshold[k * b.feature_step]
+            s[k] = f - threshold[0]
+            threshold += b.feature_step
         return 0
 
     cdef int batch_scores_c(self, const Parameter *p, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
@@ -119,12 +120,17 @@ cdef class ThresholdFeatures(Features):
         cdef double *threshold = p.w + self.n_features * b.feature_step
         cdef Py_ssize_t k, n = self.n_thresholds
         cdef double total = 0
-        for k in range(n):
-            total += c[k]
-            threshold[k * b.feature_step] -= c[k] * to_w
         if p.average:
             for k in range(n):
-                threshold[k * b.feature_step + p.average] -= c[k] * to_u
+                total += c[k]
+                threshold[0] -= c[k] * to_w
+                threshold[p.average] -= c[k] * to_u
+                threshold += b.feature_step
+        else:
+            for k in range(n):
+                total += c[k]
+                threshold[0] -= c[k] * to_w
+                threshold += b.feature_step
         if total != 0:
             self.kernels.add[x.block.layout](&x.block, 0, &b, &total, to_w, to_u)
         return 0

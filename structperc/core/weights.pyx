@@ -329,11 +329,12 @@ cdef class PrimalWeights(Weights):
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t a
+        if self.averaging.scale == 1:
+            return self.features.scores_c(&self.p, x, s)
         if self.features.scores_c(&self.p, x, s) < 0:
             return -1
-        if self.averaging.scale != 1:
-            for a in range(x.n_atoms):
-                s[a] *= self.averaging.scale
+        for a in range(x.n_atoms):
+            s[a] *= self.averaging.scale
         return 0
 
     cdef int batch_scores_c(self, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
