@@ -170,7 +170,7 @@ def draw(comparisons, path):
         panel.errorbar([i for i, _ in shown], middle, [middle - low, high - middle], fmt="o-", color="0.15", capsize=3, linewidth=1)
         panel.axhline(1, color="0.5", linestyle="--", linewidth=0.8)
         panel.set_title(name, loc="left", fontsize=9)
-        panel.yaxis.set_major_formatter("{x:.2g}")
+        panel.yaxis.set_major_formatter("{x:.3g}")
         panel.set_xticks(range(len(comparisons)), [f"{one['this'][:7]}\n/ {one['other'][:7]}" for one in comparisons], fontsize=7)
         panel.spines[["top", "right"]].set_visible(False)
     figure.supylabel("CPU time, this / other", fontsize=9)

@@ -120,6 +120,8 @@ def test_what_is_wrong_is_named_with_its_line(saved, text, message):
     ("# only a comment\n", "has no tokens"),
     ("x" + "\t_" * 9, "line 1 begins with 'x'; expected an id of CoNLL-U"),
     ("1" + "\t_" * 9 + "\n1-b" + "\t_" * 9, "line 2 begins with '1-b'"),
+    ("1" + "\t_" * 9 + "\n1-" + "\t_" * 9, "line 2 begins with '1-'"),
+    ("-1" + "\t_" * 9, "line 1 begins with '-1'"),
 ])  # fmt: skip
 def test_what_is_no_conllu_is_named_with_its_line(saved, text, message):
     with pytest.raises(DataError, match=message):
