@@ -13,16 +13,17 @@ from datasets import RANKS
 SOURCE = Path(__file__).with_name("fused_loops.c")
 COMPILER = os.environ.get("CC", "cc")
 FLAGS = ("-O3", "-march=native", "-ffast-math")
+NARROWER = ("-mno-avx512f",)        # the same with AVX2 alone
 C_TYPES = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 
 
 @functools.cache
-def library(row, weights):
-    """The loops for rows and weights of these dtypes."""
+def library(row, weights, flags=()):
+    """The loops for rows and weights of these dtypes, compiled with further flags."""
     with tempfile.TemporaryDirectory() as folder:
         built = Path(folder, "fused_loops.so")
-        subprocess.run([COMPILER, *FLAGS, f"-DROW={C_TYPES[row]}", f"-DREAL={C_TYPES[weights]}", "-shared", "-fPIC", "-o", built, SOURCE],
-                       check=True)
+        subprocess.run([COMPILER, *FLAGS, *flags, f"-DROW={C_TYPES[row]}", f"-DREAL={C_TYPES[weights]}", "-shared", "-fPIC", "-o", built,
+                        SOURCE], check=True)
         loaded = ctypes.CDLL(built)
     for name in ("cusum_dense", "prank_dense", "cusum_csr", "prank_csr"):
         getattr(loaded, name).restype = ctypes.c_int64
@@ -44,19 +45,26 @@ class Roof:
     data : datasets.Ordinal
     weights : dtype
         Of the weights and all sums; the rows keep their own.
+    flags : tuple of str
+        Further ones for the compiler.
     """
 
-    def __init__(self, data, weights=np.float64):
+    def __init__(self, data, weights=np.float64, flags=()):
         self.n, self.d = data.X.shape
         self.weights = np.dtype(weights)
         self.y = data.y.astype(np.int32)
         self.sparse = not isinstance(data.X, np.ndarray)
         values = data.X.data if self.sparse else data.X
         self.rows = [values, data.X.indices, data.X.indptr.astype(np.int64)] if self.sparse else [values]
-        self.library = library(values.dtype, self.weights)
+        self.library = library(values.dtype, self.weights, flags)
 
     def fit(self, problem, epochs, shuffle=False):
         """Trains a fresh averaged perceptron; the mistakes of each epoch."""
+        run, _ = self.trainer(problem)
+        return [run(self.y, order) for order in self.orders(epochs, shuffle)]
+
+    def trainer(self, problem):
+        """A function of outputs and an order (or None) that goes on by one epoch and answers its mistakes; the weights, at first 0."""
         thresholds = RANKS - 1
         vectors = thresholds if problem == "cusum" else 1
         steps, step_sums, counter = (np.zeros(size, self.weights) for size in (thresholds, thresholds, 1))
@@ -68,11 +76,12 @@ class Roof:
             loop = self.library[f"{problem}_dense"]
             sizes = [ctypes.c_int(self.d), ctypes.c_int(thresholds)]
             learned = [aligned_zeros(vectors * self.d, self.weights), steps, aligned_zeros(vectors * self.d, self.weights)]
-        mistakes = []
-        for order in self.orders(epochs, shuffle):
-            mistakes.append(loop(*map(pointer, [*self.rows, self.y, order]), ctypes.c_int64(self.n), *sizes,
-                                 *map(pointer, [*learned, step_sums, counter])))
-        return mistakes
+
+        def run(y, order=None):
+            return loop(*map(pointer, [*self.rows, y, order]), ctypes.c_int64(self.n), *sizes,
+                        *map(pointer, [*learned, step_sums, counter]))
+
+        return run, learned
 
     def read(self, epochs, shuffle=False):
         """Adds up all values that an epoch looks at."""

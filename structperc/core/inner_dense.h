@@ -153,37 +153,45 @@ static void SP_T(dots_of_rows)(const sp_rows *x, ptrdiff_t row, ptrdiff_t n, con
     for (; i < n; i++) SP_T(dots)(x, row + i, b, out + i * pitch);    /* may write into the next row, which comes later */
 }
 
-static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *SP_RESTRICT c, double to_w,
-                      double to_u) {
-    ptrdiff_t d = x->n_features, f = b->feature_step, far = b->average;
-    const SP_REAL *SP_RESTRICT v = (const SP_REAL *)x->values + row * d;
-    if (f != 1) {
-        SP_T(add_by_feature)(v, NULL, d, b, c, to_w, to_u);
-        return;
+/* w += a x and u += t x; far = 0: there is no u. */
+SP_INLINE void SP_T(add1)(const SP_REAL *SP_RESTRICT v, ptrdiff_t d, double *SP_RESTRICT w, ptrdiff_t far, double a, double t) {
+    double *SP_RESTRICT u = w + far;
+    ptrdiff_t j = 0;
+#define SP_STEP(part, at) SP_AT(w + j + at) += a * SP_LOAD(v + j + at);
+#define SP_STEP2(part, at)                                                                                             \
+    { SP(vec) e = SP_LOAD(v + j + at); SP_AT(w + j + at) += a * e; SP_AT(u + j + at) += t * e; }
+    if (far) {
+        for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_STEP2) }
+        for (; j < d; j++) { SP_SCALAR double e = v[j]; w[j] += a * e; u[j] += t * e; }
+    } else {
+        for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_STEP) }
+        for (; j < d; j++) { SP_SCALAR w[j] += a * (double)v[j]; }
     }
+#undef SP_STEP
+#undef SP_STEP2
+}
+
+SP_APART void SP_T(add_to_blocks)(const SP_REAL *v, ptrdiff_t d, const sp_blocks *b, const double *SP_RESTRICT c, double to_w, double to_u) {
+    ptrdiff_t far = b->average;
     for (ptrdiff_t group = 0; group < b->n_blocks; group += 64)
     for (uint64_t moved = SP(moved)(c + group, b->n_blocks - group); moved; moved &= moved - 1) {
         ptrdiff_t k = group + sp_first_bit(moved);
-        double *SP_RESTRICT w = b->w + k * b->block_step, *SP_RESTRICT u = w + far;
         double a = c[k] * to_w, t = c[k] * to_u;
-        ptrdiff_t j = 0;
         if (b->bias) {
             b->bias[k] += a;
             if (far) b->bias[k + far] += t;
         }
-#define SP_STEP(part, at) SP_AT(w + j + at) += a * SP_LOAD(v + j + at);
-#define SP_STEP2(part, at)                                                                                             \
-    { SP(vec) e = SP_LOAD(v + j + at); SP_AT(w + j + at) += a * e; SP_AT(u + j + at) += t * e; }
-        if (far) {
-            for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_STEP2) }
-            for (; j < d; j++) { SP_SCALAR double e = v[j]; w[j] += a * e; u[j] += t * e; }
-        } else {
-            for (; j + 8 <= d; j += 8) { SP_EACH_PART(SP_STEP) }
-            for (; j < d; j++) { SP_SCALAR w[j] += a * (double)v[j]; }
-        }
-#undef SP_STEP
-#undef SP_STEP2
+        SP_T(add1)(v, d, b->w + k * b->block_step, far, a, t);
     }
+}
+
+static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const double *SP_RESTRICT c, double to_w,
+                      double to_u) {
+    ptrdiff_t d = x->n_features;
+    const SP_REAL *v = (const SP_REAL *)x->values + row * d;
+    if (b->feature_step != 1) SP_T(add_by_feature)(v, NULL, d, b, c, to_w, to_u);
+    else if (b->n_blocks == 1 && !b->bias && c[0] != 0) SP_T(add1)(v, d, b->w, b->average, c[0] * to_w, c[0] * to_u);
+    else SP_T(add_to_blocks)(v, d, b, c, to_w, to_u);
 }
 
 static double SP_T(norm)(const sp_rows *x, ptrdiff_t row) {

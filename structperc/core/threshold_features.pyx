@@ -120,19 +120,15 @@ cdef class ThresholdFeatures(Features):
         cdef double *threshold = p.w + self.n_features * b.feature_step
         cdef Py_ssize_t k, n = self.n_thresholds
         cdef double total = 0
-        if p.average:
-            for k in range(n):
-                total += c[k]
-                threshold[0] -= c[k] * to_w
-                threshold[p.average] -= c[k] * to_u
-                threshold += b.feature_step
-        else:
-            for k in range(n):
-                total += c[k]
-                threshold[0] -= c[k] * to_w
-                threshold += b.feature_step
-        if total != 0:
+        for k in range(n):
+            total += c[k]
+        if total != 0:                      # first, since the next visit's product waits for it
             self.kernels.add[x.block.layout](&x.block, 0, &b, &total, to_w, to_u)
+        for k in range(n):
+            threshold[0] -= c[k] * to_w
+            if p.average:
+                threshold[p.average] -= c[k] * to_u
+            threshold += b.feature_step
         return 0
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
