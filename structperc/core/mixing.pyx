@@ -50,7 +50,7 @@ def changed_rows(const double[:, ::1] table, const double[:, ::1] base, const in
     return n
 
 
-def merged(list shards, const double[::1] shares, real[:, ::1] steps, double[:, ::1] sums, int64_t[::1] rows):
+def merged(list shards, const double[::1] shares, bint bounded, real[:, ::1] steps, double[:, ::1] sums, int64_t[::1] rows):
     """Adds up what shards have changed, always in their order; returns how many rows that are.
 
     Parameters
@@ -59,6 +59,8 @@ def merged(list shards, const double[::1] shares, real[:, ::1] steps, double[:, 
         Of each shard the rows that it has changed, rising, and their changes; sums of no columns where there are none.
     shares : float64 array
         The weight of each shard's steps. Their sums are added as they are.
+    bounded : bool
+        Whether the step of a weight is at most twice the mean step of the shards that moved it.
     steps, sums, rows : arrays
         Receive sum_i share_i * step_i, the sum of the sums, and the rows, rising; as long as all the shards' rows together.
     """
@@ -78,6 +80,7 @@ def merged(list shards, const double[::1] shares, real[:, ::1] steps, double[:, 
                 addresses[i, 2] = <uintptr_t> &own[0, 0]
     cdef const uintptr_t[:, ::1] at = addresses
     cdef const int64_t[::1] length = lengths
+    cdef int64_t[::1] movers = np.zeros(width, dtype=np.int64)
     cdef int64_t[::1] place = places
     cdef const real *values
     with nogil:
@@ -94,11 +97,16 @@ def merged(list shards, const double[::1] shares, real[:, ::1] steps, double[:, 
                     values = <const real *> at[i, 1] + place[i] * width
                     for j in range(width):
                         steps[n, j] += <real> (shares[i] * values[j])
+                        movers[j] += values[j] != 0
                     if n_sums:
                         values = <const real *> at[i, 2] + place[i] * width
                         for j in range(width):
                             sums[n, j] += values[j]
                     place[i] += 1
+            for j in range(width):
+                if bounded and movers[j] > 2:
+                    steps[n, j] = <real> (steps[n, j] * (2.0 / movers[j]))
+                movers[j] = 0
             n += 1
     return n
 

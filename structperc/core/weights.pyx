@@ -227,7 +227,10 @@ cdef class Weights(Component):
         raise self.missing("changes")
 
     def mixed(self, changes, shares):
-        """The changes of all shards together, in the form of `changes`: the steps times the shards' shares, and all of the sums."""
+        """The changes of all shards together, in the form of `changes`: the steps times the shards' shares, and all of the sums.
+
+        Without shares (None) the step of a weight is the sum of all, at most twice the mean step of the shards that moved it.
+        """
         raise self.missing("mixed")
 
     def advance(self, changes):
@@ -533,7 +536,8 @@ cdef class PrimalWeights(Weights):
         cdef Py_ssize_t n = sum(len(one["rows"]) for one in changes), width = self.features.row_width
         steps, rows = np.zeros((n, width), changes[0]["steps"].dtype), np.empty(n, dtype=np.int64)
         sums = np.zeros((n, width if self.averaging.average else 0))
-        n = merged([(one["rows"], one["steps"], one["sums"]) for one in changes], np.array(shares, dtype=float), steps, sums, rows)
+        weighed = np.ones(len(changes)) if shares is None else np.array(shares, dtype=float)
+        n = merged([(one["rows"], one["steps"], one["sums"]) for one in changes], weighed, shares is None, steps, sums, rows)
         return {"rows": rows[:n], "steps": steps[:n], "sums": sums[:n], "n_visited": sum(one["n_visited"] for one in changes)}
 
     def advance(self, changes):

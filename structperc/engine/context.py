@@ -29,7 +29,7 @@ class FitContext:
         The labels in order; None while the output space is being made, and for outputs without labels.
     feature_names : tuple of str or None
     update, loss, margin, loss_weight, C, C_schedule, step_size, step_schedule, epsilon, epsilon_schedule, epochs, average, decay,
-    decay_schedule, shuffle, weighting, fit_intercept, trainer, n_shards, n_jobs
+    decay_schedule, shuffle, weighting, fit_intercept, trainer, n_shards, mixing, n_jobs
         The engine's options; `loss` is the outputs' default when the user named none.
     options : mapping
         The plugins' own options, defaults filled in.

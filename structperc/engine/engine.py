@@ -85,6 +85,10 @@ class Engine(EngineCalls):
     n_shards : int, default 1
         Train on so many equal parts of the examples apart, and mix the weights that they arrive at after each epoch (iterative parameter
         mixing). The result depends on their number, and not on the number of threads that train them.
+    mixing : {"mean", "bounded-sum"}, default "mean"
+        How shards are mixed: w moves by the mean of their steps, each shard with its share of the examples, as in the papers, whose bound
+        on mistakes holds; or each weight by the sum of the shards' steps, at most twice the mean of the shards that moved it. The sum has
+        no such bound. It needs fewer epochs where most weights are moved by few shards.
     n_jobs : int, default 1
         Threads that train shards and predict; -1: as many as there are cores. No answer depends on it.
     classes : list, optional
@@ -135,7 +139,7 @@ class Engine(EngineCalls):
     def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, C_schedule="constant",
                  step_size=1.0, step_schedule="constant", epsilon=10.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
                  decay_schedule="constant", shuffle=False, weighting="steps", class_weight=None, random_state=None, fit_intercept=True,
-                 scale=False, calibrate=False, trainer="online", n_shards=1, n_jobs=1, classes=None, plugins=(),
+                 scale=False, calibrate=False, trainer="online", n_shards=1, mixing="mean", n_jobs=1, classes=None, plugins=(),
                  **plugin_options):
         self.problem = problem
         self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
@@ -146,7 +150,8 @@ class Engine(EngineCalls):
         self.random_state, self.fit_intercept, self.classes, self.scale, self.calibrate = (random_state, fit_intercept, classes, scale,
                                                                                            calibrate)
         self.weighting, self.class_weight = weighting, class_weight
-        self.trainer, self.n_shards, self.n_jobs, self.plugins = trainer, n_shards, n_jobs, read_plugins("plugins", plugins)
+        self.trainer, self.n_shards, self.mixing, self.n_jobs = trainer, n_shards, mixing, n_jobs
+        self.plugins = read_plugins("plugins", plugins)
         check_options(self)
         self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]
         self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options)

@@ -236,6 +236,8 @@ ENGINE_OPTIONS: dict[str, EngineOption] = {
                             reads=read_rule),
     "n_shards": EngineOption(1, low=1, steers="trainer", later=True,
                              help="train on so many parts of the data apart, and mix their weights after each epoch"),
+    "mixing": EngineOption("mean", choices=("mean", "bounded-sum"), steers="trainer", later=True,
+                           help="of shards: the mean, or of each weight the sum of steps, at most twice the mean of those that moved it"),
     "n_jobs": EngineOption(1, help="threads that train shards and predict; -1: one for each core; changes no answer", later=True,
                            reads=read_jobs),
     "classes": EngineOption(None, help="the labels in order", told=False),

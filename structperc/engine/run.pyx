@@ -277,7 +277,8 @@ cdef class TrainingRun:
             interrupts.append(interrupt)
             answers = completed(interrupts, shards.finished)
         passed = counted(answers)
-        changes = completed(interrupts, weights.mixed, [answer.changes for answer in answers], shares_of(answers)) if answers else None
+        shares = shares_of(answers) if self.context.mixing == "mean" else None
+        changes = completed(interrupts, weights.mixed, [answer.changes for answer in answers], shares) if answers else None
         predictions = [one for answer in answers for one in answer.online] if keep else None
         order = np.concatenate([np.zeros(0, dtype=np.int64), *(one for answer in answers for one in answer.examples)])
         access.begin_write()

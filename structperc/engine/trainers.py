@@ -138,12 +138,14 @@ class MixingTrainer(OnlineTrainer):
 
     Each shard begins with the weights w of the last round and arrives at w_i; then w <- w + sum_i mu_i (w_i - w), mu_i its share of the
     examples visited. The mistakes, each weighed by mu_i, keep the perceptron's bound; their number may be so many times larger as there
-    are shards. The mean counts every vector that a shard has visited. Same shards and seed, same bits, whatever the threads.
+    are shards. With mixing="bounded-sum" a weight moves by the sum of w_i - w, at most twice their mean over the shards that moved it, and
+    no bound is known. The mean over examples counts every vector that a shard has visited. Same shards and seed, same bits, whatever the
+    threads.
 
     A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.
     """
 
-    options_used = (*OnlineTrainer.options_used, "n_shards")
+    options_used = (*OnlineTrainer.options_used, "n_shards", "mixing")
     citation = MCDONALD
 
     def check(self, context, parts):

@@ -45,6 +45,8 @@ PARAMETERS = """
         The trainer: "online", or one of a plugin, as "bcfw" of the plugin "batch".
     n_shards : int, default 1
         Train on so many parts of the data apart, and mix their weights after each epoch.
+    mixing : {"mean", "bounded-sum"}, default "mean"
+        How shards are mixed: by the mean of their steps, or each weight by their sum, at most twice the mean of those that moved it.
     n_jobs : int, default 1
         Threads that train shards and predict; -1: as many as there are cores. No answer depends on it.
     kernel : None, str or callable, default None
@@ -121,6 +123,7 @@ class EngineEstimator(Parameters):
     calibrate: bool = False
     trainer: str = "online"
     n_shards: int = 1
+    mixing: str = "mean"
     n_jobs: int = 1
     kernel: object = None
     gamma: object = "scale"

@@ -51,7 +51,7 @@ def test_every_option_comes_back_from_a_file(tmp_path):
     changed = {"update": "pa1", "loss": "squared", "margin": 0.5, "loss_weight": 0.25, "C": 0.1, "C_schedule": "inverse-sqrt", "epochs": 2,
                "average": True, "decay": 0.25, "decay_schedule": "inverse", "shuffle": True, "weighting": "visits",
                "class_weight": {1: 2.0, 3: 0.5}, "random_state": 3, "fit_intercept": False, "scale": True, "calibrate": True,
-               "n_shards": 2, "n_jobs": 2, "classes": [1, 2, 3]}
+               "n_shards": 2, "mixing": "bounded-sum", "n_jobs": 2, "classes": [1, 2, 3]}
     assert {name for name in ENGINE_OPTIONS if name not in changed} == {"step_size", "step_schedule", "epsilon", "epsilon_schedule",
                                                                        "trainer", "plugins"}
     engine = Engine("cusum", **changed).fit(X, Y)

@@ -42,12 +42,12 @@ def weights_of(engine):
 
 
 @pytest.mark.parametrize("case", range(len(PROBLEMS)))
-@pytest.mark.parametrize("average", [False, True])
-def test_mixtures_are_those_of_the_formula(case, average):
+@pytest.mark.parametrize(("average", "mixing"), [(False, "mean"), (True, "mean"), (True, "bounded-sum")])
+def test_mixtures_are_those_of_the_formula(case, average, mixing):
     """ST-11: the average counts every visited weight vector once."""
     problem, data, y, options = PROBLEMS[case]
-    engine = trained(problem, data, y, n_shards=3, n_jobs=2, epochs=3, average=average, **options)
-    w, mean = mixed(problem, data, y, 3, 3, **options)
+    engine = trained(problem, data, y, n_shards=3, n_jobs=2, epochs=3, average=average, mixing=mixing, **options)
+    w, mean = mixed(problem, data, y, 3, 3, mixing, **options)
     np.testing.assert_allclose(weights_of(engine), mean if average else w, rtol=1e-9, atol=1e-12)
     assert engine.parts_.weights.n_visited == 3 * len(y)
 

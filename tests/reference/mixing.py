@@ -5,7 +5,7 @@ import numpy as np
 from structperc import Engine
 
 
-def mixed(problem, X, y, n_shards, epochs, **options):
+def mixed(problem, X, y, n_shards, epochs, mixing="mean", **options):
     """The mixed weights of each shard's serial passes in file order, and their mean over all visits: two vectors.
 
     Each visit is one call of partial_fit of an engine without averages. X is a matrix, or a list of examples.
@@ -23,5 +23,9 @@ def mixed(problem, X, y, n_shards, epochs, **options):
                 total, visits = total + weights.vector(), visits + 1
             arrived.append(np.array(weights.vector()))
             shares.append(len(examples) / n)
-        w = sum(mu * one for mu, one in zip(shares, arrived, strict=True))
+        if mixing == "mean":
+            w = sum(mu * one for mu, one in zip(shares, arrived, strict=True))
+        else:
+            steps = np.array(arrived) - w
+            w = w + steps.sum(axis=0) * np.minimum(1, 2 / np.maximum(np.count_nonzero(steps, axis=0), 1))
     return w, total / visits
