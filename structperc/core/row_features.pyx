@@ -27,6 +27,15 @@ cdef inline bint moves(const double *c, Py_ssize_t n) noexcept nogil:
     return moved
 
 
+cdef inline bint block_moves(const double *c, Py_ssize_t n_rows, Py_ssize_t n_blocks) noexcept nogil:
+    """Whether some row has a coefficient for the block that the first one is of."""
+    cdef Py_ssize_t t
+    cdef bint moved = False
+    for t in range(n_rows):
+        moved |= c[t * n_blocks] != 0
+    return moved
+
+
 cdef class RowPart(Features):
     """Each row of x has an atom for every block: phi(x, t * n_blocks + k) = e_k (x) x_t, and perhaps a constant feature.
 
@@ -125,7 +134,7 @@ cdef class RowPart(Features):
         cdef double *w
         cdef double *d
         if sp_is_dense(&x.block):
-            return Features.adapt_c(self, p, x, c, sizes)
+            return Features.adapt_c(self, p, x, c, sizes) if self.feature_major else adapt_blocks(self, p, x, c, sizes)
         b = ahead = blocks_of(self, p)
         ahead.average = sizes.squares                       # asks for the memory of all numbers up to these while the rows are summed up
         for t in range(x.block.n_rows):
@@ -244,6 +253,24 @@ cdef class RowPart(Features):
             "coef_": lambda: np.array(self.split(weights.vector())[0]),
             "intercept_": lambda: np.array(self.split(weights.vector())[1]),
         }
+
+
+cdef int adapt_blocks(RowPart f, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
+    """`adapt_c` of dense rows: looks at the blocks that move, and takes neighbours among them in one go."""
+    cdef Parameter change
+    cdef Py_ssize_t k = 0, first, width = f.n_features
+    if f.write_c(x, c, &change) < 0:
+        return -1
+    while k < f.n_blocks:
+        first = k
+        while k < f.n_blocks and block_moves(c + k, x.block.n_rows, f.n_blocks):
+            k += 1
+        if first < k:
+            adapt_row(f, p.w + first * width, (k - first) * width, p, change.w + first * width, sizes)
+        k += 1
+    if f.intercept:
+        adapt_row(f, p.w + f.n_blocks * width, f.n_blocks, p, change.w + f.n_blocks * width, sizes)
+    return 0
 
 
 cdef class BlockFeatures(RowPart):
