@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 
+import attrs
 import numpy as np
 
 from structperc.core.errors import DataError
@@ -59,16 +60,11 @@ def opened_arrow(path):
 
 
 def parts_of(arrow, reader, rows, columns):
-    """The batches of a file as tables of at most so many rows; None: one of all."""
-    if rows is None:
-        table = reader.read_all()
+    """The batches of a file as tables, which copy nothing; rows of None: one of all."""
+    tables = [reader.read_all()] if rows is None else (arrow.Table.from_batches([reader.get_batch(i)])
+                                                       for i in range(reader.num_record_batches))
+    for table in tables:
         yield table if columns is None else table.select(columns)
-        return
-    for i in range(reader.num_record_batches):
-        table = arrow.Table.from_batches([reader.get_batch(i)])
-        table = table if columns is None else table.select(columns)
-        for first in range(0, table.num_rows, rows):
-            yield table.slice(first, rows)
 
 
 @contextmanager
@@ -86,14 +82,14 @@ def readable(path, kind, arrow):
 
 
 class ArrowFile(FrameFile):
-    """A file under reading whose frames are tables of pyarrow.
+    """A file under reading whose frames are `Rows`.
 
     Parameters
     ----------
     path : path
     schema : pyarrow.Schema
     parts : function (rows, columns)
-        Its tables, of at most so many rows (None: one of all), with these columns (None: all).
+        Its tables, for parts of so many rows (None: one of all), with these columns (None: all).
     """
 
     def __init__(self, path, schema, parts):
@@ -105,33 +101,46 @@ class ArrowFile(FrameFile):
 
     def frames(self, rows=None, text=(), columns=None):
         for table in self.parts(rows, columns):
-            for name in set(text):
-                column = self.arrow.array(as_text(self.column(table, name)), self.arrow.string())
-                table = table.set_column(table.schema.get_field_index(name), name, column)
-            yield table
+            step, plain = rows or max(1, table.num_rows), {}
+            for first in range(0, table.num_rows, step):
+                frame = Rows(table, first, min(step, table.num_rows - first), plain)
+                yield self.with_text(frame, set(text)) if text else frame
+
+    def with_text(self, frame, names):
+        """The same rows with these columns as text."""
+        table = frame.cut()
+        for name in names:
+            text = self.arrow.array(as_text(self.column(frame, name)), self.arrow.string())
+            table = table.set_column(table.schema.get_field_index(name), name, text)
+        return Rows(table, 0, len(frame), {})
 
     def column(self, frame, name):
-        numbers = self.numbers_as_they_lie(frame, name)
+        numbers = self.plain_numbers(frame, name)
         if numbers is not None:
             return require("pandas", "reading tables", "cli").Series(numbers, name=name, copy=False)
-        return frame.select([name]).to_pandas(ignore_metadata=True, use_threads=False)[name]
+        return frame.cut().select([name]).to_pandas(ignore_metadata=True, use_threads=False)[name]
 
     def values(self, frame, name):
-        numbers = self.numbers_as_they_lie(frame, name)
+        numbers = self.plain_numbers(frame, name)
         return super().values(frame, name) if numbers is None else numbers
 
-    def numbers_as_they_lie(self, frame, name):
+    def plain_numbers(self, frame, name):
         """A column without copying, where it holds numbers and no gaps; a data frame would cost 20 us more."""
-        column, types = frame.column(name), self.arrow.types
-        if column.null_count or not (types.is_integer(column.type) or types.is_floating(column.type)):
-            return None
-        return (column.chunk(0) if column.num_chunks == 1 else column).to_numpy()
+        if name not in frame.plain:
+            column, types = frame.table.column(name), self.arrow.types
+            plain = not column.null_count and (types.is_integer(column.type) or types.is_floating(column.type))
+            frame.plain[name] = (column.chunk(0) if column.num_chunks == 1 else column).to_numpy() if plain else None
+        numbers = frame.plain[name]
+        return None if numbers is None else numbers[frame.first:frame.first + frame.n_rows]
 
     def cut(self, frame, first, end=None):
-        return frame.slice(first, None if end is None else end - first)
+        return Rows(frame.table, frame.first + first, (len(frame) if end is None else end) - first, frame.plain)
 
     def joined(self, frames):
-        return self.arrow.concat_tables(frames)
+        if len(frames) == 1:
+            return frames[0]
+        table = self.arrow.concat_tables([frame.cut() for frame in frames])
+        return Rows(table, 0, table.num_rows, {})
 
     def distinct(self, targets):
         found = []
@@ -146,6 +155,30 @@ class ArrowFile(FrameFile):
             raise self.without_rows()
         labels = np.unique(np.concatenate([values for values in found if len(values)]))
         return labels[labels != ""] if labels.dtype.kind == "U" else labels
+
+
+@attrs.frozen(eq=False)
+class Rows:
+    """Consecutive rows of a table of pyarrow.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    first, n_rows : int
+    plain : dict of str to ndarray or None
+        Columns of the whole table that lie there as numbers, None for others; found once for all rows.
+    """
+
+    table: object
+    first: int
+    n_rows: int
+    plain: dict
+
+    def __len__(self):
+        return self.n_rows
+
+    def cut(self):
+        return self.table.slice(self.first, self.n_rows)
 
 
 def as_text(column):

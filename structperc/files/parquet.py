@@ -10,6 +10,8 @@ from structperc.files.tables import Table
 
 __all__ = ["opened_parquet", "read_parquet", "stream_parquet"]
 
+DECODED = 1 << 13       # rows that are decoded at a time, about: each column of each batch has a cost of its own
+
 
 def read_parquet(path, **options) -> Table:
     """Reads a whole file; parameters and errors as of `stream_parquet`, but for `rows`."""
@@ -54,9 +56,9 @@ def opened_parquet(path):
 
 
 def parts_of(arrow, file, rows, columns):
-    """Tables of at most so many rows; None: one of all."""
+    """Tables of so many rows, or of several times as many where these are few; None: one of all."""
     if rows is None:
         yield file.read(columns)
         return
-    for batch in file.iter_batches(batch_size=rows, columns=columns):
+    for batch in file.iter_batches(batch_size=rows * max(1, DECODED // rows), columns=columns):
         yield arrow.Table.from_batches([batch])
