@@ -82,6 +82,10 @@ typedef struct {                             /* one function per layout of x */
     void (*max_plus)(const double *a, const double *e, ptrdiff_t n, const double *t, ptrdiff_t pitch, ptrdiff_t m, double *out);
     /* out[j] = sum over i < n of (a[i] * e[i]) * t[i * pitch + j], for j < m: the same of sums of products */
     void (*plus_times)(const double *a, const double *e, ptrdiff_t n, const double *t, ptrdiff_t pitch, ptrdiff_t m, double *out);
+    /* `dots` and `add` of one block without a constant, weights `step` doubles apart: numbers stay in registers, where every way through
+     * memory costs nine cycles of latency.  c is not 0. */
+    double (*dot[6])(const sp_rows *x, ptrdiff_t row, const double *w, ptrdiff_t step);
+    void (*add_to_one[6])(const sp_rows *x, ptrdiff_t row, double *w, ptrdiff_t step, ptrdiff_t average, double c, double to_w, double to_u);
 } sp_inner;
 
 SP_INLINE ptrdiff_t sp_dense_pitch(const sp_rows *x) { return x->n_dense * (x->dense_layout == SP_DENSE_F64 ? 8 : 4); }

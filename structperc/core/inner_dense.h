@@ -7,13 +7,17 @@ SP_INLINE SP(eight) SP_T(sums)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const 
     return s0;
 }
 
-SP_INLINE void SP_T(dots1)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w,
-                           const double *bias, double *SP_RESTRICT out) {
+SP_INLINE double SP_T(dot1)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w) {
     SP(eight) s = SP_T(sums)(x, d, w);
     double rest = 0;
     for (ptrdiff_t j = d & -8; j < d; j++) { SP_SCALAR rest += w[j] * (double)x[j]; }
-    rest += SP(fold)(s);
-    *out = bias ? rest + *bias : rest;
+    return rest + SP(fold)(s);
+}
+
+SP_INLINE void SP_T(dots1)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w,
+                           const double *bias, double *SP_RESTRICT out) {
+    double total = SP_T(dot1)(x, d, w);
+    *out = bias ? total + *bias : total;
 }
 
 SP_INLINE void SP_T(dots2)(const SP_REAL *SP_RESTRICT x, ptrdiff_t d, const double *SP_RESTRICT w, ptrdiff_t step,
@@ -190,8 +194,30 @@ static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const
     ptrdiff_t d = x->n_features;
     const SP_REAL *v = (const SP_REAL *)x->values + row * d;
     if (b->feature_step != 1) SP_T(add_by_feature)(v, NULL, d, b, c, to_w, to_u);
-    else if (b->n_blocks == 1 && !b->bias && c[0] != 0) SP_T(add1)(v, d, b->w, b->average, c[0] * to_w, c[0] * to_u);
     else SP_T(add_to_blocks)(v, d, b, c, to_w, to_u);
+}
+
+static double SP_T(dot)(const sp_rows *x, ptrdiff_t row, const double *w, ptrdiff_t step) {
+    ptrdiff_t d = x->n_features;
+    const SP_REAL *v = (const SP_REAL *)x->values + row * d;
+    sp_blocks b;
+    double out;
+    if (step == 1) return SP_T(dot1)(v, d, w);
+    b = SP(block)(w, step, 0);
+    SP_T(dots_by_feature)(v, NULL, d, &b, &out);
+    return out;
+}
+
+static void SP_T(add_to_one)(const sp_rows *x, ptrdiff_t row, double *w, ptrdiff_t step, ptrdiff_t average, double c, double to_w,
+                             double to_u) {
+    ptrdiff_t d = x->n_features;
+    const SP_REAL *v = (const SP_REAL *)x->values + row * d;
+    sp_blocks b;
+    if (step == 1) SP_T(add1)(v, d, w, average, c * to_w, c * to_u);
+    else {
+        b = SP(block)(w, step, average);
+        SP_T(add_by_feature)(v, NULL, d, &b, &c, to_w, to_u);
+    }
 }
 
 static double SP_T(norm)(const sp_rows *x, ptrdiff_t row) {

@@ -83,6 +83,11 @@ SP_INLINE uint64_t SP(moved)(const double *c, ptrdiff_t n) {
 #define SP_REGISTERS 6                       /* running results of one pass over a sparse row, or over a table */
 #define SP_TOGETHER 48                       /* blocks whose sums over dense columns wait to be added; a multiple of SP_REGISTERS * SP_WIDTH */
 
+SP_INLINE sp_blocks SP(block)(const double *w, ptrdiff_t step, ptrdiff_t average) {
+    sp_blocks one = {(double *)w, NULL, 1, step, 1, average, NULL, NULL, NULL};
+    return one;
+}
+
 /* ---- dense rows: one, two or four dot products with one pass over x ---- */
 #define SP_MULTIPLY1(part, at) s0.part += SP_LOAD_F64(w + j + at) * SP_LOAD(x + j + at);
 #define SP_MULTIPLY2(part, at)                                                                                         \
@@ -214,6 +219,9 @@ static const sp_inner SP(set) = {
     SP(adapt),
     SP(max_plus),
     SP(plus_times),
+    {SP(dot_f64), SP(dot_f32), SP(dot_f64_i32), SP(dot_f64_i64), SP(dot_f32_i32), SP(dot_f32_i64)},
+    {SP(add_to_one_f64), SP(add_to_one_f32), SP(add_to_one_f64_i32), SP(add_to_one_f64_i64), SP(add_to_one_f32_i32),
+     SP(add_to_one_f32_i64)},
 };
 
 #undef SP_AT

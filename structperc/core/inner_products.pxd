@@ -39,6 +39,9 @@ cdef extern from "inner.h" nogil:
                          double *out) noexcept nogil
         void (*plus_times)(const double *a, const double *e, Py_ssize_t n, const double *t, Py_ssize_t pitch, Py_ssize_t m,
                            double *out) noexcept nogil
+        double (*dot[6])(const sp_rows *x, Py_ssize_t row, const double *w, Py_ssize_t step) noexcept nogil
+        void (*add_to_one[6])(const sp_rows *x, Py_ssize_t row, double *w, Py_ssize_t step, Py_ssize_t average, double c, double to_w,
+                              double to_u) noexcept nogil
 
     bint sp_finite(const double *s, Py_ssize_t n) noexcept
     sp_rows sp_row_of(const sp_rows *x, Py_ssize_t row) noexcept

@@ -24,6 +24,19 @@ static void SP_T(add)(const sp_rows *x, ptrdiff_t row, const sp_blocks *b, const
     if (x->n_dense) SP(add_behind)(x, row, b, c, to_w, to_u);
 }
 
+static double SP_T(dot)(const sp_rows *x, ptrdiff_t row, const double *w, ptrdiff_t step) {
+    sp_blocks b = SP(block)(w, step, 0);
+    double out;
+    SP_T(dots)(x, row, &b, &out);
+    return out;
+}
+
+static void SP_T(add_to_one)(const sp_rows *x, ptrdiff_t row, double *w, ptrdiff_t step, ptrdiff_t average, double c, double to_w,
+                             double to_u) {
+    sp_blocks b = SP(block)(w, step, average);
+    SP_T(add)(x, row, &b, &c, to_w, to_u);
+}
+
 static double SP_T(norm)(const sp_rows *x, ptrdiff_t row) {
     const SP_REAL *v = (const SP_REAL *)x->values;
     ptrdiff_t first = ((const SP_INDEX *)x->indptr)[row], last = ((const SP_INDEX *)x->indptr)[row + 1];

@@ -14,11 +14,16 @@ from structperc.core.states import taken
 INSTEAD = "The updates 'exact-pa', 'exact-pa1' and 'exact-pa2' keep them ordered."
 
 
+cdef inline Py_ssize_t step_of(ThresholdFeatures f, const Parameter *p) noexcept nogil:
+    """How far apart the weights of neighbouring features stand."""
+    return p.pitch if f.n_weight_rows > 1 else 1
+
+
 cdef inline sp_blocks direction(ThresholdFeatures f, const Parameter *p) noexcept nogil:
     cdef sp_blocks b
     b.w, b.bias, b.average, b.n_blocks, b.place = p.w, NULL, p.average, 1, NULL
     b.block_step = 1
-    b.feature_step = p.pitch if f.n_weight_rows > 1 else 1
+    b.feature_step = step_of(f, p)
     return b
 
 
@@ -89,14 +94,12 @@ cdef class ThresholdFeatures(Features):
         self.step_size = taken(state, "step_size", np.float64, low=0)
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
-        cdef sp_blocks b = direction(self, p)
-        cdef const double *threshold = p.w + self.n_features * b.feature_step
-        cdef Py_ssize_t k, n = self.n_thresholds
-        cdef double f
-        self.kernels.dots[x.block.layout](&x.block, 0, &b, &f)
+        cdef Py_ssize_t k, n = self.n_thresholds, step = step_of(self, p)
+        cdef double f = self.kernels.dot[x.block.layout](&x.block, 0, p.w, step)
+        cdef const double *threshold = p.w + self.n_features * step
         for k in range(n):
             s[k] = f - threshold[0]
-            threshold += b.feature_step
+            threshold += step
         return 0
 
     cdef int batch_scores_c(self, const Parameter *p, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
@@ -116,19 +119,18 @@ cdef class ThresholdFeatures(Features):
         return 0
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
-        cdef sp_blocks b = direction(self, p)
-        cdef double *threshold = p.w + self.n_features * b.feature_step
-        cdef Py_ssize_t k, n = self.n_thresholds
+        cdef Py_ssize_t k, n = self.n_thresholds, step = step_of(self, p)
+        cdef double *threshold = p.w + self.n_features * step
         cdef double total = 0
         for k in range(n):
             total += c[k]
         if total != 0:                      # first, since the next visit's product waits for it
-            self.kernels.add[x.block.layout](&x.block, 0, &b, &total, to_w, to_u)
+            self.kernels.add_to_one[x.block.layout](&x.block, 0, p.w, step, p.average, total, to_w, to_u)
         for k in range(n):
             threshold[0] -= c[k] * to_w
             if p.average:
                 threshold[p.average] -= c[k] * to_u
-            threshold += b.feature_step
+            threshold += step
         return 0
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
