@@ -2,7 +2,8 @@
 
     python benchmarks/run.py [--quick] [--output FOLDER]
                              [--only epoch peers stream streams fixed exact tagging scaling kernels trees boosting large_margin
-                                     large_margin_linear arborescences parsing exports rivals]
+                                     large_margin_linear arborescences parsing exports mixing mixing_quality mixing_files
+                                     rivals]
 """
 
 import argparse
@@ -20,7 +21,7 @@ from structperc.errors import MissingData, MissingExtra
 from structperc.files.datasets import load_conll2000, load_ud_english_ewt
 
 JOBS = ("epoch", "peers", "stream", "streams", "fixed", "exact", "tagging", "scaling", "kernels", "trees", "boosting", "large_margin",
-        "large_margin_linear", "arborescences", "parsing", "exports", "rivals")
+        "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files", "rivals")
 
 
 def main():
@@ -29,7 +30,7 @@ def main():
     chosen = job.options(parser)
     begin = time.perf_counter()
     for name in chosen.only:
-        if name in ("tagging", "trees", "parsing", "exports") and missing():
+        if name in ("tagging", "trees", "parsing", "exports", "mixing", "mixing_quality") and missing():
             print(f"{name} is left out: {missing()}", flush=True)
             continue
         subprocess.run([sys.executable, Path(__file__).with_name(f"{name}.py"), "--output", chosen.output, *["--quick"] * chosen.quick],

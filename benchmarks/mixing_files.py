@@ -1,0 +1,79 @@
+"""Files on two workers of Dask: memory of a worker and time of a pass as the rows grow, read at each pass or held in memory."""
+
+import functools
+import os
+import tempfile
+from pathlib import Path
+
+import job
+import numpy as np
+import pandas as pd
+from measuring import status, table
+
+from structperc import Engine
+from structperc.callbacks import History
+from structperc.distributed import fit
+from structperc.files.parquet import stream_parquet
+
+D, RANKS, PIECE = 10, 5, 1 << 16
+ROWS, FILES = 1_000_000, (2, 6, 20)         # of a file; files of each training
+EPOCHS, GROWTH = 3, 1.1                     # how much more memory the most rows may take than the fewest
+
+
+def measure(quick):
+    rows, load = 20_000 if quick else ROWS, os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), rows)
+        cases = [(True, n) for n in FILES] + [(False, n) for n in FILES[:2]]
+        found = [{"stream": stream, "rows": n * rows, **trained(sorted(map(str, Path(folder).glob("*.parquet")))[:n], stream)}
+                 for stream, n in cases]
+        size = sum(path.stat().st_size for path in Path(folder).iterdir()) / FILES[-1]
+    return {"load": [load, os.getloadavg()[0]], "rows_of_a_file": rows, "mb_of_a_file": size / 1e6, "cases": found}
+
+
+def write(folder, rows):
+    random = np.random.default_rng(0)
+    w = random.standard_normal(D) / np.sqrt(D)
+    for i in range(FILES[-1]):
+        X = random.standard_normal((rows, D))
+        y = 1 + np.digitize(X @ w + 0.5 * random.normal(size=rows), np.linspace(-1.5, 1.5, RANKS - 1))
+        frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(y=y)
+        frame.to_parquet(folder / f"{i:02}.parquet", index=False, row_group_size=PIECE)
+
+
+def trained(files, stream):
+    """Peak MiB of each worker and of the caller's own growth, seconds of each pass, and mistakes of the last one."""
+    from distributed import Client, LocalCluster
+
+    history, before = History(), status("RssAnon")
+    engine = Engine("cusum", classes=list(range(1, RANKS + 1)), epochs=EPOCHS, average=True, shuffle=True, random_state=0, n_shards=2,
+                    plugins=[history])
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        fit(engine, files, read=functools.partial(stream_parquet, target="y", rows=PIECE), stream=stream, client=client)
+        peaks = client.run(status, "VmHWM")
+    return {"mib": sorted(peaks.values()), "caller": status("RssAnon") - before, "seconds": [record.seconds for record in history.records],
+            "mistakes": history.records[-1].mistakes / history.records[-1].examples}
+
+
+def report(raw):
+    rows = [["read at each pass" if case["stream"] else "held in memory", f"{case['rows']:,}",
+             " and ".join(f"{mib:.0f}" for mib in case["mib"]), f"{case['caller']:.0f}", f"{case['seconds'][0]:.1f}",
+             f"{np.median(case['seconds'][1:]):.1f}", f"{case['mistakes']:.2%}"] for case in raw["cases"]]
+    return "\n\n".join([
+        f"`cusum`, averaged, shuffled, {D} columns of float64, Parquet files of {raw['rows_of_a_file']:,} rows "
+        f"({raw['mb_of_a_file']:.0f} MB each) in pieces of {PIECE:,} rows, two shards on two workers of this machine. Memory is the peak "
+        f"of a worker's process, Python, Dask and libraries among it; of the caller what it has gained. "
+        f"Load of the machine: {raw['load'][0]:.1f} before, {raw['load'][1]:.1f} after; what else runs slows the passes.",
+        table(["data", "rows", "MiB of each worker", "MiB of the caller", "seconds of the first pass", "of a later one", "mistakes"],
+              rows)])
+
+
+def goals(raw):
+    streamed = [max(case["mib"]) for case in raw["cases"] if case["stream"]]
+    growth = streamed[-1] / streamed[0]
+    return [job.Goal(f"memory of a worker, {raw['cases'][2]['rows']:,} rows ÷ {raw['cases'][0]['rows']:,} rows", f"≤ {GROWTH}",
+                     f"{growth:.2f}", growth <= GROWTH)]
+
+
+if __name__ == "__main__":
+    job.run("mixing_files", "Files on two workers of Dask", measure, report, goals, lambda raw, folder: None)
