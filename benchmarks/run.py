@@ -1,7 +1,7 @@
 """Runs all benchmarks one after the other, prints their tables and writes them with figures; `make bench` calls this.
 
     python benchmarks/run.py [--quick] [--output FOLDER]
-                             [--only epoch peers stream streams fixed exact tagging scaling kernels trees boosting large_margin
+                             [--only epoch peers stream streams fixed predictions exact tagging scaling kernels trees boosting large_margin
                                      large_margin_linear arborescences parsing exports mixing mixing_quality mixing_files
                                      rivals]
 """
@@ -20,7 +20,7 @@ import job
 from structperc.errors import MissingData, MissingExtra
 from structperc.files.datasets import load_conll2000, load_ud_english_ewt
 
-JOBS = ("epoch", "peers", "stream", "streams", "fixed", "exact", "tagging", "scaling", "kernels", "trees", "boosting", "large_margin",
+JOBS = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting", "large_margin",
         "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files", "rivals")
 
 

@@ -559,9 +559,10 @@ cdef class Loop:
                            double *own, Py_ssize_t most, Py_ssize_t together, int *found, Py_ssize_t length, int64_t *ends,
                            Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
         """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
-        cdef Py_ssize_t i = start, j, m, n_searched, stop = min(start + CHUNK, n), seen = 0, fixed = self.features.fixed_atoms
+        cdef Py_ssize_t i = start, m, n_searched, stop = min(start + CHUNK, n), seen = 0, fixed = self.features.fixed_atoms
         cdef Py_ssize_t scored_to = start
         cdef bint single = self.outputs.code_width == 1
+        cdef bint asks = self.features.n_blocks != 1        # one direction reads rows one after the other, which the CPU foresees
         cdef const double *s = own
         cdef int status
         x.n_atoms = fixed
@@ -577,8 +578,8 @@ cdef class Loop:
                     s = own
                 if single:
                     m = min(min(SEARCHED, scored_to - i), stop - i)
-                for j in range(i + together, min(i + together + m, n)):     # searches leave memory idle: rows come while they run
-                    rows.load(j, x)
+                if asks and i + together < n:       # searches leave memory idle: rows come while they run
+                    rows.load_many(i + together, m, x)
                     sp_prefetch_rows(&x.block)
                 n_searched = m if sp_finite(s, m * fixed) else finite_rows(s, m, fixed)
                 x.n_atoms = fixed

@@ -448,15 +448,17 @@ cdef object gathered(values, codes):
     cdef const int[::1] at
     cdef const uint64_t[::1] words
     cdef uint64_t[::1] found
-    cdef Py_ssize_t i, n = len(codes), n_values = len(values)
-    cdef bint right = True
+    cdef Py_ssize_t i, n = len(codes)
+    cdef size_t n_values = len(values)
+    cdef bint known, right = True
     if n <= FEW or values.dtype.kind not in "iuf" or values.itemsize != sizeof(uint64_t) or codes.dtype != np.intc:
         return values.take(codes)
     at, words, answer = np.ascontiguousarray(codes), values.view(np.uint64), np.empty(n, dtype=values.dtype)
     found = answer.view(np.uint64)
     for i in range(n):
-        right &= 0 <= at[i] < n_values
-        found[i] = words[at[i] if 0 <= at[i] < n_values else 0]
+        known = <size_t> at[i] < n_values           # a negative number is large
+        right &= known
+        found[i] = words[at[i] if known else 0]
     return answer if right else values.take(codes)      # which says what is wrong
 
 

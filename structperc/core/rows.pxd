@@ -63,6 +63,12 @@ cdef class Rows:
             if self.whole.n_dense:
                 x.block.dense = <const char *> self.whole.dense + first * sp_dense_pitch(&self.whole)
 
+    cdef inline void load_many(self, Py_ssize_t first, Py_ssize_t n, Example x) noexcept nogil:
+        """Points x at all rows of n examples, or of as many as there are from the first on, as if they were one."""
+        cdef Py_ssize_t last = min(first + n, self.n_examples)
+        self.load(first, x)
+        x.block.n_rows = last - first if self.starts == NULL else self.starts[last] - self.starts[first]
+
     cdef inline void load_row(self, Py_ssize_t row, Example x) noexcept nogil:
         """Points x at one row of X, as if it were an example."""
         x.index, x.first_row, x.block.n_rows = row, row, 1

@@ -114,8 +114,12 @@ cdef class ThresholdFeatures(Features):
         widest_inner().dots_of_rows[x.block.layout](&x.source.whole, first, n, &b, s, 1)
         for i in range(n - 1, -1, -1):          # from the last on, whose scores stand where no product waits any more
             f = s[i]
-            for k in range(K):
-                s[i * K + k] = f - threshold[k * b.feature_step]
+            if b.feature_step == 1:
+                for k in range(K):
+                    s[i * K + k] = f - threshold[k]
+            else:
+                for k in range(K):
+                    s[i * K + k] = f - threshold[k * b.feature_step]
         return 0
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:

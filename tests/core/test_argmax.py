@@ -1,10 +1,13 @@
 """The solvers find a structure of largest score, by their tie rule."""
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from structperc import Engine
 from structperc.components import LargestArgmax, PrefixArgmax, Rows, ThresholdArgmax
+from structperc.errors import DataError
 
 X = Rows(np.zeros((1, 1))).example(0)
 WHOLE = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
@@ -56,3 +59,35 @@ def test_scores_are_not_changed():
     for solver in (PrefixArgmax(4), ThresholdArgmax(4), LargestArgmax(3)):
         solver.argmax(s, X)
     assert s.tolist() == [1.0, -2.0, 3.0]
+
+
+def engine_of(solver, n_atoms):
+    """An engine whose atom scores are the columns of X."""
+    problem = "multiclass" if isinstance(solver, LargestArgmax) else "cusum"
+    labels = list(range(1, solver.n_labels + 1))
+    engine = Engine(problem, classes=labels, fit_intercept=False, plugins=[solver]).fit(np.zeros((1, n_atoms)), [1])
+    engine.parts_.weights.assign(np.eye(n_atoms).ravel(), 1)
+    return engine
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 6), st.integers(1, 70), st.integers(0, 2**32 - 1), st.booleans())
+def test_many_examples_at_once_have_the_answers_of_each_alone(n_atoms, n, seed, ties):
+    random = np.random.default_rng(seed)
+    S = random.integers(-2, 3, (n, n_atoms)).astype(float) if ties else random.normal(size=(n, n_atoms))
+    S[::3] = -np.sort(-S[::3])             # falling, as above ordered thresholds
+    for solver in (PrefixArgmax(n_atoms + 1), ThresholdArgmax(n_atoms + 1), LargestArgmax(max(n_atoms, 2))):
+        scores = np.hstack([S, S])[:, :max(n_atoms, 2)] if isinstance(solver, LargestArgmax) else S
+        engine = engine_of(solver, scores.shape[1])
+        answers = [solver.argmax(s.copy(), X) for s in scores]
+        assert engine.predict(scores).tolist() == answers
+        assert [engine.predict(scores[i:i + 1])[0] for i in range(min(n, 5))] == answers[:5]
+
+
+def test_scores_whose_sum_over_examples_overflows_are_finite_and_the_first_other_one_is_named():
+    engine, S = engine_of(PrefixArgmax(4), 3), np.zeros((40, 3))
+    S[:, 0] = 1e308
+    assert engine.predict(S).tolist() == [2] * 40
+    S[[21, 30], 1] = np.nan, np.inf
+    with pytest.raises(DataError, match=r"X\[21, 1\] is nan"):
+        engine.predict(S)

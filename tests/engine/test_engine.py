@@ -785,3 +785,19 @@ def test_problems_over_rows_of_blocks_need_their_offsets():
     assert len(engine.predict(X, offsets=[0, 4, 10])) == 2 and len(engine.predict(X)) == 10
     with pytest.raises(DataError, match="atom 1"):
         engine.fit(X, [(1,)] * 10)
+
+
+DATES = np.array(["2020-01-01", "2021-01-01", "2022-01-01"], "M8[us]")
+
+
+@pytest.mark.parametrize("labels", [[-3, 0, 7], [0.5, 1.5, 2.5], ["a", "b", "c"], DATES], ids=["int", "float", "str", "date"])
+def test_many_predictions_show_the_labels_that_each_alone_shows(labels):
+    engine = Engine("cusum", classes=labels).fit([[-5.0], [0.0], [5.0]] * 5, list(labels) * 5)
+    X = np.linspace(-9, 9, 100)[:, None]
+    found, alone = engine.predict(X), [engine.predict(X[i:i + 1]) for i in range(100)]
+    assert found.tolist() == [one[0] for one in np.concatenate(alone).reshape(-1, 1).tolist()] and len(set(found.tolist())) > 1
+    assert found.dtype == alone[0].dtype == engine.classes_.dtype
+    alone[0][0] = alone[99][0]              # an answer of one's own
+    assert engine.predict(X[:1])[0] == found[0]
+    with pytest.raises(IndexError):
+        engine.parts_.outputs.decode_many(np.full(100, 9, dtype=np.intc), engine.read(X))
