@@ -20,8 +20,8 @@ import job
 from structperc.errors import MissingData, MissingExtra
 from structperc.files.datasets import load_conll2000, load_ud_english_ewt
 
-JOBS = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting", "large_margin",
-        "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files", "rivals")
+JOBS = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting",
+        "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files", "rivals")
 
 
 def main():
