@@ -46,6 +46,7 @@ cdef class Loop:
     cdef bint plain_workspace           # whether the solver needs no memory, as most do
     cdef Room spare                     # of the prediction that ended last; None while another one uses it
 
+    cdef Room taken_room(self)
     cdef Py_ssize_t workspace(self, Py_ssize_t n_atoms) except -1
     cdef int provide(self, Py_ssize_t room) except -1
     cpdef run(self, PassResult passed, Rows rows, Structures gold, order=*, sample_weight=*, list online=*)

@@ -453,7 +453,7 @@ cdef class Loop:
         """`predict`; with `labels` it writes label outputs there, and answers None."""
         cdef bint compiled, single = self.outputs.code_width == 1
         cdef Weights weights = self.answering(self.store if store is None else store, &compiled)
-        cdef Room room = Room() if self.spare is None else self.spare       # nothing is shared with another thread, or a pass of training
+        cdef Room room = self.taken_room()
         cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0, length = n, pitch = 0
         cdef Py_ssize_t most = self.features.fixed_atoms if batch is None else self.parts.features.max_atoms(rows)
         cdef Py_ssize_t capacity = 1 if single else max(self.parts.outputs.max_code_length(max(most, 0)), 1)
@@ -467,7 +467,7 @@ cdef class Loop:
         cdef int64_t[::1] ends
         cdef int *found_at = labels
         cdef int64_t *ends_at = NULL
-        self.spare, codes, most = None, None, max(most, 0)
+        codes, most = None, max(most, 0)
         if labels == NULL:
             length = max(n if single else capacity, 1)
             found = codes = np.empty(length, dtype=np.intc)
@@ -513,6 +513,12 @@ cdef class Loop:
         if labels != NULL:
             return None
         return codes[:n] if single else Structures(codes[:at], np.asarray(ends))
+
+    cdef Room taken_room(self):
+        """What nobody else works in: predictions run beside each other, and beside a pass of training."""
+        cdef Room room = self.spare
+        self.spare = None               # before any line of Python, so that no other thread finds it
+        return Room() if room is None else room
 
     cdef Weights answering(self, store, bint *compiled):
         """A store as predictions call it, and whether they need no Python; what was found last is kept, one-row calls ask again."""
