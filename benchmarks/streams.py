@@ -24,7 +24,7 @@ from structperc.files.csv_tables import stream_csv
 from structperc.files.parquet import opened_parquet
 from structperc.streams import Slices, fit_stream
 
-D, RANKS, PART = 50, 5, 1 << 13
+D, RANKS, PART = 50, 5, 1 << 16
 GOAL = 0.8              # of the speed that the bound allows
 STREAMS = {
     "pairs from a function": lambda folder, _: pairs(folder),
