@@ -81,12 +81,10 @@ class FrameFile:
                                 f"from.")
         text = (*(targets if text_labels or len(targets) == 2 else ()), *(() if group is None else (group,)),
                 *(name for name in as_text or () if name in self.columns), *keep)
-        frames = self.frames(self.rows_of_a_part(rows), text)
+        frames = filter(len, self.frames(self.rows_of_a_part(rows), text))      # lines of a part may all be blank
         groups = None if group is None else GroupRuns(self.name, group)
         first = 0
         for frame in frames if group is None or rows is None else self.whole_groups(frames, group):
-            if len(frame) == 0:
-                continue
             if first == 0:
                 features = require("pandas", "reading tables", "cli").Index(features)      # one for all parts
             yield Table(self.matrix(frame, features, first) if as_text is None else self.typed(frame, features, as_text),

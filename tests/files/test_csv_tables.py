@@ -151,6 +151,15 @@ class TestParts:
         parts = list(stream_csv(write(self.TEXT), target="y", group="day", rows=rows))
         assert [size for part in parts for size in np.diff(part.offsets)] == [3, 1, 2] and (rows > 1 or len(parts) == 3)
 
+    @pytest.mark.parametrize("group", [None, "day"])
+    @pytest.mark.parametrize("blank", ["\n\n\n", "  \n\t\n\n"])
+    @pytest.mark.parametrize("at", range(8))
+    def test_blank_lines_may_fill_a_part(self, write, group, blank, at):
+        lines = self.TEXT.splitlines(keepends=True)
+        path = write("".join([*lines[:at], blank, *lines[at:]]))
+        parts = list(stream_csv(path, target="y", features=["a"], group=group, rows=2))
+        assert [row for part in parts for row in part.X["a"]] == [1, 2, 3, 4, 5, 6] and all(len(part.y) for part in parts)
+
     def test_a_group_may_not_come_back_in_a_later_part(self, write):
         with pytest.raises(DataError, match="the rows with 'day' 'mon' are not all together"):
             list(stream_csv(write(self.TEXT + "7,mon,1\n"), target="y", group="day", rows=1))
