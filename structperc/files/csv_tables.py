@@ -152,8 +152,10 @@ class CsvFile(FrameFile):
             else:
                 for part in self.texts(rows):
                     yield pandas.read_csv(io.StringIO(part), names=self.header, header=None, index_col=False, **options)
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise (self.not_text if isinstance(error, UnicodeDecodeError) else self.damage)(error) from None
+        except UnicodeDecodeError as error:
+            raise self.not_text(error) from None
+        except csv.Error as error:
+            raise self.damage(error) from None
         except pandas.errors.ParserError as error:
             if "source failed" in str(error):       # the parser's word for an error of `read`, also of Ctrl-C just before its first line
                 raise (self.file.error or KeyboardInterrupt()) from None
