@@ -12,6 +12,11 @@ from structperc.extras import require
 DELAY = 1.0                 # seconds of training before anything is shown that nobody asked for
 
 
+def part_by_part(arguments) -> bool:
+    """Whether this process learns from parts of a stream; with --dask its workers do, and the training is one of an engine."""
+    return arguments.stream and arguments.dask is None
+
+
 def shown(arguments, epochs):
     """What is told of the training: an observer, or of a stream a function of the epoch and the number of examples; None: nothing."""
     terminal = sys.stderr.isatty()
@@ -20,7 +25,7 @@ def shown(arguments, epochs):
     delay = 0.0 if arguments.progress else DELAY
     try:
         if terminal:
-            return (ExampleBar if arguments.stream and arguments.dask is None else Progress)(delay=delay)
+            return (ExampleBar if part_by_part(arguments) else Progress)(delay=delay)
     except MissingExtra:
         say("without tqdm, which structperc[cli] installs, progress is shown in lines", file=sys.stderr)
     return ProgressLines(delay, epochs=epochs)

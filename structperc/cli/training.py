@@ -49,13 +49,12 @@ def fit(arguments) -> int:
     if source.has_columns:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
-    part_by_part = arguments.stream and arguments.dask is None
     bar = progress.shown(arguments, settings.get("epochs", 1))
-    observers = checkpoints if bar is None or part_by_part else [*checkpoints, bar]
+    observers = checkpoints if bar is None or progress.part_by_part(arguments) else [*checkpoints, bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
     engine.notes["data"] = source.notes()
     try:
-        if part_by_part:
+        if progress.part_by_part(arguments):
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar)
         elif arguments.dask is not None:
             facts = sharded.learn(engine, files, [arguments.problem, *arguments.plugin], classes, arguments.resume, arguments.dask,
@@ -82,7 +81,7 @@ def checkpoints_of(arguments) -> list:
         if arguments.resume:
             raise OptionError("--resume goes on from a checkpoint; name its file with --checkpoint, or leave --resume out.")
         return []
-    if arguments.stream and arguments.dask is None:
+    if progress.part_by_part(arguments):
         raise OptionError("--checkpoint keeps the place in data that are read at once; leave it out with --stream.")
     if os.path.realpath(arguments.checkpoint) == os.path.realpath(arguments.model):
         raise OptionError(f"--checkpoint and --model both name {arguments.model!r}; give the checkpoint a path of its own.")
