@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
 from structperc.core.errors import PluginError, StructPercError, add_note
 from structperc.core.stopping import take_interruption
