@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.adagrad import AdaGradWeights
-from structperc.core.descent import DirectUpdate, HingeUpdate, LogLossUpdate
+from structperc.core.descent import DirectUpdate, HingeUpdate, LogisticUpdate, LogLossUpdate
 from structperc.core.errors import PluginError
 from structperc.core.exact import ExactUpdate
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss
@@ -20,7 +20,7 @@ ON_LABELS = ("absolute", "squared", "costs")
 EXACT = ("exact-pa", "exact-pa1", "exact-pa2")
 DIRECT = ("direct", "direct-better")
 ADAGRAD = ("adagrad", "adagrad-log-loss")
-UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT, "log-loss", *DIRECT, *ADAGRAD)
+UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT, "log-loss", "logistic", *DIRECT, *ADAGRAD)
 
 
 class BuiltinParts:
@@ -60,6 +60,8 @@ class BuiltinParts:
             return LatentUpdate(*steps)
         if context.update == "log-loss":
             return LogLossUpdate(*steps)
+        if context.update == "logistic":
+            return LogisticUpdate(*steps)
         if context.update == "adagrad":
             return HingeUpdate(context.margin)
         if context.update == "adagrad-log-loss":
