@@ -1,6 +1,7 @@
 """Ranks known to lie in an interval: one direction, ordered thresholds, and exact passive-aggressive steps."""
 
 import numpy as np
+from structperc_prank.cumulative_logit import PENALTY, CumulativeLogitTrainer
 
 from structperc import Option, hookimpl
 from structperc.components import ThresholdArgmax, ThresholdFeatures
@@ -8,7 +9,9 @@ from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutput
 
 losses = ("absolute", "squared")
 options = {"unrated": Option("refuse", choices=("refuse", "skip"), later=True,
-                             help="rows that miss both ends: refuse them, or skip: they admit every rank, so nothing is learned of them")}
+                             help="rows that miss both ends: refuse them, or skip: they admit every rank, so nothing is learned of them"),
+           "penalty": PENALTY}
+trainers = ("cumulative-logit",)
 
 
 @hookimpl
@@ -29,6 +32,11 @@ def structperc_argmax(context):
 @hookimpl
 def structperc_loss(context):
     return IntervalLoss(context.loss) if isinstance(context.loss, np.ndarray) or context.loss in losses else None
+
+
+@hookimpl
+def structperc_trainer(context):
+    return CumulativeLogitTrainer(context.options["penalty"]) if context.trainer == "cumulative-logit" else None
 
 
 def observe(random, answers):

@@ -9,6 +9,7 @@ alone, which takes a tenth of the time on thousands of rows; `"runs"` hardly tak
 
 from structperc import Option, hookimpl
 from structperc.components import RankOutputs, ThresholdArgmax, ThresholdFeatures
+from structperc_prank.cumulative_logit import PENALTY, CumulativeLogitTrainer
 from structperc_prank.original_update import OriginalUpdate
 from structperc_prank.single_update import SingleUpdate
 from structperc_prank.training import PocketTrainer
@@ -33,8 +34,10 @@ options = {
         "keep the ranker of least cost; 'screened': hopeless ones on few rows; 'runs': compare those right longer in a row",
         later=True,
     ),
+    "penalty": PENALTY,
 }
 updates = ("perceptron",)
+trainers = ("cumulative-logit",)
 
 
 @hookimpl
@@ -61,6 +64,8 @@ def structperc_update(context):
 
 @hookimpl
 def structperc_trainer(context):
+    if context.trainer == "cumulative-logit":
+        return CumulativeLogitTrainer(context.options["penalty"])
     pocket = context.options["pocket"]
     if not pocket or context.trainer != "online":
         return None

@@ -173,8 +173,8 @@ cdef class LogisticUpdate(ScheduledUpdate):
 
     With the signs z of the atoms (1: in every right answer, -1: in none, 0: open), the loss of an example is
     sum over z_a != 0 of log(1 + exp(-z_a s_a)). On ranks this is the all-threshold loss, on classes one class against the rest. Open atoms
-    get no step. It is a composite likelihood and no likelihood of the rank: with intervals, atoms that are open for some ranks alone bias the
-    thresholds. The record counts the loss before each step.
+    get no step. It is a composite likelihood and no likelihood of the rank: with intervals, atoms that are open for some ranks only bias
+    the thresholds. The record counts the loss before each step.
 
     With a constant step size eta < 4 / R^2, where R^2 = (number of atoms) * ||x||^2 + 1 at most for ranks with a shared direction,
 
@@ -198,8 +198,8 @@ cdef class LogisticUpdate(ScheduledUpdate):
         refuse_loss_weight(context, context.update)
         weight = 1.0 if context.sample_weight is None else np.max(context.sample_weight, initial=0.0)
         if isinstance(parts.features, ThresholdFeatures) and self.step_size * weight > ORDERED:
-            raise OptionError(f"step_size={self.step_size} with a sample weight of {weight:g}: logistic steps keep thresholds in order up to "
-                              f"step_size * weight = {ORDERED:g}; set a smaller step_size, such as 0.1.")
+            raise OptionError(f"step_size={self.step_size} with a sample weight of {weight:g}: logistic steps keep thresholds in order up "
+                              f"to step_size * weight = {ORDERED:g}; set a smaller step_size, such as 0.1.")
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms

@@ -1,0 +1,158 @@
+"""The trainer of the proportional-odds model: all examples at once, by Newton's method."""
+
+from __future__ import annotations
+
+import warnings
+
+import attrs
+import numpy as np
+
+from structperc import Option
+from structperc.components import ThresholdFeatures, Trainer
+from structperc.errors import DataError, PluginError
+from structperc.plugin_tools import EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken
+from structperc_prank.proportional_odds import MOST_STEPS, Place, ProportionalOdds, covariance, newton
+
+MCCULLAGH = r"""@article{mccullagh1980regression,
+  author = {Peter McCullagh},
+  title = {Regression Models for Ordinal Data},
+  journal = {Journal of the Royal Statistical Society, Series B},
+  volume = {42},
+  number = {2},
+  pages = {109--142},
+  year = {1980}
+}"""
+PENALTY = Option(0.0, types=(float,), low=0, later=True,
+                 help="of trainer='cumulative-logit': it minimises penalty / 2 ||u||^2 - the log-likelihood")
+SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction tells apart without error
+
+
+@attrs.frozen(eq=False)
+class Fitted:
+    """What the likelihood says of its maximum: its logarithm, and the covariances of u and b by the Hessian and by the sandwich."""
+
+    log_likelihood: float
+    covariance: np.ndarray
+    robust_covariance: np.ndarray
+
+
+class CumulativeLogitTrainer(Trainer):
+    """Maximum likelihood of log P(y > k) / P(y <= k) = u . x - b_k, the proportional-odds model (cumulative logit, ordered logit).
+
+    An answer may be an interval of ranks, whose probability counts. The objective is the negative log-likelihood, plus
+    penalty / 2 ||u||^2. An epoch is a Newton step; 6 to 12 are usual and 200 the most. Ends as "converged" where the next step promises
+    less than 1e-12 of the objective, so coefficients are the maximum's to about 1e-6 of their standard errors.
+
+    Where a direction separates the ranks without error the likelihood has no maximum: training ends with a warning, and a penalty makes
+    one. Ranks without an example share a threshold with a neighbour.
+
+    Parameters
+    ----------
+    penalty : float
+        At least 0.
+    """
+
+    citation = MCCULLAGH
+    online = False
+    threshold_order = "kept"
+    curve = "objectives_"
+    options_used = ("trainer",)
+
+    def __init__(self, penalty):
+        self.penalty = penalty
+
+    def start(self, parts, context):
+        self.objectives, self.fitted = [], None
+        self.n_weights = context.n_features + context.n_labels - 1
+
+    def check(self, context, parts):
+        if parts.weights.vector() is None:
+            raise PluginError(f"trainer='cumulative-logit' learns a weight for each feature, but {type(parts.weights).__name__} has none; "
+                              f"leave the kernel out.")
+        if not isinstance(parts.features, ThresholdFeatures):
+            raise PluginError(f"trainer='cumulative-logit' learns one direction and its thresholds, but {type(parts.features).__name__} "
+                              f"has other weights; use it with the problem 'prank' or 'interval-pa'.")
+
+    def train(self, run):
+        model, low, high = self.problem(run)
+        u, b = model.start(low, high)
+        place, status = Place(u, b, model.value(u, b), np.diff(b) <= 0), None
+        while not (status or run.stop_requested or run.epoch >= MOST_STEPS):
+            run.begin_epoch()
+            answers = self.answers(model, place)
+            place, status = newton(model, place)
+            run.model.parts.weights.assign(np.concatenate([place.u, place.b]), model.n)
+            self.objectives.append(place.objective)
+            if run.online is not None:
+                run.keep(answers, run.active)
+            wrong = (answers < low) | (answers > high)
+            run.end_epoch(run.own_pass(int(wrong.sum()), 1, place.objective))
+        self.fitted = self.described(run, model, place)
+        if place.objective <= SEPARATED * model.weights.sum():
+            warnings.warn("a direction separates the ranks without error, so the likelihood has no maximum and the coefficients have no "
+                          "meaning but their direction; set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=2)
+        return status or (EARLY_STOPPED if run.stop_requested else MAX_EPOCHS)
+
+    def problem(self, run):
+        """The likelihood of the examples with a weight, and the ends of their intervals."""
+        gold, active = np.asarray(run.gold.values), slice(None) if run.active is None else np.asarray(run.active)
+        low, high = gold.reshape(run.n_examples, -1)[active, 0].astype(int), gold.reshape(run.n_examples, -1)[active, -1].astype(int)
+        weights = np.ones(run.n_examples) if run.weights is None else np.asarray(run.weights, dtype=float)
+        refuse_not_finite(run.rows)
+        n_ranks, labels = run.context.n_labels, run.context.labels
+        for end, missing in ((1, not (high == 1).any()), (n_ranks, not (low == n_ranks).any())):
+            if missing:
+                side = "lowest" if end == 1 else "highest"
+                raise DataError(f"no example of y is surely the {side} label {labels.tolist()[end - 1]!r}, so the likelihood has no maximum: its "
+                                f"threshold would be infinite. Leave that label out of classes, or use update='logistic'.")
+        return ProportionalOdds(run.rows.X[active], low, high, n_ranks, weights[active], self.penalty), low, high
+
+    def answers(self, model, place):
+        return 1 + np.searchsorted(place.b, model.X @ place.u, side="right").astype(np.intc)
+
+    def described(self, run, model, place):
+        """Covariances in the units of X: weights of other units are a linear map of these."""
+        scaling, features = run.model.scaling, run.model.parts.features
+        change = np.eye(self.n_weights) if scaling is None else np.array(
+            [features.rescaled(unit, scaling.shift, scaling.spread) for unit in np.eye(self.n_weights)]).T
+        of_hessian, of_sandwich = (change @ covariance(model, place, robust) @ change.T for robust in (False, True))
+        return Fitted(self.penalty / 2 * float(place.u @ place.u) - place.objective, of_hessian, of_sandwich)
+
+    def attributes(self, weights):
+        """What the engine shows.
+
+        objectives_ : ndarray
+            The negative log-likelihood plus the penalty, after each Newton step: it never rises.
+        log_likelihood_ : float
+        covariance_ : ndarray of shape (d + K - 1, d + K - 1)
+            Of the coefficients and then the thresholds: the inverse of the Hessian.
+        robust_covariance_ : ndarray of shape (d + K - 1, d + K - 1)
+            The sandwich estimate, which does not rest on proportional odds.
+        standard_errors_, robust_standard_errors_ : ndarray of shape (d + K - 1,)
+            The roots of their diagonals.
+        """
+        fitted = self.fitted
+        if fitted is None:
+            return {"objectives_": lambda: np.array(self.objectives)}
+        return {
+            "objectives_": lambda: np.array(self.objectives),
+            "log_likelihood_": lambda: fitted.log_likelihood,
+            "covariance_": lambda: fitted.covariance.copy(),
+            "robust_covariance_": lambda: fitted.robust_covariance.copy(),
+            "standard_errors_": lambda: np.sqrt(np.diag(fitted.covariance)),
+            "robust_standard_errors_": lambda: np.sqrt(np.diag(fitted.robust_covariance)),
+        }
+
+    def state(self):
+        fitted = self.fitted
+        return {"objectives": np.array(self.objectives, dtype=float)} | ({} if fitted is None else {
+            "log_likelihood": np.array(fitted.log_likelihood), "covariance": fitted.covariance,
+            "robust_covariance": fitted.robust_covariance})
+
+    def restore(self, state):
+        objectives = taken(state, "objectives", np.float64, (None,)).tolist()
+        fitted, shape = None, (self.n_weights, self.n_weights)
+        if "log_likelihood" in state:
+            fitted = Fitted(float(taken(state, "log_likelihood", np.float64)), taken(state, "covariance", np.float64, shape),
+                            taken(state, "robust_covariance", np.float64, shape))
+        self.objectives, self.fitted = objectives, fitted
