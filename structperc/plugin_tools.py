@@ -4,7 +4,7 @@ Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_liste
 `interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`,
 `refuse_not_finite`, `check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`,
 `engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`,
-`map_in_threads`; work to be whole: `completed`. `restore`: `taken`, `within`, `check_starts`.
+`map_in_threads`; work to be whole: `completed`. Ordered labels: `cumulative_log_probabilities`. `restore`: `taken`, `within`, `check_starts`.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
@@ -13,6 +13,7 @@ from structperc.core.component import bound, overrides
 from structperc.core.interrupts import completed
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
 from structperc.core.losses import check_costs, refuse_matrix
+from structperc.core.probabilities import cumulative_log_probabilities
 from structperc.core.states import check_starts, taken, within
 from structperc.core.stopping import map_in_threads, raise_interruption, take_interruption
 from structperc.core.structures import encode_nested
@@ -28,7 +29,8 @@ from structperc.reading.templates import default_template
 
 __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adopt",
-    "bound", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "class_weights", "completed", "default_template",
+    "bound", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "class_weights", "completed",
+    "cumulative_log_probabilities", "default_template",
     "encode_nested",
     "engine_options", "find_labels", "generator", "interval_labels", "is_listed", "is_missing", "is_nested", "map_in_threads",
     "overrides", "raise_interruption", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite", "take_interruption",

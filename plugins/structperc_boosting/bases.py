@@ -65,13 +65,6 @@ def sums_below(scores):
     return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
 
 
-def probabilities(scores):
-    """The probabilities of labels, (n, K), from scores of thresholds: each label's share of exp(sum of the scores below it)."""
-    sums = sums_below(scores)
-    shares = np.exp(sums - sums.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True)
-
-
 def require_parameter(estimator, name, what) -> None:
     """Refuses an estimator whose fit does not take what the reduction needs."""
     if not has_fit_parameter(estimator, name):

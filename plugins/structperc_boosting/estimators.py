@@ -10,11 +10,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
 from structperc.estimators.rankers import RankScore, cloned_ranker
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, generator
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, cumulative_log_probabilities, generator
 from structperc_boosting.bases import (
     FLOATS,
     label_scores,
-    probabilities,
     ranks_predicted,
     read_examples,
     read_ranks,
@@ -252,12 +251,13 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return label_scores(self.threshold_scores(X))
 
     def predict_proba(self, X):
-        """How probable every label is, shape (n, K): proportional to exp(score / temperature), scores as of `decision_function`.
+        """How probable every label is, shape (n, K), where P(y > k) = sigma(score of threshold k / temperature).
 
         Columns are in the order of `classes_`. Votes fit no probabilities: without `calibrate` the temperature is 1.
         """
-        scores = self.threshold_scores(X)
-        return probabilities(scores / self.engine_.temperature_ if "engine_" in vars(self) else scores)
+        if "engine_" in vars(self):
+            return self.engine_.predict_proba(self._read(X))
+        return np.exp(cumulative_log_probabilities(self.threshold_scores(X), 1.0, 1 / (len(self.estimators_) + 2)))
 
     def staged_predict(self, X):
         """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,)."""

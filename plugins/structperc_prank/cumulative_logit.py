@@ -103,8 +103,9 @@ class CumulativeLogitTrainer(Trainer):
         for end, missing in ((1, not (high == 1).any()), (n_ranks, not (low == n_ranks).any())):
             if missing:
                 side = "lowest" if end == 1 else "highest"
-                raise DataError(f"no example of y is surely the {side} label {labels.tolist()[end - 1]!r}, so the likelihood has no maximum: "
-                                f"its threshold would be infinite. Leave that label out of classes, or use update='logistic'.")
+                label = labels.tolist()[end - 1]
+                raise DataError(f"no example of y is surely the {side} label {label!r}, so the likelihood has no maximum: its threshold "
+                                f"would be infinite. Leave that label out of classes, or use update='logistic'.")
         return ProportionalOdds(run.rows.X[active], low, high, n_ranks, weights[active], self.penalty), low, high
 
     def answers(self, model, place):

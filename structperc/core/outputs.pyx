@@ -16,6 +16,7 @@ from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
 from structperc.core.pictures import Ruler
+from structperc.core.probabilities import cumulative_log_probabilities, cumulative_slope, log_softmax, pooled, softmax_slope
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport Structures, encode_few, structure
 
@@ -439,6 +440,32 @@ cdef class LabelOutputs(Outputs):
     def enumerate(self, Example x):
         return range(1, self.n_labels + 1)
 
+    def log_probabilities(self, scores, b, floor):
+        """log P of every label: P is proportional to exp(b * score).
+
+        Parameters
+        ----------
+        scores : array of shape (n_examples, n_labels)
+            Of labels.
+        b : float
+            1 / temperature.
+        floor : float in [0, 1)
+            At most this share of the probability may be moved to labels that would have none.
+        """
+        return log_softmax(b * scores)
+
+    def log_loss_slope(self, scores, right, share):
+        """A function of b: the derivative of - log P(a right label) of every example; it rises.
+
+        Parameters
+        ----------
+        scores : array of shape (n_examples, n_labels)
+        right : bool array of shape (n_examples, n_labels)
+        share : float
+            How much of the loss is the mean of the losses of all labels.
+        """
+        return lambda b: softmax_slope(scores, right, share, b)
+
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return gold[0] == y[0]
 
@@ -498,6 +525,14 @@ cdef class RankOutputs(LabelOutputs):
         cdef Py_ssize_t k
         for k in range(self.n_labels - 1):
             s[k] += scale * (costs[k + 1] - costs[k])
+
+    def log_probabilities(self, scores, b, floor):
+        """log P of every label: P(y > k) = sigma(b v_k), v the pooled scores of the atoms "rank > k"; the median is the prediction."""
+        return cumulative_log_probabilities(pooled(np.diff(scores, axis=1)), b, floor)
+
+    def log_loss_slope(self, scores, right, share):
+        v = pooled(np.diff(scores, axis=1))
+        return lambda b: cumulative_slope(v, right, share, b)
 
     def atom_names(self, Example x):
         return [f"> {label}" for label in self.labels[:self.n_labels - 1].tolist()]

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from structperc.core.errors import PluginError
+from structperc.core.outputs import LabelOutputs
 
 MOST_STRUCTURES = 100_000
 
@@ -68,14 +69,31 @@ def max_marginals(parts, scores, x) -> np.ndarray:
 
 def label_scores(parts, scores, x) -> np.ndarray:
     """The score of every label of examples: of x where `scores` has shape (n_atoms,), of many that count alike where (n, n_atoms)."""
-    counts = np.array([parts.outputs.count(x, y) for y in range(1, parts.outputs.n_labels + 1)], dtype=float)
-    return np.einsum("...a,ra->...r", scores, counts)           # not BLAS, which has other bits for one row
+    return np.einsum("...a,ra->...r", scores, label_counts(parts, x))           # not BLAS, which has other bits for one row
 
 
-def log_softmax(scores) -> np.ndarray:
-    """log p, where p is proportional to exp(score) in each row."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+def label_counts(parts, x) -> np.ndarray:
+    """How often every label counts each atom of x, (n_labels, n_atoms)."""
+    return np.array([parts.outputs.count(x, y) for y in range(1, parts.outputs.n_labels + 1)], dtype=float)
+
+
+def log_probabilities(parts, scores, b) -> np.ndarray:
+    """log P of every label from the labels' scores, (n_examples, n_labels), at the temperature 1 / b.
+
+    A rule that learns from marginals has fitted P proportional to exp(score); else the outputs know what suits their labels.
+    """
+    outputs = LabelOutputs if learns_marginals(parts) else type(parts.outputs)
+    return outputs.log_probabilities(parts.outputs, scores, b, 1 / (parts.weights.n_visited + 2))
+
+
+def log_loss_slope(parts, scores, right, share):
+    """See `LabelOutputs.log_loss_slope`."""
+    outputs = LabelOutputs if learns_marginals(parts) else type(parts.outputs)
+    return outputs.log_loss_slope(parts.outputs, scores, right, share)
+
+
+def learns_marginals(parts) -> bool:
+    return parts.trainer.online and "marginals" in parts.update.needs
 
 
 def listed(parts, x, wanted):

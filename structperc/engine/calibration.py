@@ -1,8 +1,8 @@
 """The temperature of a model: scores divided by it have probabilities that match how often answers are right.
 
 A fit cross-fits: models trained without a fold of the examples score that fold, and the temperature t minimises the log loss of all these
-scores, - sum_i log p(y_i | x_i) where p(y | x) is proportional to exp(score(y) / t). With b = 1 / t its slope is
-sum_i E_b[score] - score(y_i), the expectation under p: the loss is convex in b, and marginals are all that the slope needs.
+scores, - sum_i log p(y_i | x_i). With b = 1 / t the loss is convex in b. Where p(y | x) is proportional to exp(score(y) / t) its slope is
+sum_i E_b[score] - score(y_i), the expectation under p, so marginals are all that it needs; labels know their own (`LabelOutputs`).
 """
 
 from __future__ import annotations
@@ -88,7 +88,6 @@ def held_out_labels(model, run, fold, weights, share):
     """The slope of the log loss of the examples of a fold, a function of b; of outputs that are one label."""
     outputs = model.parts.outputs
     scores = model.label_scores(run.rows)[fold]
-    scores = scores - scores.mean(axis=1, keepdims=True)            # the mean of all labels is then 0
     right = np.zeros(scores.shape, dtype=bool)
     for row, i in enumerate(fold.tolist()):
         if outputs.partial_gold:
@@ -97,12 +96,8 @@ def held_out_labels(model, run, fold, weights, share):
         else:
             right[row, run.gold[i] - 1] = True
 
-    def slope(b):
-        expected = (np.exp(answers.log_softmax(b * scores)) * scores).sum(axis=1)
-        gold = (np.exp(answers.log_softmax(np.where(right, b * scores, -np.inf))) * scores).sum(axis=1)
-        return float(weights @ (expected - (1 - share) * gold))
-
-    return slope
+    slope = answers.log_loss_slope(model.parts, scores, right, share)
+    return lambda b: float(weights @ slope(b))
 
 
 def held_out_structures(model, run, fold, weights, share):

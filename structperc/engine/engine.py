@@ -215,8 +215,8 @@ class Engine(EngineCalls):
         X, offsets, lengths, groups, allowed
             As in `fit`.
         kind : {"sum", "max"}
-            "sum": how often each atom is expected in y if p(y) is proportional to exp(score of y / `temperature_`); training by
-            perceptron or margin fits no probabilities: `calibrate` does.
+            "sum": how often each atom is expected in y if p(y) is proportional to exp(score of y / `temperature_`), of single labels as
+            `predict_proba` has it; training by perceptron or margin fits no probabilities: `calibrate` does.
             "max": the score of the best structure that contains the atom, -inf where none does.
 
         Returns
@@ -251,7 +251,9 @@ class Engine(EngineCalls):
         Returns
         -------
         ndarray of shape (n_examples, n_labels)
-            Proportional to exp(`label_scores` / `temperature_`); columns in the order of `classes_`, each row sums to 1. Training by
+            Of classes proportional to exp(`label_scores` / `temperature_`). Of ordered labels P(y > k) = 1 / (1 + exp(-v_k /
+            `temperature_`)), v the scores of the atoms "rank > k", pooled where they are in no order: their median is the prediction, and
+            the most probable label may be another one. After update="log-loss" ordered labels have the first form, which it fits; columns in the order of `classes_`, each row sums to 1. Training by
             perceptron or margin fits no probabilities: `calibrate` does.
 
         Raises

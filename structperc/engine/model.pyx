@@ -268,14 +268,14 @@ cdef class Model:
         scores = self.atom_scores(rows)
         if not n:
             return np.zeros((0, outputs.n_labels))
-        if self.parts.features.atoms_per_example is None or overrides(outputs, "count"):
+        if not self.counts_are_fixed():
             return np.array([answers.label_scores(self.parts, scores[i], self.example(rows, i)) for i in range(n)])
         return answers.label_scores(self.parts, scores, self.example(rows, 0))
 
     @reading
     def log_probabilities(self, rows):
         """The logarithm of every label's probability, (n_examples, n_labels); see `Engine.predict_proba`."""
-        return answers.log_softmax(self.label_scores(rows) / self.temperature)
+        return answers.log_probabilities(self.parts, self.label_scores(rows), 1 / self.temperature)
 
     # ---- answers ----
 
@@ -350,7 +350,22 @@ cdef class Model:
         decode, parts = self.parts.outputs.decode_marginals, self.parts
         if kind == "max":
             return listed(decode(x, answers.max_marginals(parts, scores, x)) for x, scores in self.scores(rows))
+        if isinstance(parts.outputs, LabelOutputs) and not overrides(parts.argmax, "marginals"):
+            return listed(decode(x, p) for x, p in self.expected_atoms(rows))
         return listed(decode(x, answers.marginals(parts, scores / self.temperature, x)) for x, scores in self.scores(rows))
+
+    def expected_atoms(self, rows):
+        """Every example and how often its atoms are expected, by the probabilities of labels."""
+        probabilities, counts = np.exp(self.log_probabilities(rows)), None
+        for i in range(rows.n_examples):
+            x = self.example(rows, i)
+            if counts is None or not self.counts_are_fixed():
+                counts = answers.label_counts(self.parts, x)
+            yield x, np.einsum("r,ra->a", probabilities[i], counts)
+
+    def counts_are_fixed(self):
+        """Whether labels count the same atoms for every example."""
+        return self.parts.features.atoms_per_example is not None and not overrides(self.parts.outputs, "count")
 
 
 def read_for(Model model, X, offsets, lengths, groups, allowed=None):

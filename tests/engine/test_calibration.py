@@ -87,7 +87,8 @@ def test_right_answers_alone_have_a_temperature_above_0():
 
 def test_intervals_are_probable_as_a_whole():
     X, y = ranked(300, 0)
-    wide = np.stack([np.maximum(y - (y % 2), 1), y], axis=1)
+    below, above = np.random.default_rng(0).integers(0, 2, (2, len(y)))
+    wide = np.stack([np.maximum(y - below, 1), np.minimum(y + above, 4)], axis=1)
     model = IntervalPA(random_state=0, calibrate=True).fit(X, wide)
 
     X, y = ranked(1000, 1)
