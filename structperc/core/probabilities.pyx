@@ -1,7 +1,8 @@
 # distutils: extra_compile_args = GLUE
 """From scores of labels to probabilities, and the slope of the log loss by which a temperature is found.
 
-Classes: P(y) is proportional to exp(score / T). Ordered labels, by the scores s_k of the atoms "rank > k": P(y > k) = sigma(v_k / T), v the scores pooled into falling order. The median of these probabilities is the best prefix, at every T.
+Classes: P(y) is proportional to exp(score / T). Ordered labels, by the scores s_k of the atoms "rank > k": P(y > k) = sigma(v_k / T), v the
+scores pooled into falling order. The median of these probabilities is the best prefix, at every T.
 Typical sizes: 4 atoms, 10^4 rows. Cost: O(n K).
 """
 import numpy as np

@@ -252,9 +252,10 @@ class Engine(EngineCalls):
         -------
         ndarray of shape (n_examples, n_labels)
             Of classes proportional to exp(`label_scores` / `temperature_`). Of ordered labels P(y > k) = 1 / (1 + exp(-v_k /
-            `temperature_`)), v the scores of the atoms "rank > k", pooled where they are in no order: their median is the prediction, and
-            the most probable label may be another one. After update="log-loss" ordered labels have the first form, which it fits; columns in the order of `classes_`, each row sums to 1. Training by
-            perceptron or margin fits no probabilities: `calibrate` does.
+            `temperature_`)), v the scores of the atoms "rank > k", pooled where they are in no order. The median of these is the
+            prediction; the most probable label may be another one. The update "log-loss" fits the first form, also of ordered labels.
+            Columns in the order of `classes_`, each row sums to 1. Training by perceptron or margin fits no probabilities: `calibrate`
+            does.
 
         Raises
         ------
@@ -264,9 +265,9 @@ class Engine(EngineCalls):
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("cusum").fit([[-1.0], [1.0], [3.0]], [1, 2, 3])
+        >>> engine = Engine("prank", epochs=20).fit([[-1.0], [1.0], [3.0]], [1, 2, 3])
         >>> engine.predict_proba([[0.0], [9.0]]).round(3).tolist()
-        [[0.09, 0.245, 0.665], [0.0, 0.0, 1.0]]
+        [[0.731, 0.15, 0.119], [0.0, 0.001, 0.999]]
         """
         model = self.model_
         return np.exp(model.log_probabilities(read_for(model, X, offsets, lengths, groups)))

@@ -118,9 +118,11 @@ class LabelEstimator(LabelledEstimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X):
-        """How probable every label is for each row: proportional to exp(score / `temperature_`).
+        """How probable every label is for each row; see `structperc.Engine.predict_proba`.
 
-        Without `calibrate` the scores of a perceptron or a margin rank rows well, and are often too sure.
+        Of ordered labels P(y > k) falls with k by the scores of the atoms "rank > k" over `temperature_`, and the median of these
+        probabilities is the prediction; the most probable label may be another one. Of classes they are proportional to
+        exp(score / `temperature_`). Without `calibrate` the scores of a perceptron or a margin rank rows well, and are often too sure.
 
         Parameters
         ----------
