@@ -209,7 +209,7 @@ def test_points_end_when_they_are_told_to_and_leave_a_certified_solution():
         check_certificate(chain, solution, X)
 
 
-SCALES = [1e-320, 1e-160, 1e-100, 1e-20, 1.0, 1e20, 1e100, 1e160, 1e300]
+SCALES = [1e-320, 1e-160, 1e-100, 1e-20, 1.0, 1e20, 1e100, 1e160]
 
 
 @pytest.mark.parametrize("C", [0.5, 1e10, 1e300])
