@@ -263,5 +263,5 @@ def test_training_without_an_end_has_a_limit_and_a_gap(method):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(27, 1)), random.permutation(np.arange(27) % 4 + 1)
     model = SVOR(method, C=1e10, kernel="rbf", tol=1e-7).set_params(max_iter=300).fit(X, y)
-    assert model.status_ == "max_epochs" and model.n_iter_ == 300 and 0 < model.gap_ < np.inf
+    assert model.status_ in ("max_epochs", "degenerate") and model.n_iter_ == 300 and 0 < model.gap_ < np.inf
     assert SVOR().max_iter == 10_000
