@@ -243,6 +243,7 @@ ENGINE_OPTIONS: dict[str, EngineOption] = {
     "classes": EngineOption(None, help="the labels in order", told=False),
     "plugins": EngineOption((), help="further plugins", told=False, reads=read_plugins),
 }
+TOLD = tuple((name, option.default, option) for name, option in ENGINE_OPTIONS.items() if option.told)
 LEARNED_WITH = tuple(name for name in ENGINE_OPTIONS if name != "plugins")      # what a model remembers of its engine
 
 
@@ -259,9 +260,20 @@ def check_options(engine) -> None:
             setattr(engine, name, value)
 
 
-def told_options(engine) -> dict:
-    """The engine's options as hooks are told them."""
-    return {name: option.read(name, getattr(engine, name)) for name, option in ENGINE_OPTIONS.items() if option.told}
+def told_options(engine) -> tuple[dict, dict]:
+    """The engine's options as hooks are told them; and of these and the plugins' options those that are not at their defaults."""
+    told, changed = {}, {}
+    for name, default, option in TOLD:
+        value = getattr(engine, name)
+        if value is not default:
+            value = option.read(name, value)
+            if not same(value, default):
+                changed[name] = value
+        told[name] = value
+    if engine.plugin_options:
+        declared = plugin_defaults(engine.loaded_plugins)
+        changed.update({name: value for name, value in engine.plugin_options.items() if not same(value, declared[name].default)})
+    return told, changed
 
 
 def changed_options(engine) -> dict:

@@ -14,7 +14,7 @@ from structperc.engine.assembly import agreed
 from structperc.engine.engine import is_fitted_name
 from structperc.engine.model import NoAttribute
 from structperc.engine.options import ENGINE_OPTIONS, read_plugins, same
-from structperc.errors import DataError, ModelFormatError, OptionError, UnusedOption
+from structperc.errors import DataError, ModelFormatError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
 from structperc.reading import matrices
@@ -88,7 +88,8 @@ ATTRIBUTES = """
         "interrupted".
     unused_parameters_ : tuple of str
         Parameters that were left out, since they have no effect beside the others: `C` with update="perceptron", `gamma` without a
-        kernel. So a grid may cross any parameters; `structperc.Engine` refuses them.
+        kernel. So a grid may cross any parameters; `structperc.Engine` refuses them. A parameter that you set and that a part in
+        `plugins` ignores is refused here too.
     support_, n_support_, support_vectors_, dual_coef_
         With a kernel, in place of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
         themselves, and their coefficients, shape (`n_support_`, n_blocks)."""
@@ -231,7 +232,7 @@ class EngineEstimator(Parameters):
             self._check_trained(engine)
         except UnusedOption as error:
             options = {**{name: getattr(engine, name) for name in ENGINE_OPTIONS}, **engine.plugin_options}
-            if error.option not in options:
+            if error.option not in options or isinstance(error, ReplacedOption) and self._is_set(error.option):
                 raise
             del options[error.option]
             self._unused = (*self._unused, error.option)
@@ -241,6 +242,10 @@ class EngineEstimator(Parameters):
                 self._keep(engine)
             raise
         return self._keep(engine)
+
+    def _is_set(self, name) -> bool:
+        """Whether the user has set an option, which is not at the estimator's own default."""
+        return name in (self.plugin_options or ()) or name in self._declared and not same(getattr(self, name), self._declared[name])
 
     def _check_trained(self, engine) -> None:
         """Refuses an engine whose outputs are not those of this estimator."""

@@ -63,7 +63,7 @@ class Parameters:
             delattr(cls, name)          # a parameter is looked up in the estimator, and help() shows the constructor
         if own:
             cls._declared = {**cls._declared, **own}
-            cls.__init__ = constructor(cls)
+            cls.__init__ = constructor(cls, next(iter(own)))
 
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters by name; deep: also the entries of those that are dicts or estimators, as NAME__KEY."""
@@ -177,11 +177,14 @@ class Fragment:
                        class_="estimator-table")
 
 
-def constructor(cls):
-    """The `__init__` of a class that declares parameters."""
+def constructor(cls, first):
+    """The `__init__` of a class that declares parameters; `first` is the one that an error names."""
     declared = cls._declared
 
-    def __init__(self, **parameters):
+    def __init__(self, *unnamed, **parameters):
+        if unnamed:
+            raise OptionError(f"{type(self).__name__} got {shortened(unnamed[0], 80)} without a name; pass parameters by name, as in "
+                              f"{type(self).__name__}({first}=...).")
         for name in parameters:
             if name not in declared:
                 raise unknown_parameter(type(self).__name__, name, declared)
