@@ -4,6 +4,7 @@
 """
 
 import difflib
+import re
 
 
 class StructPercError(Exception):
@@ -75,10 +76,13 @@ def add_note(error: BaseException, sentence: str) -> None:
     error.__notes__ = [*getattr(error, "__notes__", ()), sentence]
 
 
+ADDRESSED = re.compile(r"<(?:\w+ )?(?:[\w<>]+\.)*(\w+)(?: object)? at 0x[0-9a-fA-F]+>")      # <module.Name object at 0x7f..>
+
+
 def shortened(value, most: int = 60) -> str:
-    """What a message shows of a value: the beginning of its repr; its type, where the repr fails as that of deeply nested lists does."""
+    """What a message shows of a value: the beginning of its repr, without addresses; its type, where the repr fails as of deep lists."""
     try:
-        return repr(value)[:most]
+        return ADDRESSED.sub(r"\1", repr(value))[:most]
     except Exception:
         return f"of type {type(value).__name__}"
 

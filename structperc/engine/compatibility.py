@@ -6,7 +6,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError, did_you_mean, shortened
+from structperc.core.errors import DataError, PluginError, StructPercError, did_you_mean, shortened
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
 
@@ -139,9 +139,12 @@ def check_same(context, rows) -> None:
                         f"pass the same columns in the same order.")
 
 
-def not_finite(rows, example) -> DataError:
-    """Why the scores of this example are not finite."""
-    return matrices.not_finite_entry(rows, example) or DataError(
+def not_finite(rows, example, said=None) -> StructPercError:
+    """Why the scores of this example are not finite; `said`: the sentence on an author's code that returned them."""
+    found = matrices.not_finite_entry(rows, example)
+    if found is None and said is not None:
+        return PluginError(f"{said}; expected finite numbers.")
+    return found or DataError(
         f"the scores of example {example} overflow although its row is finite; the weights or the features are too large for floating "
         f"point. Scale the features, for instance to unit variance.")
 
