@@ -94,10 +94,10 @@ def shaped(array, name: str, shape: tuple) -> np.ndarray:
             fits &= size == (sizes.setdefault(asked, size) if isinstance(asked, str) else asked)
     if fits:
         return array
-    if array.shape == (0,) and (isinstance(shape[0], str) or shape[0] == 0):
+    if array.shape == (0,) and shape and (isinstance(shape[0], str) or shape[0] == 0):
         return array.reshape(tuple(0 if isinstance(asked, str) else asked for asked in shape))
-    expected = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
-    raise DataError(f"{name} has the shape {array.shape}; expected ({expected}).")
+    expected = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})" if shape else "one number"
+    raise DataError(f"{name} has the shape {array.shape}; expected {expected}.")
 
 
 def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.ndarray:
@@ -199,6 +199,11 @@ def seconds(value, name: str = "time_limit") -> float | None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < np.inf:
         raise OptionError(f"{name}={shortened(value)}; expected None or a number of seconds above 0.")
     return float(value)
+
+
+def real_number(value, name: str) -> float:
+    """A real number that is not NaN."""
+    return float(real_array(value, name, (), NUMBERS))
 
 
 def flag(value, name: str) -> bool:
