@@ -9,6 +9,7 @@ from structperc.core.errors import DataError, shortened
 from structperc.core.labels import LabelCodes, is_nested
 from structperc.core.losses import ExampleCosts
 from structperc.core.outputs import Outputs
+from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
 from structperc.metrics.tokens import unseen_labels
@@ -40,7 +41,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
 
 def losses_of(model, rows, y, predicted) -> np.ndarray | None:
     """`losses` of rows that `model.read` has read."""
-    outputs, loss = parts_of(model).outputs, model.parts.loss
+    outputs, loss = parts_of(model, rows).outputs, model.parts.loss
     if isinstance(loss, ExampleCosts):
         return None
     gold = outputs.encode(y, rows)
@@ -94,10 +95,12 @@ def model_of(engine, name):
     return engine.model_
 
 
-def parts_of(model):
-    """The parts of an engine's model."""
+def parts_of(model, rows):
+    """The parts of an engine's model, which has read these rows."""
     if not hasattr(model, "parts"):
         raise DataError(f"model is {shortened(model)}; expected the model of an engine, such as engine.model_.")
+    if not isinstance(rows, Rows):
+        raise DataError(f"rows is {shortened(rows)}; expected rows as model.read(X) returns them.")
     return model.parts
 
 
@@ -130,7 +133,7 @@ class Judged:
 
     @classmethod
     def of(cls, model, rows, y, predicted):
-        outputs, labels, loss = parts_of(model).outputs, model.context.labels, model.context.loss
+        outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
         unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
         gold = by_example(outputs, rows, y)

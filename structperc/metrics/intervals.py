@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import choice
+from structperc.core.arguments import choice, number_array, shaped
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import LabelCodes, as_label_array, find_labels, is_listed, ordered_categories
 from structperc.metrics.labels import label_order, rank_measures
@@ -157,4 +157,6 @@ def all_labels(y_low_high, y_pred, unrated):
 
 def interval_distances(low, high, predicted):
     """How many ranks each prediction is outside its interval; all three as codes."""
+    low = number_array(low, "low")
+    high, predicted = (shaped(number_array(values, name), name, low.shape) for values, name in ((high, "high"), (predicted, "predicted")))
     return np.maximum(0, np.maximum(low - predicted, predicted - high))

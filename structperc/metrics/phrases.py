@@ -185,9 +185,10 @@ def are_phrase_tags(labels) -> bool:
     >>> are_phrase_tags(["B-NP", "I-NP", "O"]), are_phrase_tags(["NOUN", "VERB", "X"])
     (True, False)
     """
-    labels = set(entries(labels, "labels", "all labels"))
+    labels = entries(labels, "labels", "all labels")
     if not all(isinstance(label, str) for label in labels):
         return False
+    labels = set(labels)
     parts = {label: label.partition("-") for label in labels}
     if not all(letter in LETTERS | OUTSIDE and bool(dash) == bool(kind) for letter, dash, kind in parts.values()):
         return False

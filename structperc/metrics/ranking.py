@@ -78,7 +78,8 @@ def mean_average_precision(y_true, scores, k=None, *, groups=None, relevant=1, s
     hits = (ranked.grades >= real_number(relevant, "relevant")).astype(float)
     total = ranked.sums(hits)
     if k is not None:
-        hits[ranked.places >= n_places(k)] = 0
+        k = n_places(k)
+        hits[ranked.places >= k] = 0
         total = np.minimum(total, k)
     precision = ranked.running(hits) / (ranked.places + 1)
     return ranked.mean(divided(ranked.sums(precision * hits), total), sample_weight)
@@ -276,7 +277,7 @@ def n_places(k):
     try:
         return how_many(k)
     except OptionError as error:
-        if np.ndim(k):
+        if hasattr(k, "__len__") and not isinstance(k, str):
             raise OptionError(f"{error} Queries go by name: groups=...") from None
         raise
 
