@@ -125,9 +125,13 @@ def whole_array(values, name: str, shape: tuple, low: int = 0, high: int = MOST,
     array = shaped(number_array(values, name, most), name, shape)
     if array.dtype.kind == "b":
         raise DataError(f"{name} has the dtype bool; expected whole numbers from {low}.")
-    with np.errstate(invalid="ignore"):
+    if array.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            own = array.astype(np.intc, order="C")
+    else:
         own = array.astype(np.intc, order="C")
-    if own.size and (own.min() < low or own.max() > high or own.dtype != array.dtype and not (own == array).all()):
+    if own.size and ((own - low if low else own).view(np.uintc).max() > high - low      # a negative number is a large unsigned one
+                     or own.dtype != array.dtype and not (own == array).all()):
         raise wrong_entry(name, array, (own == array) & (own >= low) & (own <= high), f"a whole number {span(low, high)}")
     return own
 
