@@ -77,9 +77,9 @@ cdef class Weights(Component):
         By default entries that a sparse row has for one column are added up, in a copy. Rows without such entries are not copied.
         """
         if rows.objects and self.features.n_blocks:
-            raise DataError(f"X is a list of objects, but {type(self.features).__name__} describes rows of numbers; pass a matrix, "
-                            f"which scikit-learn's DictVectorizer makes of dicts, or weights that see examples through a kernel on such "
-                            f"objects.")
+            raise DataError(f"X is a list of objects, but {type(self.features).__name__} describes rows of numbers; make a matrix of them "
+                            f"(texts: scikit-learn's TfidfVectorizer, dicts: DictVectorizer), or use a kernel on such objects "
+                            f"(texts: kernel='subsequence', trees: kernel='subset-tree').")
         return rows.summed()
 
     def begin_fit(self, rows):
