@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
 from structperc.core.pictures import COLUMNS, Bars, Picture
 from structperc.engine import answers
@@ -206,6 +206,16 @@ def headings(one, other) -> tuple[str, str]:
     return tuple(f"[{', '.join(f'{i}: {labels[i]!r}' for i in differing[:SHOWN])}{more}]" for labels in (one, other))
 
 
+def encoded(outputs, against, rows):
+    """The rival of the prediction, as outputs encode it."""
+    try:
+        return outputs.encode_answers([against], rows)
+    except DataError as error:
+        labels = getattr(outputs, "labels", None)
+        expected = "" if labels is None else f" Expected one of {', '.join(map(repr, labels.tolist()[:10]))}."
+        raise DataError(f"against={shortened(against)} is no answer that this model has.{expected or f' {error}'}") from None
+
+
 def explain(model, x, against=None) -> Explanation:
     """Splits the margin of one example; see `Engine.explain`.
 
@@ -235,7 +245,7 @@ def explain(model, x, against=None) -> Explanation:
             raise DataError("this example has only one possible structure, so there is no runner-up.")
         (winner, _), (runner_up, _) = ranked
     else:
-        winner, gold = answers.best(parts, scores, example), parts.outputs.encode_answers([against], rows)
+        winner, gold = answers.best(parts, scores, example), encoded(parts.outputs, against, rows)
         if not parts.outputs.partial_gold:
             parts.outputs.check_gold(gold, rows, parts.features)
         runner_up = gold[0]

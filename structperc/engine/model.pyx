@@ -169,7 +169,7 @@ cdef class Model:
         rows = self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None)
         self.look_alike(rows)
         if rows.n_examples != 1:
-            raise DataError(f"explain takes one example, but got {rows.n_examples}.")
+            raise DataError(f"explain takes one example, but got {rows.n_examples}; pass one of them.")
         rows = self.scaling.applied(rows) if self.scales else rows
         return self.example(rows, 0), rows
 
