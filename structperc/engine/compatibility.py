@@ -130,8 +130,8 @@ def check_same(context, rows) -> None:
         raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
                         else "X has rows of numbers, but this model was trained on a list of objects.")
     if rows.n_features != context.n_features:
-        raise DataError(f"X has {rows.n_features} features, but this model was trained with {context.n_features} features; "
-                        f"pass the same columns in the same order.")
+        raise DataError(f"X has {rows.n_features} features, but this model was trained with {context.n_features} features"
+                        f"{matrices.other_columns(rows.feature_names, context.feature_names)}; pass the same columns in the same order.")
     names = rows.feature_names
     if names is not None and context.feature_names is not None and names != context.feature_names:
         j = next(i for i, (a, b) in enumerate(zip(names, context.feature_names, strict=False)) if a != b)

@@ -206,6 +206,16 @@ def headings(one, other) -> tuple[str, str]:
     return tuple(f"[{', '.join(f'{i}: {labels[i]!r}' for i in differing[:SHOWN])}{more}]" for labels in (one, other))
 
 
+def encoded(outputs, against, rows):
+    """The rival of the prediction, as outputs encode it."""
+    try:
+        return outputs.encode_answers([against], rows)
+    except DataError as error:
+        labels = getattr(outputs, "labels", None)
+        expected = "" if labels is None else f" Expected one of {', '.join(map(repr, labels.tolist()[:10]))}."
+        raise DataError(f"against={shortened(against)} is no answer that this model has.{expected or f' {error}'}") from None
+
+
 def explain(model, x, against=None) -> Explanation:
     """Splits the margin of one example; see `Engine.explain`.
 
@@ -236,7 +246,7 @@ def explain(model, x, against=None) -> Explanation:
         (winner, _), (runner_up, _) = ranked
     else:
         winner = answers.best(parts, scores, example)
-        gold = parts.outputs.checked(parts.outputs.encode_answers([against], rows), "encode_answers", rows)
+        gold = parts.outputs.checked(encoded(parts.outputs, against, rows), "encode_answers", rows)
         if not parts.outputs.partial_gold:
             parts.outputs.check_gold(gold, rows, parts.features)
         runner_up = gold[0]

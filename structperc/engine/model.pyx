@@ -236,7 +236,7 @@ cdef class Model:
                         "read_one", "Rows")
         self.look_alike(rows)
         if rows.n_examples != 1:
-            raise DataError(f"explain takes one example, but got {rows.n_examples}.")
+            raise DataError(f"explain takes one example, but got {rows.n_examples}; pass one of them.")
         rows = self.scaling.applied(rows) if self.scales else rows
         return self.example(rows, 0), rows
 

@@ -13,6 +13,7 @@ from libc.stdint cimport int64_t, uint64_t
 from structperc.core.access cimport Access
 from structperc.core.interrupts import completed
 from structperc.core.errors import PluginError, shortened
+from structperc.core.labels import plain
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport Loop, PassResult
 from structperc.core.rows cimport Rows
@@ -244,7 +245,8 @@ cdef class TrainingRun:
                 single = outputs.code_width == 1
                 gold = self.decoded(Structures(np.array([gold], dtype=np.intc)) if single else Structures.ragged([gold]), one)[0]
             step = model.loop.last_step(self.rows, int(one[0])) if passed.updates > updates else None
-            self.history.append(Visit(visit + 1, int(one[0]), gold, self.decoded(coded(found, outputs), one)[0], step))
+            said = self.decoded(coded(found, outputs), one)[0]
+            self.history.append(Visit(visit + 1, int(one[0]), plain(gold), plain(said), step))
             if predictions is not None:
                 predictions += found
         return 0

@@ -6,6 +6,7 @@ import datetime
 import numbers
 import os
 import sys
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
 from structperc.core.sparse_parts import refuse_damaged, to_csr
-from structperc.reading.column_faults import ColumnError, find_fault
+from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
 CHUNK_EXAMPLES = 1 << 11    # or examples of many rows
@@ -55,6 +56,14 @@ def read(X, offsets=None) -> Rows:
         return Rows(list(X))
     X = check_size(as_dense(X))
     return Rows(X, check_offsets(offsets, len(X)), names)
+
+
+def read_alone(X, offsets=None) -> Rows:
+    """As `read`, for estimators without plugins: what mends a table is said in words of other libraries."""
+    try:
+        return read(X, offsets)
+    except ColumnError as error:
+        raise error.advised(in_a_frame) from None
 
 
 def is_sparse(X) -> bool:
@@ -103,6 +112,15 @@ def column_names(X):
     return tuple(columns)
 
 
+def other_columns(names, known) -> str:
+    """Which names are missing and which are further ones, beside those of the training, as a part of a message; None: without names."""
+    if names is None or known is None:
+        return ""
+    sides = (("lacks", [name for name in known if name not in names]), ("has further", [name for name in names if name not in known]))
+    parts = [f"{word} {', '.join(f'{name!r:.60}' for name in side[:5])}{', ...' * (len(side) > 5)}" for word, side in sides if side]
+    return f": it {' and '.join(parts)}" if parts else ""
+
+
 def as_dense(X) -> np.ndarray:
     """A C-ordered float array with two dimensions."""
     refuse_masked(X)
@@ -135,6 +153,9 @@ def explain_frame(X) -> DataError | None:
 
 def explain_dense(X) -> DataError:
     """Why X is no matrix of numbers: ragged rows, or the first entry that is no number."""
+    if isinstance(X, Mapping):
+        return DataTypeError(f"X is a {type(X).__name__} with the keys {', '.join(map(repr, list(X)[:5]))}; pass pandas.DataFrame(X) where "
+                             f"these are columns, or a list of such objects, one for each row, to scikit-learn's DictVectorizer.")
     if isinstance(X, (str, os.PathLike)):
         return DataTypeError(f"X is {'the text ' if isinstance(X, str) else ''}{shortened(X)}; read the file first, for instance with "
                              f"pandas.read_csv.")

@@ -17,8 +17,7 @@ from structperc.components import (
     Reader,
     RowFeatures,
 )
-from structperc.errors import DataError, OptionError, PluginError
-from structperc.estimators import StructuredEstimator
+from structperc.errors import DataError, PluginError
 
 X, Y = [np.ones((2, 2)), np.array([[1.0, 2.0], [-1.0, 0.5]])], [[0], [1]]
 
@@ -132,10 +131,6 @@ def test_sentences_about_a_rule_name_the_rule_in_use():
         Engine("cusum", plugins=[rule(takes_weights=False)]).fit([[0.0], [1.0]], [1, 2], sample_weight=[0.5, 1.0])
 
 
-def test_parameters_of_estimators_are_passed_by_name():
-    with pytest.raises(OptionError, match=r"StructuredEstimator got 'cusum' without a name; pass parameters by name, as in "
-                                          r"StructuredEstimator\(problem=...\)"):
-        StructuredEstimator("cusum")
 # ---- methods that are called once ----
 
 
