@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from reference.parses import Parses
 
 from structperc import Engine, hookimpl
 from structperc.components import (
@@ -25,9 +26,10 @@ from structperc.components import (
     Trainer,
     Update,
     VectorFeatures,
+    Weights,
 )
 from structperc.engine import plugins as registry
-from structperc.errors import PluginError
+from structperc.errors import PluginError, UnusedOption
 from structperc.testing import CHECKS, DualWeights, check_problem
 
 BUNDLED = sorted(p.name for p in registry.installed() if p.distribution == "structperc")
@@ -147,7 +149,7 @@ def test_every_bundled_plugin_passes(name):
     assert "passed" in dict(report).values()
 
 
-@pytest.mark.parametrize("name", ["cusum", "multiclass", "prank"])
+@pytest.mark.parametrize("name", ["cusum", "multiclass"])
 def test_nothing_is_left_out_on_label_problems(name):
     assert dict(check_problem(name)) == dict.fromkeys(NAMES, "passed")
 
@@ -169,7 +171,8 @@ def test_nothing_is_left_out_on_label_problems(name):
 def test_options_pass_too(name, options):
     report = dict(check_problem(name, **options))
 
-    left_out = {"separable_set_is_learned"} | ({"sample_weights_act"} if options.get("update") == "pa" else set())
+    left_out = {"separable_set_is_learned", "linear_kernel_equals_weights", "export_predicts_the_same"}
+    left_out |= {"sample_weights_act"} if options.get("update") == "pa" else set()
     expected = set(NAMES) - left_out
     assert {name for name, outcome in report.items() if outcome == "passed"} >= expected
 
@@ -204,7 +207,10 @@ def test_sequences_pass_where_no_bound_is_known(options):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_structures_pass(seed):
-    assert dict(check_problem(Subsets(), random_state=seed)) == dict.fromkeys(NAMES, "passed")
+    report = dict(check_problem(Subsets(), random_state=seed))
+
+    assert report.pop("export_predicts_the_same").startswith("not applicable: the export is refused")
+    assert report == dict.fromkeys(set(NAMES) - {"export_predicts_the_same"}, "passed")
 
 
 @pytest.mark.parametrize(
@@ -220,6 +226,7 @@ def test_objects_pass():
     report = dict(check_problem(Words()))
 
     assert report.pop("dense_equals_csr") == "not applicable: X is a list of objects"
+    assert not {report.pop("linear_kernel_equals_weights"), report.pop("export_predicts_the_same")} & {"passed"}
     assert set(report.values()) == {"passed"}
 
 
@@ -228,6 +235,66 @@ def test_partial_gold_outputs_pass():
 
     assert report.pop("separable_set_is_learned") == "not applicable: gold outputs are partial"
     assert set(report.values()) == {"passed"}
+
+
+def test_answers_may_be_nested():
+    report = dict(check_problem(Parses()))
+
+    assert {name for name, outcome in report.items() if outcome != "passed"} == {
+        "dense_equals_csr", "linear_kernel_equals_weights", "export_predicts_the_same"}
+
+
+class Narrow(Weights):
+    """w as a vector of float32, with the sum of its past values."""
+
+    options_used = ("average",)
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.average = context.average
+        self.w, self.late = np.zeros((2, self.features.n_weights), dtype=np.float32)
+
+    def scores(self, x):
+        return self.features.scores(self.w.astype(float), x)
+
+    def update(self, x, c):
+        step = self.features.vector(x, c)
+        self.w += step.astype(np.float32)
+        self.late += (self.n_visited * step).astype(np.float32)
+
+    def vector(self):
+        return self.w - self.late / np.float32(self.n_visited) if self.average and self.n_visited else self.w
+
+    def averaged(self):
+        mean = type(self)()
+        mean.features, mean.average, mean.w = self.features, False, self.vector()
+        return mean
+
+    def state(self):
+        return {"w": self.w.copy(), "late": self.late.copy()}
+
+    def restore(self, state):
+        self.w, self.late = (np.array(state[name], dtype=np.float32) for name in ("w", "late"))
+
+
+class NarrowLast(Narrow):
+    """Averages no weights."""
+
+    options_used = ()
+
+
+@pytest.mark.parametrize("problem", ["cusum", Subsets()], ids=["cusum", "subsets"])
+def test_a_store_of_float32_passes(problem):
+    report = dict(check_problem(problem, plugins=[Narrow()]))
+
+    assert report["average_is_the_mean"] == report["primal_equals_dual"] == "passed"
+
+
+def test_a_store_that_does_not_average_passes():
+    report = dict(check_problem("cusum", plugins=[NarrowLast()]))
+
+    assert report["average_is_the_mean"] == "not applicable: average=True has no effect with NarrowLast; leave it at False."
+    assert report["primal_equals_dual"] == report["saving_keeps_everything"] == "passed"
 
 
 def test_the_report_prints_as_a_table():
@@ -574,6 +641,59 @@ class Weightless(Update):
         return trial.difference()
 
 
+class Declares(Outputs):
+    """An attribute in the body of the class that compiled code does not read."""
+
+    partial_gold = True
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        Outputs.partial_gold.__set__(self, False)
+
+    def enumerate(self, x):
+        return Subsets.Outputs().enumerate(x)
+
+
+class SquaresWithoutCells(BlockFeatures):
+    """Scores other rows than those that `cell` names."""
+
+    def scores(self, w, x):
+        return np.asarray(w).reshape(3, 3) @ (x.rows[0] ** 2)
+
+    def add(self, w, x, c):
+        np.asarray(w)[:] += np.outer(c, x.rows[0] ** 2).ravel()
+
+
+class WrongCell(BlockFeatures):
+    def cell(self, x, a):
+        row, block = super().cell(x, a)
+        return row, min(block, 1)
+
+
+class Careful(Argmax):
+    """The best label, if it is far better than the first: the same at ties, but no function of the best score."""
+
+    exact = False
+
+    def argmax(self, scores, x):
+        best = int(np.argmax(scores))
+        return best + 1 if scores[best] > scores[0] + 1 else 1
+
+
+class Unweighing(Trainer):
+    """Minibatches without sample weights."""
+
+    online = False
+
+    def train(self, run):
+        run.begin_epoch()
+        mistakes = 0
+        for i in range(run.rows.n_examples):
+            mistakes += run.run(np.array([i], dtype=np.int64))
+        run.end_epoch(mistakes)
+        return "max_epochs"
+
+
 def averaging(kind):
     class Averaging:
         @hookimpl
@@ -584,6 +704,9 @@ def averaging(kind):
 
 
 BROKEN = [
+    ("declared_attributes_act", Subsets(), Declares(), "Declares sets partial_gold = True in the body of its class, but compiled code reads"),
+    ("linear_kernel_equals_weights", "cusum", WrongCell(3, 3), "WrongCell.scores and the linear kernel over the rows that WrongCell.cell"),
+    ("export_predicts_the_same", "multiclass", Careful(), "but the exported module returns"),
     ("plugin_is_used", Silent(), None, "nothing of it was used: structperc_update answered None"),
     ("agreeing_is_counting_the_same", Subsets(), AlwaysRight(), "AlwaysRight.agrees"),
     ("decoding_is_undone", "cusum", DecodesTheNext(), "DecodesTheNext.decode shows 4 of example 0 as 1, which is encoded as 1"),
@@ -710,5 +833,5 @@ def test_the_dual_store_scores_as_the_primal_one(average):
 
 
 def test_the_dual_store_refuses_decay():
-    with pytest.raises(PluginError, match="does not forget; use decay=0"):
+    with pytest.raises(UnusedOption, match="decay=0.1 has no effect with DualWeights"):
         Engine("cusum", decay=0.1, plugins=[DualWeights()]).fit([[0.0], [1.0]], [1, 2])
