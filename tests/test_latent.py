@@ -65,7 +65,7 @@ def test_the_problem_passes_the_battery(box):
 
     report = dict(check_problem(Sampled(), update="latent", step_schedule="inverse"))
     idle = {name for name, outcome in report.items() if outcome != "passed"}
-    assert idle == {"augmented_argmax_maximises", "decoding_is_undone", "separable_set_is_learned", "export_predicts_the_same"}
+    assert idle == {"augmented_argmax_maximises", "decoding_is_undone", "separable_set_is_learned"}
 
 
 def twin(box, X, there, epochs):
