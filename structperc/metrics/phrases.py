@@ -12,7 +12,7 @@ from collections import Counter
 
 import attrs
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, OptionError, shortened
 
 OUTSIDE = frozenset("O.")
 ALONE = frozenset("SU[]")
@@ -250,6 +250,8 @@ def tags(phrases, n_tokens, scheme="iob2") -> list[str]:
     >>> tags([(0, 2, "NP"), (2, 3, "NP"), (4, 5, "VP")], 5, "iobes")
     ['B-NP', 'E-NP', 'S-NP', 'O', 'S-VP']
     """
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
+        raise OptionError(f"scheme={shortened(scheme)}; expected {', '.join(map(repr, SCHEMES))}.")
     first, inside, last, alone = SCHEMES[scheme]
     written, before = ["O"] * n_tokens, None
     for start, end, kind in phrases:

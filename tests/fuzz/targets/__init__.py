@@ -29,7 +29,20 @@ class Target:
 
 def targets() -> dict:
     """All targets, by name."""
-    from fuzz.targets import arguments, commands, files, foreign_models, forms, functions, histories, model_files, options, streams, tokens
+    from fuzz.targets import (
+        arguments,
+        commands,
+        earlier,
+        files,
+        foreign_models,
+        forms,
+        functions,
+        histories,
+        model_files,
+        options,
+        streams,
+        tokens,
+    )
 
     return {
         "bytes": Target(model_files.damaged),
@@ -47,6 +60,7 @@ def targets() -> dict:
         "solvers": Target(functions.hostile_solvers, share=2),
         "metrics": Target(functions.hostile_metrics),
         "same": Target(functions.equal_forms),
+        "earlier": Target(earlier.repeated, share=0.1, chunk=50),
         "files": Target(files.hostile_files, share=2, prepare=files.prepare),
         "columns": Target(files.hostile_columns, prepare=files.prepare),
         "streams": Target(streams.parts),

@@ -40,8 +40,8 @@ def same_tables(random, read, stream, path, how, n):
 
 
 def cells_of(X) -> list:
-    """The rows of X, which may be texts, as texts."""
-    return [repr(row) for row in plain(dense(X))]
+    """The rows of X as texts; a part of whole numbers knows of no fractions elsewhere."""
+    return [repr([float(cell) if isinstance(cell, int) else cell for cell in row]) for row in plain(dense(X))]
 
 
 def csv_parts(random):
