@@ -243,6 +243,7 @@ ENGINE_OPTIONS: dict[str, EngineOption] = {
     "classes": EngineOption(None, help="the labels in order", told=False),
     "plugins": EngineOption((), help="further plugins", told=False, reads=read_plugins),
 }
+TOLD = tuple((name, option.default, option) for name, option in ENGINE_OPTIONS.items() if option.told)
 LEARNED_WITH = tuple(name for name in ENGINE_OPTIONS if name != "plugins")      # what a model remembers of its engine
 
 
@@ -259,9 +260,20 @@ def check_options(engine) -> None:
             setattr(engine, name, value)
 
 
-def told_options(engine) -> dict:
-    """The engine's options as hooks are told them."""
-    return {name: option.read(name, getattr(engine, name)) for name, option in ENGINE_OPTIONS.items() if option.told}
+def told_options(engine) -> tuple[dict, dict]:
+    """The engine's options as hooks are told them; and of these and the plugins' options those that are not at their defaults."""
+    told, changed = {}, {}
+    for name, default, option in TOLD:
+        value = getattr(engine, name)
+        if value is not default:
+            value = option.read(name, value)
+            if not same(value, default):
+                changed[name] = value
+        told[name] = value
+    if engine.plugin_options:
+        declared = plugin_defaults(engine.loaded_plugins)
+        changed.update({name: value for name, value in engine.plugin_options.items() if not same(value, declared[name].default)})
+    return told, changed
 
 
 def changed_options(engine) -> dict:
@@ -278,12 +290,13 @@ def plugin_defaults(plugins) -> dict:
     return declared
 
 
-def check_plugin_options(plugins, given) -> dict:
-    """The plugins' options with defaults; refuses what no plugin declares."""
+def check_plugin_options(plugins, given, parts_with) -> dict:
+    """The plugins' options with defaults; refuses what no plugin declares. `parts_with(name)` names plugins that would."""
     declared = plugin_defaults(plugins)
     for name in given:
         if name not in declared:
-            hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS])
+            hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS]) or "".join(
+                f" It comes with plugins=[{part!r}]." for part in parts_with(name))
             raise OptionError(f"unknown option {name!r}.{hint} The plugins {', '.join(p.name for p in plugins[1:])} "
                               f"take {', '.join(declared) or 'no options of their own'}.")
     return {name: option.read(name, given[name]) if name in given else option.default for name, option in declared.items()}

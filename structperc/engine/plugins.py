@@ -43,6 +43,8 @@ COMPONENTS = {
 }
 
 
+OBSERVER = "structperc_epoch_end"
+
 # What a plugin may say about itself beside its hooks; the table in hookspecs.py says what each is for.
 ATTRIBUTES = {
     "name": (str, "a text"),
@@ -108,6 +110,11 @@ class Plugin:
     def hooks(self) -> tuple[str, ...]:
         answered = {hook for hook, *_ in self.implementations.values()}
         return tuple(hook for hook in HOOKS if hook in answered)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the user has passed a component, and no plugin that makes one."""
+        return isinstance(self.plugin, ComponentPlugin)
 
     @property
     def summary(self) -> str:
@@ -187,12 +194,27 @@ def from_entry_point(entry) -> Plugin:
 
 def as_object(found):
     """A class becomes an instance, a component the plugin that answers with it."""
+    if hasattr(found, "get_params"):
+        name = found.__name__ if isinstance(found, type) else type(found).__name__
+        raise PluginError(f"{name} is an estimator, not a plugin; name a problem or a part, such as 'cusum', or use the estimator itself.")
     if isinstance(found, type):
-        found = found()
+        found = instance_of(found)
     if isinstance(found, (Component, Trainer)):
         hook = next((h for h, kind in COMPONENTS.items() if isinstance(found, kind)), None)
         return found if hook is None else ComponentPlugin(hook, found)
     return found
+
+
+def instance_of(cls):
+    """An object of a class that needs no arguments."""
+    try:
+        return cls()
+    except TypeError as error:
+        if any(parameter.default is parameter.empty and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+               for parameter in inspect.signature(cls).parameters.values()):
+            raise PluginError(f"{cls.__name__} is a class whose objects need arguments (TypeError: {error}); pass an object, "
+                              f"{cls.__name__}(...).") from error
+        raise
 
 
 def installed() -> list[Plugin]:
@@ -201,6 +223,11 @@ def installed() -> list[Plugin]:
     for _, entries in sorted(discover(refresh=True).items()):
         plugins += [from_entry_point(entry) for entry in entries]
     return plugins
+
+
+def parts_with(option) -> list[str]:
+    """The installed plugins that declare an option and could be added to a problem."""
+    return [plugin.name for plugin in installed() if option in plugin.options and "structperc_argmax" not in plugin.hooks]
 
 
 def load(spec) -> Plugin:
@@ -324,10 +351,15 @@ def answering(plugin, hook, method, arguments):
     given = slice(0, 1 if arguments is None else len(arguments))
 
     def wrapper(context):
+        if context.reads is not None:
+            context.reads.called.add(plugin)
         return (yield from method(*(context,)[given]))
 
     def implementation(context):
-        kind = COMPONENTS[hook]
+        kind, reads = COMPONENTS[hook], context.reads
+        if reads is not None:
+            reads.called.add(plugin)
+            n_read = len(reads.current)
         try:
             component = method(*(context,)[given])
         except StructPercError:
@@ -335,6 +367,8 @@ def answering(plugin, hook, method, arguments):
         except Exception as error:
             raise PluginError(f"{hook} of {plugin.origin} failed: {type(error).__name__}: {error}") from error
         if component is None:
+            if reads is not None:
+                reads.keep(n_read)
             return None
         if not isinstance(component, kind):
             raise PluginError(f"{hook} of {plugin.origin} answered with {component!r:.80} of type {type(component).__name__}; "

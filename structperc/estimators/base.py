@@ -14,10 +14,11 @@ from structperc.engine.assembly import agreed
 from structperc.engine.engine import is_fitted_name
 from structperc.engine.model import NoAttribute
 from structperc.engine.options import ENGINE_OPTIONS, read_plugins, same
-from structperc.errors import DataError, ModelFormatError, OptionError, UnusedOption
+from structperc.errors import DataError, ModelFormatError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
 from structperc.reading import matrices
+from structperc.reading.column_faults import ColumnError, in_estimator
 from structperc.reading.readers import Reader
 
 PARAMETERS = """
@@ -88,7 +89,8 @@ ATTRIBUTES = """
         "interrupted".
     unused_parameters_ : tuple of str
         Parameters that were left out, since they have no effect beside the others: `C` with update="perceptron", `gamma` without a
-        kernel. So a grid may cross any parameters; `structperc.Engine` refuses them.
+        kernel. So a grid may cross any parameters; `structperc.Engine` refuses them. A parameter that you set and that a part in
+        `plugins` ignores is refused here too.
     support_, n_support_, support_vectors_, dual_coef_
         With a kernel, in place of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
         themselves, and their coefficients, shape (`n_support_`, n_blocks)."""
@@ -229,9 +231,11 @@ class EngineEstimator(Parameters):
         try:
             getattr(engine, method)(X, y, **data)
             self._check_trained(engine)
+        except ColumnError as error:
+            raise error.advised(in_estimator) from None
         except UnusedOption as error:
             options = {**{name: getattr(engine, name) for name in ENGINE_OPTIONS}, **engine.plugin_options}
-            if error.option not in options:
+            if error.option not in options or isinstance(error, ReplacedOption) and self._is_set(error.option):
                 raise
             del options[error.option]
             self._unused = (*self._unused, error.option)
@@ -241,6 +245,10 @@ class EngineEstimator(Parameters):
                 self._keep(engine)
             raise
         return self._keep(engine)
+
+    def _is_set(self, name) -> bool:
+        """Whether the user has set an option, which is not at the estimator's own default."""
+        return name in (self.plugin_options or ()) or name in self._declared and not same(getattr(self, name), self._declared[name])
 
     def _check_trained(self, engine) -> None:
         """Refuses an engine whose outputs are not those of this estimator."""
@@ -309,10 +317,11 @@ class LabelledEstimator(EngineEstimator):
 def compare_columns(estimator, X, n_features, named, stacklevel) -> None:
     """Refuses another number of features than `n_features`, unless that is None, and warns when only one side has feature names."""
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
-    if len(shape) == 2 and n_features not in (None, shape[1]):
-        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input; pass the columns that it was "
-                        f"trained with, in the same order.")
     names = matrices.column_names(X)
+    if len(shape) == 2 and n_features not in (None, shape[1]):
+        differences = matrices.other_columns(names, estimator.feature_names_in_ if named else None)
+        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}; pass the columns "
+                        f"that it was trained with, in the same order.")
     if names is None and named:
         warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names.", UserWarning, stacklevel)
     if names is not None and not named:

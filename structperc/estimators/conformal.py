@@ -85,6 +85,9 @@ class OrdinalConformal(WrappedRanker):
     0.87 1.504
     """
 
+    _instead = (" Held-out rows need one right label each: fit an estimator of intervals before, and calibrate it with prefit=True on rows "
+                "with one label.")
+
     def __init__(self, estimator, *, coverage=0.9, calibration_size=0.3, prefit=False, decay=0.0, classes=None, random_state=None):
         self.estimator, self.coverage, self.calibration_size, self.prefit = estimator, coverage, calibration_size, prefit
         self.decay, self.classes, self.random_state = decay, classes, random_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.errors import OptionError
-from structperc.estimators.parameters import Parameters, cloned, not_fitted
+from structperc.estimators.parameters import Parameters, cloned, not_fitted, refuse_class
 from structperc.extras import require
 
 
@@ -64,6 +64,7 @@ class LeafFeatures(Parameters):
         -------
         self
         """
+        refuse_class("estimator", self.estimator)
         estimator = default_trees() if self.estimator is None else cloned(self.estimator)
         if not hasattr(estimator, "apply"):
             raise OptionError(f"estimator={estimator!r:.80} has no method apply, which says what leaf each row reaches; expected a forest, "

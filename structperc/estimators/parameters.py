@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import functools
 import inspect
 import sys
 import types
 from collections.abc import Iterator
 
+from structperc.core.errors import nearest
 from structperc.core.markup import details, element, shown
+from structperc.engine import plugins
 from structperc.engine.cards import estimator_card
 from structperc.engine.engine import is_fitted_name
 from structperc.engine.options import same
-from structperc.errors import DataError, NotFittedError, OptionError, shortened
+from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
 from structperc.extras import require
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
 UNSHOWN = ("engine_", "model_", "parts_")     # attributes that say nothing in a table
 KERNEL_PLUGIN = "dual-kernel"                 # comes with the parameter kernel
+ELSEWHERE = {               # arguments of other libraries' fit, and where the same is said here
+    **dict.fromkeys(("eval_set", "validation_data"), " Held-out data go into plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
+    **dict.fromkeys(("groups", "lengths", "group", "qid"), " Each row has a label of its own; SequenceTagger, LatentRanker and "
+                                                           "StructuredEstimator have groups and lengths."),
+}
 ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
 
 
@@ -64,6 +70,8 @@ class Parameters:
         if own:
             cls._declared = {**cls._declared, **own}
             cls.__init__ = constructor(cls)
+        elif "__init__" in vars(cls):
+            cls.__init__ = checked(cls.__init__)
 
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters by name; deep: also the entries of those that are dicts or estimators, as NAME__KEY."""
@@ -78,7 +86,8 @@ class Parameters:
         for given in params:
             name, _, key = given.partition("__")
             if name not in known or key and name != ENTRIES and not is_estimator(params.get(name, known[name])) or given.endswith("__"):
-                raise OptionError(f"Invalid parameter {given!r} for estimator {self}. Valid parameters are: {sorted(known)}.")
+                raise OptionError(f"Invalid parameter {given!r} for estimator {self}.{where_it_goes({given: params[given]}, known)} "
+                                  f"Valid parameters are: {sorted(known)}.")
         for given in sorted(params, key=lambda given: "__" in given):       # a whole dict before its entries
             name, _, key = given.partition("__")
             value = params[given]
@@ -147,6 +156,18 @@ class Parameters:
             apart = f" X is a {type(X).__name__}; of pairs, pass both halves: X, y = zip(*pairs)." if isinstance(X, Iterator) else ""
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.{apart}")
 
+    def _refuse_unknown(self, method, unknown) -> None:
+        """Refuses arguments that a method does not have, and says where they go."""
+        for name, value in unknown.items():
+            arguments = inspect.signature(getattr(type(self), method)).parameters
+            known = [known for known, one in arguments.items() if one.kind is one.POSITIONAL_OR_KEYWORD and known != "self"]
+            owner = type(self).__name__
+            place = did_you_mean(name, known) or ELSEWHERE.get(name)
+            if place is None:
+                parameter = name if name in self.get_params(deep=False) else nearest(name, self.get_params(deep=False))
+                place = f" It is a parameter of the estimator: {owner}({parameter}={shortened(value)})." if parameter else ""
+            raise OptionError(f"{owner}.{method} takes {', '.join(known)}, but got {name!r}.{place}")
+
     def _request(self, method, requests):
         for name in requests:
             if name not in self._routed[method]:
@@ -181,10 +202,11 @@ def constructor(cls):
     """The `__init__` of a class that declares parameters."""
     declared = cls._declared
 
-    def __init__(self, **parameters):
-        for name in parameters:
-            if name not in declared:
-                raise unknown_parameter(type(self).__name__, name, declared)
+    def __init__(self, *unnamed, **parameters):
+        if unnamed:
+            raise TypeError(f"{type(self).__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
+                            f"{type(self).__name__}(NAME={shortened(unnamed[0])}), of {', '.join(sorted(declared))}.")
+        refuse_unknown(type(self), parameters, declared)
         vars(self).update({**declared, **parameters})
 
     named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in declared.items()]
@@ -193,11 +215,46 @@ def constructor(cls):
     return __init__
 
 
-def unknown_parameter(owner, name, known) -> OptionError:
-    """The error of a parameter that an estimator does not have."""
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Its parameters are {', '.join(sorted(known))}."
-    return OptionError(f"{owner} has no parameter {name!r}. {hint}")
+def checked(init):
+    """An `__init__` with named parameters that refuses others in a sentence."""
+    parameters = inspect.signature(init).parameters.values()
+    known = [one.name for one in parameters if one.name != "self"]
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return init
+
+    @functools.wraps(init)
+    def __init__(self, *values, **parameters):
+        refuse_unknown(type(self), parameters, known)
+        init(self, *values, **parameters)
+
+    return __init__
+
+
+def refuse_unknown(cls, given, known) -> None:
+    """Refuses parameters that an estimator does not have, and says where they go."""
+    unknown = {name: value for name, value in given.items() if name not in known}
+    if unknown:
+        hint = where_it_goes(unknown, known) or f" Its parameters are {', '.join(sorted(known))}."
+        raise OptionError(f"{cls.__name__} has no parameter {next(iter(unknown))!r}.{hint}")
+
+
+def where_it_goes(unknown, known) -> str:
+    """The end of a message about unknown parameters: the parameter that is meant, or the options of a plugin that they are."""
+    name = next(iter(unknown))
+    near = did_you_mean(name, known)
+    if near or ENTRIES not in known:
+        return near
+    part = next(iter(plugins.parts_with(name)), None)
+    if part is None:
+        return ""
+    options = {key: value for key, value in unknown.items() if part in plugins.parts_with(key)}
+    return f" It is an option of the plugin {part!r}: pass plugins=[{part!r}], {ENTRIES}={shortened(options, 200)}."
+
+
+def refuse_class(name, value) -> None:
+    """Refuses a class where an estimator is expected."""
+    if isinstance(value, type):
+        raise OptionError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}().")
 
 
 def is_estimator(value) -> bool:

@@ -771,7 +771,8 @@ def test_predictions_in_several_pieces_are_predictions_one_by_one():
 def test_trainers_of_ones_own_see_all_that_they_need():
     class Backwards(OnlineTrainer):
         def train(self, run):
-            run.run(np.arange(run.n_examples, dtype=np.int64)[::-1].copy())
+            run.begin_epoch()
+            run.end_epoch(run.run(np.arange(run.n_examples, dtype=np.int64)[::-1].copy()))
             return "max_epochs"
 
     X, y = data()
