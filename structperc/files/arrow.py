@@ -64,7 +64,9 @@ def parts_of(arrow, reader, rows, columns):
     tables = [reader.read_all()] if rows is None else (arrow.Table.from_batches([reader.get_batch(i)])
                                                        for i in range(reader.num_record_batches))
     for table in tables:
-        yield table if columns is None else table.select(columns)
+        table = table if columns is None else table.select(columns)
+        table.validate(full=True)           # pyarrow takes offsets and counts from the file as they are
+        yield table
 
 
 @contextmanager
