@@ -152,11 +152,10 @@ class ProgressLines:
         if epoch > self.counts.epoch:
             self.close()
             self.next = 1
-        self.counts.add(epoch, examples, mistakes, loss)
-        if self.counts.examples >= self.next:
+        elif self.counts.examples >= self.next:         # and the epoch goes on
             self.write(epoch, self.epochs, self.seen)
-            while self.next <= self.counts.examples:
-                self.next *= 2
+            self.next = 2 * self.counts.examples
+        self.counts.add(epoch, examples, mistakes, loss)
 
     @property
     def seen(self) -> str:
