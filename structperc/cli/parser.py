@@ -83,6 +83,10 @@ Ctrl-C ends training; the model trained so far is saved. SIGTERM, by which conta
 With --checkpoint FILE the training is written to FILE after each epoch, with --stream after each part, and the checkpoint before stays in
 FILE.previous. After a crash, the same command with --resume goes on from there and ends with the same model, bit by bit; so it may stand in
 a script from the beginning.
+
+--json prints one object on one line: problem, data, model, examples, rows (null where nobody counts them), features, labels (a list, or
+null), epochs (made), status, mistakes (a list, one number for each epoch), loss (a sum), next (a list of texts); batch trainers add
+objective and gap. A number that JSON lacks, such as infinity, is null.
   structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=50 --checkpoint chunks.checkpoint --resume
 """
 STREAM = """\
@@ -156,6 +160,11 @@ rankings: precision at k, NDCG at k, mean average precision
 tokens:   accuracy, whole sentences right; where labels are tags of phrases such as B-NP, precision, recall and F1 of phrases as conlleval
           counts them, in all and of each type
 all:      the mean of the loss that the model was trained with; of ranks and classes the confusion matrix (row: right label)
+
+--json prints one object on one line: problem, model, data, examples (their number), measures (numbers by name), labels (a list, or null).
+Ranks and classes add "confusion matrix" (rows: right labels, columns: predicted ones, in the order of labels). Tokens add "unknown labels"
+(numbers of tokens by label) and, for phrases, "phrases": for "all" and for each type true, predicted, correct, precision, recall and F1.
+A number that JSON lacks, such as infinity, is null.
 """
 PLOT = """\
 examples:

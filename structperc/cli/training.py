@@ -135,7 +135,7 @@ def summary(engine, arguments, facts) -> list[str]:
 
 
 def record(engine, arguments, facts) -> dict:
-    """The same for programs; docs/command-line.md describes it."""
+    """The same for programs; `structperc fit --help` describes it."""
     labels = getattr(engine, "classes_", None)
     found = {
         "problem": engine.problem, "data": arguments.data, "model": arguments.model, "examples": facts.examples, "rows": facts.rows,

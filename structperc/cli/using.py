@@ -118,7 +118,7 @@ def details_of(engine, table, predicted, measures) -> dict:
 
 
 def record(engine, arguments, table, predicted, measures) -> dict:
-    """An evaluation for programs; docs/command-line.md describes it."""
+    """An evaluation for programs; `structperc evaluate --help` describes it."""
     labels, details = getattr(engine, "classes_", None), details_of(engine, table, predicted, measures)
     if "confusion matrix" in details:
         details["confusion matrix"] = details["confusion matrix"].tolist()
