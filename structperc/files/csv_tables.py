@@ -176,7 +176,8 @@ class CsvFile(FrameFile):
     def read(self, text, columns, numbers=(), alone=False):
         """What the parser makes of a text: numbers of these columns, or a ValueError, and text of the others; None: as it guesses.
 
-        Where it reads these columns alone, it does not notice lines that are too long. It would drop a byte order mark at the beginning, which is an empty line here.
+        Where it reads these columns alone, it does not notice lines that are too long. It would drop a byte order mark at the beginning,
+        which is an empty line here.
         """
         pandas = require("pandas", "reading CSV files", "cli")
         kinds = None if numbers is None else {name: float if name in numbers else str for name in columns}

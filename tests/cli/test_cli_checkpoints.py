@@ -124,7 +124,7 @@ def test_a_stream_that_was_killed_ends_with_the_same_model(data, run, further):
 @pytest.mark.parametrize(("change", "why"), [
     (lambda: shutil.copy("train.csv", "other.csv"), "is of a training with another path ("),
     (lambda: Path("train.csv").write_text(Path("train.csv").read_text() + "1,2,3,1\n"), "another size ("),
-    (lambda: Path("train.csv").write_text(Path("train.csv").read_text().replace("bmi", "mbi")), "another header (age, bmi, pressure, level;"),
+    (lambda: Path("train.csv").write_text(Path("train.csv").read_text().replace("bmi", "mbi")), "another header (age, bmi,"),
     (lambda: None, "another rows (9; here 10)"),
 ])  # fmt: skip
 def test_a_stream_of_another_file_is_refused(data, run, change, why):

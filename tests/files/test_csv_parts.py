@@ -13,8 +13,10 @@ from structperc.errors import DataError
 from structperc.files import csv_tables
 from structperc.files.csv_tables import read_csv, stream_csv
 
-NUMBERS = ["0", "1", "-2", "3.25", "0.1", "1e5", "+4", " 7 ", "9007199254740993", "123456789012345678901234", "0.30000000000000004", "1e-320"]
-ODD = ["TRUE", "False", "inf", "-Infinity", "NA", "nan", "1e400", "", '""', "x", "\ufeff1", "\ufeffx", "1_0", "0x1", "1e", "\u0661", '"1\n2"', "1;5"]
+NUMBERS = ["0", "1", "-2", "3.25", "0.1", "1e5", "+4", " 7 ", "9007199254740993", "123456789012345678901234",
+           "0.30000000000000004", "1e-320"]
+ODD = ["TRUE", "False", "inf", "-Infinity", "NA", "nan", "1e400", "", '""', "x", "\ufeff1", "\ufeffx", "1_0",
+       "0x1", "1e", "\u0661", '"1\n2"', "1;5"]
 LABELS = ["a", "b", "TRUE", "1", "2.5", "\ufeffa", "\ufeff"]
 CELLS = st.sampled_from(NUMBERS) | st.sampled_from(ODD)
 ROWS = st.lists(st.tuples(st.sampled_from(NUMBERS) | CELLS, CELLS, st.sampled_from(LABELS)), min_size=1, max_size=7)

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of a fit or stream with checkpoints and of the save after it: the next run ends in the same bytes, and no file stays."""
+"""kill -9 at random moments of a fit or stream with checkpoints, and of the save: the next run ends in the same bytes, no file stays."""
 
 import os
 import random
