@@ -66,7 +66,8 @@ class CommandJob(Job):
             replace_file(data, lambda file: file.write(ROWS_OF_A_FILE.encode()))
         settings = [word for name, value in self.further.items() for word in ("--set", f"{name}={value}")]
         code = main(["fit", self.stream.options["problem"], data, "--target", "level", "--stream", *settings, "--quiet",
-                     "--rows", str(ROWS), "--model", os.path.join(folder, "model"), "--checkpoint", os.path.join(folder, "checkpoint"), "--resume"])
+                     "--rows", str(ROWS), "--model", os.path.join(folder, "model"), "--checkpoint", os.path.join(folder, "checkpoint"),
+                     "--resume"])
         if code:
             raise SystemExit(code)
 
