@@ -84,7 +84,7 @@ class Engine(EngineCalls):
         Who drives the examples: "online", or a plugin's.
     n_shards : int, default 1
         Train on so many equal parts of the examples apart, and mix the weights that they arrive at after each epoch (iterative parameter
-        mixing). The result depends on their number, and not on the number of threads that train them.
+        mixing), or after each chunk of `partial_fit`. The result depends on their number, and not on the number of threads that train them.
     mixing : {"mean", "bounded-sum"}, default "mean"
         How shards are mixed: w moves by the mean of their steps, each shard with its share of the examples, as in the papers, whose bound
         on mistakes holds; or each weight by the sum of the shards' steps, at most twice the mean of the shards that moved it. The sum has
