@@ -4,7 +4,8 @@ Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_liste
 `interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`,
 `refuse_not_finite`, `check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`,
 `engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`,
-`map_in_threads`; work to be whole: `completed`. Ordered labels: `cumulative_log_probabilities`. `restore`: `taken`, `within`, `check_starts`.
+`map_in_threads`; work to be whole: `completed`. Ordered labels: `cumulative_log_probabilities`. `restore`: `taken`, `within`,
+`check_starts`.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
