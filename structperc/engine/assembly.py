@@ -12,7 +12,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.compatibility import check_parts
 from structperc.engine.context import FitContext
 from structperc.engine.model import Model, Parts
-from structperc.engine.options import LEARNED_WITH, check_options, generator, told_options
+from structperc.engine.options import check_options, engine_options, generator, options_in_context
 from structperc.engine.scaling import scaling_of, warn_of_scales
 from structperc.engine.weighing import by_class, warn_of_weights
 from structperc.reading import matrices
@@ -109,7 +109,7 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
     parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
     parts.start(context)
-    return Model(context, parts, Loop(parts, context.loss_weight), {name: getattr(engine, name) for name in LEARNED_WITH})
+    return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
 
 
 def ask(engine, kind, context):
@@ -124,7 +124,7 @@ def ask(engine, kind, context):
 
 def options_alone(engine, random=None) -> FitContext:
     """What is known before the data."""
-    return FitContext(told_options(engine), engine.plugin_options, random)
+    return FitContext(options_in_context(engine), engine.plugin_options, random)
 
 
 def weighed(context, weights) -> FitContext:

@@ -27,7 +27,7 @@ from structperc.core.structures import Structures
 from structperc.engine import model_file
 from structperc.engine.header import generator
 from structperc.engine.hookspecs import hookimpl
-from structperc.engine.options import LEARNED_WITH
+from structperc.engine.options import engine_options
 from structperc.engine.run import coded
 from structperc.engine.trainers import MAX_EPOCHS
 from structperc.engine.writing import replace_file
@@ -320,7 +320,7 @@ def facts(engine, run, costs) -> dict:
     """What must be the same again, by name: options as texts, data as sizes and checksums."""
     rows, context = run.rows, run.context
     parts = [plugin for plugin in engine.loaded_plugins[1:] if plugin.hooks != model_file.OBSERVES]
-    options = {name: getattr(engine, name) for name in LEARNED_WITH if name not in MAY_DIFFER} | engine.plugin_options
+    options = {name: value for name, value in engine_options(engine).items() if name not in MAY_DIFFER} | engine.plugin_options
     data = {
         "X": [rows.n_rows, rows.n_features, contents(rows.X), *([] if rows.keys is None else [contents(rows.keys)])],
         "examples": [rows.n_examples, contents(rows.offsets)],

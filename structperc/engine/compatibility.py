@@ -33,14 +33,14 @@ def check_parts(context, parts) -> None:
 def refuse_unused(context, parts) -> None:
     """Refuses engine options that none of the parts uses."""
     for name, option in ENGINE_OPTIONS.items():
-        if option.steers is None or (value := getattr(context, name)) == option.default or uses(parts.trainer, name):
+        if option.used_by is None or (value := getattr(context, name)) == option.default or uses(parts.trainer, name):
             continue
-        if not parts.trainer.online and (option.steers == "weights" or not uses(parts.update, name)):
+        if not parts.trainer.online and (option.used_by == "weights" or not uses(parts.update, name)):
             culprit = f"trainer={context.trainer!r}" if context.trainer != "online" else type(parts.trainer).__name__
-        elif uses(getattr(parts, option.steers), name):
+        elif uses(getattr(parts, option.used_by), name):
             continue
         else:
-            culprit = f"update={context.update!r}" if option.steers == "update" else type(getattr(parts, option.steers)).__name__
+            culprit = f"update={context.update!r}" if option.used_by == "update" else type(getattr(parts, option.used_by)).__name__
         raise UnusedOption(f"{name}={shortened(value)} has no effect with {culprit}; leave it at {option.default!r}.", name)
 
 

@@ -24,13 +24,14 @@ from structperc.engine.assembly import adopt, options_alone
 from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
-from structperc.engine.options import ENGINE_OPTIONS
+from structperc.engine.option import options_of
+from structperc.engine.options import engine_options
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
 FORMAT_NUMBER = 2
-PLAIN = tuple(name for name in ENGINE_OPTIONS if name not in ("loss", "random_state", "classes", "plugins"))
+CODED = ("loss", "random_state", "classes", "plugins")             # options that a header holds in a form of their own
 OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
 NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of losses that JSON has no numbers for
@@ -107,7 +108,8 @@ def described(engine, model) -> tuple[dict, dict]:
     if not model.parts.weights.is_finite():
         raise overflow()
     context, options, arrays = model.context, model.options, {}
-    given = {**{name: options[name] for name in PLAIN}, **engine.plugin_options}
+    plain_options = {name: value for name, value in options.items() if name not in CODED}
+    given = {**plain_options, **engine.plugin_options}
     header = {
         "format": FORMAT,
         "format_number": FORMAT_NUMBER,
@@ -115,7 +117,7 @@ def described(engine, model) -> tuple[dict, dict]:
         "problem": _reference(engine.loaded_plugins[1], engine.problem),
         "plugins": [_reference(p, given) for p, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True)
                     if isinstance(given, str) or p.hooks != OBSERVES],     # an observer leaves nothing in a model
-        "options": {name: plain(given[name], f"the option {name}") for name in PLAIN if not callable(given[name])},
+        "options": {name: plain(value, f"the option {name}") for name, value in plain_options.items() if not callable(value)},
         "plugin_options": {name: plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
                            if not callable(value)},
         "functions": {name: _called(value) for name, value in given.items() if callable(value)},
@@ -242,9 +244,10 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         if registry.load(plugin).hooks != OBSERVES:
             raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
         resolved.append(plugin)
-    options = {name: option.default for name, option in ENGINE_OPTIONS.items() if option.later} | field(header, "options", dict)
-    for name in (*PLAIN, "loss", "classes", "random_state"):
-        if name not in options and name not in functions:
+    declared = options_of(cls)
+    options = {name: option.default for name, option in declared.items() if option.later} | field(header, "options", dict)
+    for name in declared:
+        if name not in options and name not in functions and name != "plugins":
             raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
     options = {name: value for name, value in options.items() if name not in functions}
     options["loss"], options["classes"] = (_restored(options[name], arrays) for name in ("loss", "classes"))
@@ -369,7 +372,7 @@ def temperature_of(record) -> float:
 
 def constructor_arguments(engine) -> dict:
     """What the constructor was given beside the problem."""
-    return {name: getattr(engine, name) for name in (*PLAIN, "loss", "classes", "random_state", "plugins")} | engine.plugin_options
+    return engine_options(engine) | {"plugins": engine.plugins} | engine.plugin_options
 
 
 def pickled(engine):
@@ -383,8 +386,8 @@ def _unpickled(cls, problem, arguments, training):
     engine = cls(problem, **arguments)
     if training is not None:
         objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]
-        functions = {name: getattr(engine, name) for name in PLAIN if callable(getattr(engine, name))}
-        functions |= {name: value for name, value in engine.plugin_options.items() if callable(value)}
+        given = {**engine_options(engine), **engine.plugin_options}
+        functions = {name: value for name, value in given.items() if callable(value)}
         kept = made(cls, *training, objects, functions, "the pickled model")
         engine.model, engine.notes = kept.model, kept.notes
     return engine

@@ -5,15 +5,15 @@ from __future__ import annotations
 import copy
 import difflib
 import functools
-import inspect
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from structperc.core.markup import details, element, shown
 from structperc.engine.cards import estimator_card
 from structperc.engine.engine import is_fitted_name
-from structperc.engine.options import same
+from structperc.engine.option import Options, options_of, same
 from structperc.errors import DataError, NotFittedError, OptionError, shortened
 from structperc.extras import require
 
@@ -43,31 +43,24 @@ def offered_if(condition):
     return functools.partial(OfferedIf, condition=condition)
 
 
-class Parameters:
-    """get_params, set_params, repr, clone and metadata requests, all from the constructor's signature.
+class Parameters(Options):
+    """get_params, set_params, repr, clone and metadata requests, all from the options that a class declares.
 
-    A class whose body declares parameters, `NAME: TYPE = DEFAULT`, gets a constructor that takes these and those of its bases by name
-    and stores them as they are given. `_routed` names the metadata that each method takes; those in `_requested` are asked for
-    unless a request says otherwise.
+    `_routed` names the metadata that each method takes; those in `_requested` are asked for unless a request says otherwise.
     """
 
-    _declared = types.MappingProxyType({})      # parameters and their defaults
-    _routed = types.MappingProxyType({})
-    _requested = ()
+    _routed: ClassVar[Mapping] = types.MappingProxyType({})
+    _requested: ClassVar[tuple] = ()
 
-    def __init_subclass__(cls, **options):
-        super().__init_subclass__(**options)
-        annotated = inspect.get_annotations(cls)
-        own = {name: vars(cls)[name] for name in annotated if not name.startswith("_")}
-        for name in (*own, *(("__annotations__",) if annotated else ())):
-            delattr(cls, name)          # a parameter is looked up in the estimator, and help() shows the constructor
-        if own:
-            cls._declared = {**cls._declared, **own}
-            cls.__init__ = constructor(cls)
+    def __new__(cls, *arguments, **parameters):
+        for name in parameters:
+            if name not in options_of(cls):
+                raise unknown_parameter(cls.__name__, name, options_of(cls))
+        return super().__new__(cls)
 
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters by name; deep: also the entries of those that are dicts or estimators, as NAME__KEY."""
-        params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        params = {name: getattr(self, name) for name in options_of(type(self))}
         if deep:
             params.update({f"{name}__{key}": entry for name, value in tuple(params.items()) for key, entry in entries_of(value).items()})
         return params
@@ -90,8 +83,8 @@ class Parameters:
 
     def _changed(self) -> dict:
         """The parameters that are not at their defaults."""
-        defaults = inspect.signature(type(self)).parameters
-        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, defaults[name].default)}
+        options = options_of(type(self))
+        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, options[name].default)}
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"
@@ -175,22 +168,6 @@ class Fragment:
                 for name, value, kind in self.rows]
         return element("div", details(self.title, element("table", element("tbody", *rows), class_="parameters-table")),
                        class_="estimator-table")
-
-
-def constructor(cls):
-    """The `__init__` of a class that declares parameters."""
-    declared = cls._declared
-
-    def __init__(self, **parameters):
-        for name in parameters:
-            if name not in declared:
-                raise unknown_parameter(type(self).__name__, name, declared)
-        vars(self).update({**declared, **parameters})
-
-    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in declared.items()]
-    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
-    __init__.__signature__ = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *named])
-    return __init__
 
 
 def unknown_parameter(owner, name, known) -> OptionError:

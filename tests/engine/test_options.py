@@ -1,30 +1,95 @@
-"""The table of engine options against signature, docstring, context and model file; the values that an Option accepts."""
+"""An option stands once: signature, docstring, context and model file follow from it; the values that an Option accepts."""
 
 import inspect
-import json
+import pickle
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+import structperc
 from structperc import Engine, Option, hookimpl
-from structperc.engine.options import ENGINE_OPTIONS
+from structperc.engine.option import option
+from structperc.engine.options import ENGINE_OPTIONS, EngineOptions
 from structperc.errors import OptionError
+from structperc.estimators import CuSumRank
 
 X, Y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
 
 
-def test_signature_and_docstring_are_those_of_the_table():
-    parameters = [p for p in inspect.signature(Engine).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    assert {p.name: p.default for p in parameters} == {name: option.default for name, option in ENGINE_OPTIONS.items()}
-    described = Engine.__doc__.split("Parameters\n")[1].split("Attributes\n")[0]
-    entries = re.findall(r"^    (\w+) : (.*)$", described, re.MULTILINE)
-    assert [name for name, _ in entries] == ["problem", *(p.name for p in parameters)]
-    for name, text in entries[1:]:
-        if "default" in text:
-            assert text.rsplit("default ", 1)[1] == json.dumps(ENGINE_OPTIONS[name].default).replace("null", "None").replace(
-                "true", "True").replace("false", "False")
+class Patient(Engine):
+    """An engine with an option more, and one with another default."""
+
+    patience: int = option(3, "epochs without progress", low=1, later=True, about="Training ends after them.")
+    epochs: int = 7
+
+
+def test_an_option_of_a_subclass_is_declared_in_one_place(tmp_path):
+    parameters = inspect.signature(Patient).parameters
+    assert parameters["patience"].default == 3 and parameters["epochs"].default == 7 and parameters["margin"].default == 1.0
+    described = inspect.getdoc(Patient)
+    assert "patience : int, default 3\n    Epochs without progress. Training ends after them." in described
+    assert "epochs : int, default 7\n    Passes over the data, at most." in described
+    with pytest.raises(OptionError, match="patience=0; expected a whole number, at least 1"):
+        Patient("cusum", patience=0)
+    with pytest.raises(OptionError, match="epochs=0; expected a whole number, at least 1"):
+        Patient("cusum", epochs=0)
+    engine = Patient("cusum", patience=5, epochs=2).fit(X, Y)
+    assert repr(engine) == "Patient('cusum', patience=5, epochs=2)" and repr(Patient("cusum")) == "Patient('cusum')"
+    assert type(engine.parts_.update).__name__ == "PerceptronUpdate" and engine.model_.context.patience == 5
+    engine.save(tmp_path / "model")
+    assert Patient.load(tmp_path / "model").patience == 5 and pickle.loads(pickle.dumps(engine)).patience == 5
+    assert Engine("cusum").epochs == 1 and "patience" not in ENGINE_OPTIONS
+
+
+class Careful(CuSumRank):
+    """A ranker with an option more, and one with another default."""
+
+    care: float = option(0.5, "share of rows that are read twice", low=0)
+    epochs: int = 3
+
+
+def test_an_option_of_an_estimator_is_declared_in_one_place():
+    assert "care : float, default 0.5\n    Share of rows that are read twice." in inspect.getdoc(Careful)
+    assert "epochs : int, default 3\n    Passes over the data, at most." in inspect.getdoc(Careful)
+    model = Careful(care=0.25)
+    assert model.get_params()["care"] == 0.25 and model.epochs == 3 and repr(model) == "Careful(care=0.25)"
+    assert clone(model).set_params(care=0.75).care == 0.75
+
+
+DEFINED = re.compile(r"^    (\w+): .*= option\(", re.MULTILINE)
+
+
+def repeated(text, names) -> list:
+    """Options that a source file repeats: as a row of a table, a parameter with a default, or an entry of a docstring."""
+    tables = re.findall(r"""["'](\w+)["']: \w*Option\(""", text)
+    signatures = [name for head in re.findall(r"def __init__\(([^)]*)\)", text) for name in re.findall(r"(\w+)=", head)]
+    entries = re.findall(r"^    (\w+) : .*default", text, re.MULTILINE)
+    return sorted({name for name in (*tables, *signatures, *entries) if name in names})
+
+
+def test_a_repeated_option_is_seen():
+    table = "OPTIONS = {\n    'epochs': EngineOption(1),\n}\n"
+    signature = "class A:\n    def __init__(self, problem, *, margin=1.0,\n                 decay=0.0):\n"
+    docstring = "class B:\n    '''Trains.\n\n    average : bool, default False\n        Mean weights.\n    '''\n"
+    names = {"epochs", "margin", "decay", "average"}
+    assert repeated(table, names) == ["epochs"] and repeated(signature, names) == ["decay", "margin"]
+    assert repeated(docstring, names) == ["average"] and repeated("    epochs: int = option(1)\n", names) == []
+
+
+@pytest.mark.parametrize("folder", ["engine", "estimators", "cli"])
+def test_nothing_beside_its_field_repeats_an_option(folder):
+    files = [path for path in Path(structperc.__file__).with_name(folder).rglob("*.py") if path.name != "trainers.py"]
+    assert not {path.name: found for path in files if (found := repeated(path.read_text(), set(ENGINE_OPTIONS)))}
+
+
+def test_each_option_of_the_engine_is_one_field():
+    defined = DEFINED.findall(Path(inspect.getfile(EngineOptions)).read_text())
+    assert sorted(defined) == sorted(ENGINE_OPTIONS) and len(ENGINE_OPTIONS) <= 27
+    assert all(declared.help for declared in ENGINE_OPTIONS.values())
 
 
 def test_hooks_are_told_the_options():
@@ -35,12 +100,12 @@ def test_hooks_are_told_the_options():
 
     watching = Watching()
     Engine("cusum", plugins=[watching], margin=2, update="pa", epochs=np.int8(3)).fit(X, Y)
-    told = {name: getattr(watching.context, name) for name, option in ENGINE_OPTIONS.items() if option.told}
+    told = {name: getattr(watching.context, name) for name, declared in ENGINE_OPTIONS.items() if declared.in_context}
     assert told["margin"] == 2.0 and type(told["margin"]) is float and type(told["epochs"]) is int
     assert told["loss"] == "absolute" and told["trainer"] == "online"
-    for name, option in ENGINE_OPTIONS.items():
-        if option.told:
-            assert option.read(name, told[name]) == told[name]
+    for name, declared in ENGINE_OPTIONS.items():
+        if declared.in_context:
+            assert declared.read(name, told[name]) == told[name]
         else:
             assert not hasattr(watching.context, name)
     with pytest.raises(AttributeError, match="a context has no 'agument'; the engine's options in it are update, "):

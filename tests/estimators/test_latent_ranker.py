@@ -154,7 +154,7 @@ def test_before_training():
 
 def test_manners():
     model = LatentRanker(k=2, step_schedule="inverse-sqrt", gains=(0, 0.5, 1), random_state=0)
-    assert repr(model) == "LatentRanker(random_state=0, k=2, gains=(0, 0.5, 1), step_schedule='inverse-sqrt')"
+    assert repr(model) == "LatentRanker(k=2, gains=(0, 0.5, 1), step_schedule='inverse-sqrt', random_state=0)"
     assert "classes" not in model.get_params()
     model.fit(X, Y, groups=GROUPS)
     assert not hasattr(clone(model), "engine_") and clone(model).get_params() == model.get_params()
