@@ -37,10 +37,9 @@ class BuiltinParts:
 
     @hookimpl
     def structperc_weights(self, context):
-        kept = context.average, context.decay, context.decay_schedule
         if context.update in ADAGRAD:
-            return AdaGradWeights(*kept, context.step_size, context.step_schedule)
-        return PrimalWeights(*kept)
+            return AdaGradWeights(context.average, context.decay, context.step_size)
+        return PrimalWeights(context.average, context.decay)
 
     @hookimpl
     def structperc_loss(self, context):
@@ -55,7 +54,7 @@ class BuiltinParts:
     def structperc_update(self, context):
         if context.update == "perceptron":
             return PerceptronUpdate()
-        steps = context.step_size, context.step_schedule, context.decay > 0
+        steps = context.step_size, context.decay != 0
         if context.update == "latent":
             return LatentUpdate(*steps)
         if context.update == "log-loss":
@@ -65,11 +64,11 @@ class BuiltinParts:
         if context.update == "adagrad-log-loss":
             return LogLossUpdate(sized=False)
         if context.update in DIRECT:
-            return DirectUpdate(context.update, *steps, context.epsilon, context.epsilon_schedule)
+            return DirectUpdate(context.update, *steps, context.epsilon)
         if context.update in EXACT:
-            return ExactUpdate(context.update, context.margin, context.C, context.C_schedule)
+            return ExactUpdate(context.update, context.margin, context.C)
         if context.update in UPDATES:
-            return PassiveAggressiveUpdate(context.update, context.margin, context.C, context.C_schedule)
+            return PassiveAggressiveUpdate(context.update, context.margin, context.C)
         return None
 
     @hookimpl

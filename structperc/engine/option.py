@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import OptionError, did_you_mean, shortened
+from structperc.core.schedules import Schedule
 
 if sys.version_info >= (3, 11):
     from typing import dataclass_transform
@@ -51,6 +52,8 @@ class Option:
         Whether model files of earlier versions lack it; they load with the default.
     about : str
         Further sentences for docstrings.
+    falls : bool
+        Whether a schedule or a function of t may stand for the number; see `structperc.schedules`. Parts see a float or a `Schedule`.
     reads : function of (name, value), optional
         Checks and converts a value instead of `read`.
     used_by : {"update", "weights", "trainer"}, optional
@@ -69,6 +72,7 @@ class Option:
     below: float | None = None
     later: bool = False
     about: str = ""
+    falls: bool = False
     reads: Callable | None = None
     used_by: str | None = None
     in_context: bool = True
@@ -89,7 +93,8 @@ class Option:
                   if bound is not None]
         comma = ", " if int in self.allowed_types else " "
         words = (WORDS.get(kind, f"a {kind.__name__}") for kind in self.allowed_types)
-        return " or ".join(words) + (comma + " and ".join(bounds) if bounds else "")
+        falling = ", inverse(number), inverse_sqrt(number) or a function of t, the number of the example visited" * self.falls
+        return " or ".join(words) + (comma + " and ".join(bounds) if bounds else "") + falling
 
     def read(self, name, value):
         """The value as parts see it: a number of the default's type, a list as a tuple where the default is one.
@@ -103,6 +108,8 @@ class Option:
             return value
         if self.reads is not None:
             return self.reads(name, value)
+        if self.falls and (callable(value) or isinstance(value, (Schedule, str))):
+            return self.read_schedule(name, value)
         if not (self.is_choice(value) if self.choices is not None else self.fits(value)):
             hint = did_you_mean(value, self.choices) if self.choices is not None and isinstance(value, str) else ""
             raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.{hint}")
@@ -110,6 +117,16 @@ class Option:
         if isinstance(value, list) and kind is tuple or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
             return kind(value)
         return value
+
+    def read_schedule(self, name, value):
+        """A number, or the schedule by which it falls."""
+        try:
+            schedule = Schedule(value, name)
+        except OptionError:
+            schedule = None
+        if schedule is None or not callable(schedule.rule) and not self.fits(schedule.start):
+            raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.")
+        return schedule.start if schedule.rule == "constant" else schedule
 
     def is_choice(self, value) -> bool:
         return any(same(value, choice) or isinstance(value, (str, numbers.Number, np.bool_)) and value == choice for choice in self.choices)
@@ -238,7 +255,8 @@ def described(field) -> str:
     kind = f"{{{', '.join(map(written, option.choices))}}}" if option.choices else str(getattr(field.type, "__name__", field.type))
     default = "" if option.default is attrs.NOTHING else f", default {written(option.default)}"
     text = f"{option.help[:1].upper()}{option.help[1:]}."
-    lines = textwrap.wrap(f"{text} {option.about}".strip(), WIDTH - 8, break_long_words=False, break_on_hyphens=False)
+    falling = "It may fall: `inverse`, `inverse_sqrt` of `structperc.schedules`, or a function of t, the number of the example visited."
+    lines = textwrap.wrap(" ".join(filter(None, [text, option.about, falling * option.falls])), WIDTH - 8, break_long_words=False, break_on_hyphens=False)
     return "\n".join([f"    {field.name} : {kind}{default}", *(f"        {line}" for line in lines)])
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from structperc.core.errors import OptionError, shortened
 from structperc.core.labels import plain
-from structperc.core.schedules import Schedule
 
 
 def read_rule(name, value):
@@ -31,11 +30,6 @@ def read_loss(name, value):
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"loss={shortened(value, 80)}; expected a name or an (r, r) matrix of costs. "
                           f"A loss of your own is an object of a subclass of structperc.components.Loss in plugins=[...].") from None
-
-
-def read_schedule(name, value):
-    Schedule(value, name)
-    return value
 
 
 def read_random_state(name, value):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from structperc.core.errors import OptionError, did_you_mean
+from structperc.core.schedules import Schedule
 from structperc.engine.option import Options, option, options_of, same
 from structperc.engine.option_values import (
     read_class_weight,
@@ -17,10 +18,7 @@ from structperc.engine.option_values import (
     read_plugins,
     read_random_state,
     read_rule,
-    read_schedule,
 )
-
-Scheduled = str | Callable
 
 
 class InterceptOptions(Options):
@@ -85,28 +83,23 @@ class UpdateOptions(Options):
               '"exact-pa2" are for labels. "log-loss" needs a solver with marginals. "direct" and "direct-better" minimise the direct '
               'loss. "adagrad" and "adagrad-log-loss" follow the gradients of the margin and of the log loss, with a step size for each '
               "weight.")
-    C: float = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, used_by="update")
-    C_schedule: Scheduled = option("constant", "how C falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
-                                   used_by="update", later=True, reads=read_schedule)
-    step_size: float = option(
-        1.0, "size of the steps of latent, log-loss, direct and adagrad", above=0, used_by="update", later=True,
+    C: float | Schedule | Callable = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
+                                            used_by="update")
+    step_size: float | Schedule | Callable = option(
+        1.0, "size of the steps of latent, log-loss, direct and adagrad", above=0, falls=True, used_by="update", later=True,
         about='Of "adagrad" and "adagrad-log-loss" it is the size of the first step of a weight: beside a margin of 1, 0.1 suits rare '
               "features, 1.0 dense columns.")
-    step_schedule: Scheduled = option("constant", "how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
-                                      used_by="update", later=True, reads=read_schedule)
-    epsilon: float = option(10.0, "weight of the loss in the searches of direct", above=0, used_by="update", later=True,
-                            about="It is the width of their finite differences.")
-    epsilon_schedule: Scheduled = option("constant", "how it falls: constant, inverse or inverse-sqrt", used_by="update", later=True,
-                                         reads=read_schedule)
+    epsilon: float | Schedule | Callable = option(
+        10.0, "weight of the loss in the searches of direct", above=0, falls=True, used_by="update", later=True,
+        about="It is the width of their finite differences.")
 
 
 class WeightOptions(Options):
     """What becomes of the weights."""
 
     average: bool = option(False, "predict with the mean of the weights over all examples visited", used_by="weights")
-    decay: float = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1, used_by="weights")
-    decay_schedule: Scheduled = option("constant", "how decay falls: constant, inverse or inverse-sqrt", used_by="weights", later=True,
-                                       reads=read_schedule)
+    decay: float | Schedule | Callable = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1, falls=True,
+                                                used_by="weights")
     calibrate: bool = option(
         False, "divide scores by a temperature, found by cross-fitting, for probabilities that can be trusted", in_context=False,
         later=True,
@@ -160,11 +153,11 @@ def available_cores() -> int:
 
 
 def check_options(engine) -> None:
-    """Types and ranges of the engine's own options; a matrix of costs becomes an array."""
+    """Types and ranges of the engine's own options, which become what parts see: a matrix of costs an array. A function stays itself."""
     for name, declared in options_of(type(engine)).items():
         given = getattr(engine, name)
         value = given if given is declared.default else declared.read(name, given)
-        if name in ("loss", "plugins", "class_weight"):
+        if value is not given and not callable(given):
             setattr(engine, name, value)
 
 

@@ -16,6 +16,7 @@ from structperc.engine.option import option
 from structperc.engine.options import ENGINE_OPTIONS, EngineOptions
 from structperc.errors import OptionError
 from structperc.estimators import CuSumRank
+from structperc.schedules import inverse, inverse_sqrt
 
 X, Y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
 
@@ -88,7 +89,7 @@ def test_nothing_beside_its_field_repeats_an_option(folder):
 
 def test_each_option_of_the_engine_is_one_field():
     defined = DEFINED.findall(Path(inspect.getfile(EngineOptions)).read_text())
-    assert sorted(defined) == sorted(ENGINE_OPTIONS) and len(ENGINE_OPTIONS) <= 27
+    assert sorted(defined) == sorted(ENGINE_OPTIONS) and len(ENGINE_OPTIONS) <= 23
     assert all(declared.help for declared in ENGINE_OPTIONS.values())
 
 
@@ -113,17 +114,16 @@ def test_hooks_are_told_the_options():
 
 
 def test_every_option_comes_back_from_a_file(tmp_path):
-    changed = {"update": "pa1", "loss": "squared", "margin": 0.5, "loss_weight": 0.25, "C": 0.1, "C_schedule": "inverse-sqrt", "epochs": 2,
-               "average": True, "decay": 0.25, "decay_schedule": "inverse", "shuffle": True, "weighting": "visits",
+    changed = {"update": "pa1", "loss": "squared", "margin": 0.5, "loss_weight": 0.25, "C": inverse_sqrt(0.1), "epochs": 2,
+               "average": True, "decay": inverse(0.25), "shuffle": True, "weighting": "visits",
                "class_weight": {1: 2.0, 3: 0.5}, "random_state": 3, "fit_intercept": False, "scale": True, "calibrate": True,
                "n_shards": 2, "mixing": "bounded-sum", "n_jobs": 2, "classes": [1, 2, 3]}
-    assert {name for name in ENGINE_OPTIONS if name not in changed} == {"step_size", "step_schedule", "epsilon", "epsilon_schedule",
-                                                                       "trainer", "plugins"}
+    assert {name for name in ENGINE_OPTIONS if name not in changed} == {"step_size", "epsilon", "trainer", "plugins"}
     engine = Engine("cusum", **changed).fit(X, Y)
     engine.save(tmp_path / "model")
     loaded = Engine.load(tmp_path / "model")
     assert {name: list(value) if name == "classes" else value for name in changed for value in [getattr(loaded, name)]} == changed
-    latent = Engine("cusum", update="latent", step_size=0.5, step_schedule="inverse").fit(X, Y)
+    latent = Engine("cusum", update="latent", step_size=inverse(0.5)).fit(X, Y)
     latent.save(tmp_path / "model")
     assert repr(Engine.load(tmp_path / "model")) == repr(latent)
 
