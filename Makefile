@@ -12,6 +12,7 @@ COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.pxd' -o -n
 PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONDONTWRITEBYTECODE        # pytest rewrites 280 files of tests: once, not once per process
 
 .PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures report docs browser wheel test-wheel lint clean
 .NOTPARALLEL:

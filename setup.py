@@ -1,7 +1,9 @@
 """Compiled parts of structperc. Everything else about the package stands in pyproject.toml."""
 
 import os
+import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 import Cython
@@ -9,12 +11,13 @@ from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 
 if sys.platform == "win32":
-    FLAGS, VECTORS = ["/O2", "/fp:precise"], []
+    FLAGS, VECTORS, GLUE = ["/O2", "/fp:precise"], [], []
 else:
     # -ffp-contract=off: the same bits on machines with and without fused multiply-add.
     # Loops over a handful of atoms are slower as vector loops; the inner products say themselves what to vectorise.
     # -g0: Python's own flags ask for -g, which takes a quarter of the time.
-    FLAGS, VECTORS = ["-O2", "-g0", "-fno-tree-vectorize", "-ffp-contract=off"], ["-O3", "-ftree-vectorize"]
+    # Modules without a loop over numbers use GLUE: they compile in 40 % of the time, and run as fast.
+    FLAGS, VECTORS, GLUE = ["-O2", "-g0", "-fno-tree-vectorize", "-ffp-contract=off"], ["-O3", "-ftree-vectorize"], ["-Og"]
 
 SHARED = "structperc.core._cyutility"       # what Cython needs for memoryviews, compiled once and not once per module
 
@@ -34,7 +37,7 @@ def extensions():
         ],
         build_dir=f"build/cython-{Cython.__version__}",
         nthreads=os.cpu_count(),
-        aliases={"VECTORS": VECTORS},
+        aliases={"VECTORS": VECTORS, "GLUE": GLUE},
         shared_utility_qualified_name=SHARED,
         include_path=[".", "plugins"],
         language_level=3,
@@ -53,7 +56,15 @@ def extensions():
     return modules
 
 
+def use_ccache():
+    """Compile through ccache where it is installed: a second build of the same sources takes seconds."""
+    compiler = os.environ.get("CC") or sysconfig.get_config_var("CC")
+    if compiler and "ccache" not in compiler and shutil.which("ccache") and shutil.which(compiler.split()[0]):
+        os.environ["CC"] = f"ccache {compiler}"
+
+
 if __name__ == "__main__":      # the processes of cythonize may read this file again
+    use_ccache()
     setup(
         packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
         package_dir={"structperc": "structperc", **{path.name: str(path) for path in Path("plugins").glob("structperc_*")}},

@@ -11,6 +11,7 @@ from structperc.core.errors import (
     NotFittedError,
     OptionError,
     PluginError,
+    ReplacedOption,
     ScaleWarning,
     StructPercError,
     UnusedOption,
@@ -21,5 +22,6 @@ from structperc.core.errors import (
 
 __all__ = [
     "BusyError", "DataError", "DataTypeError", "DataWarning", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
-    "OptionError", "PluginError", "ScaleWarning", "StructPercError", "UnusedOption", "WeightWarning", "did_you_mean", "shortened",
+    "OptionError", "PluginError", "ReplacedOption", "ScaleWarning", "StructPercError", "UnusedOption", "WeightWarning", "did_you_mean",
+    "shortened",
 ]  # fmt: skip

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """The output space of a graph: one label per node. Encoding and counting take about 20 ns per node and edge."""
 import itertools
 

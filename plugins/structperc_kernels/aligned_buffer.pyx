@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Memory that grows and begins on a cache line, for tables that compiled kernels read.
 
 Typical sizes: 10^3..10^9 bytes. Growing costs a copy, and takes half as much again.

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Rows that a function of the user's compares.
 
 Typical sizes: 10^2..10^4 rows. Cost: the function is called for 64 stored rows and 16 others at a time.

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Which instruction set compares rows, and a Python face of its functions for tests. See tiles.h."""
 import numpy as np
 

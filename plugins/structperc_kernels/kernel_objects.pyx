@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Stored objects that are no rows of numbers, compared pair by pair.
 
 Typical sizes: 10^2..10^5 trees or strings. Cost: 0.1 to 50 us a value for compiled kernels; a function of Python adds 0.1 us.

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Stored rows whose slots are the entries of a list: for what is no row of numbers, or compared by a function of Python.
 
 Typical sizes: 10^2..10^5 entries. Cost: 0.1 us to hold one, and what `taken` costs.

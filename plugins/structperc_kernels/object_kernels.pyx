@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Kernels on objects that are no rows of numbers: trees, strings.
 
 An object is encoded once: checked, its symbols numbered, its arrays laid out for the kernel. Symbols are numbered by a table of the kernel,

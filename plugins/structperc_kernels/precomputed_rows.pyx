@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """All kernel values beforehand: X[i, j] is the kernel of row i with row j of the training data.
 
 Typical sizes: 10^2..10^4 rows. Cost: reading a value.

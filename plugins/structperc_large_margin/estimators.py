@@ -16,7 +16,8 @@ from structperc.plugin_tools import find_labels
 __all__ = ["SVOR"]
 
 MOST_PASSES = 2**31 - 1
-PASSES = Option(-1, low=-1)
+MOST_ITERATIONS = 10_000
+PASSES = Option(MOST_ITERATIONS, low=-1)
 OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
 
 
@@ -55,8 +56,9 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
         Training ends at a duality gap of this part of the objective.
     cache_size : float, default 200
         MB that values of the kernel may take during training.
-    max_iter : int, default -1
-        The most passes, about n steps each; -1: no bound.
+    max_iter : int, default 10000
+        The most passes, n steps or more each; -1: no bound. Training that reaches it has the `status_` "max_epochs", and `gap_` bounds
+        how far the objective is from the optimum. Ordinary fits make below 100; a large C on ranks that overlap needs more.
     cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
         What a wrong rank costs (row: right label, column: predicted label), where `fit` is given no costs. A margin that is lacking at
         the threshold between the labels k and k + 1 costs C times the difference of their costs.
@@ -114,7 +116,7 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
     """
 
     def __init__(self, method="implicit", *, C=1.0, nu=None, kernel="rbf", gamma="scale", degree=3, coef0=0.0, kernel_options=None,
-                 tol=1e-3, cache_size=200, max_iter=-1, cost="absolute", disordered="refuse",
+                 tol=1e-3, cache_size=200, max_iter=MOST_ITERATIONS, cost="absolute", disordered="refuse",
                  class_weight=None, calibrate=False, classes=None):
         self.method, self.C, self.nu, self.kernel, self.gamma, self.degree, self.coef0 = method, C, nu, kernel, gamma, degree, coef0
         self.kernel_options, self.tol, self.cache_size, self.max_iter, self.cost = kernel_options, tol, cache_size, max_iter, cost

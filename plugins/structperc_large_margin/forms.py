@@ -28,6 +28,7 @@ from structperc_large_margin.chain import Chain
 
 METHODS = ("implicit", "explicit", "fixed-margin", "sum-of-margins")
 ROUNDING = 1e-12        # by what share a bound on C or nu may be missed
+MOST_C = 2.0**30        # of the smallest C: beside larger sums of multipliers a flow of 1 is lost in rounding
 
 
 class Form:
@@ -122,7 +123,7 @@ class Form:
                             f"threshold there; give that step a cost.")
 
     def chain(self, C) -> Chain:
-        """The dual problem for one C.
+        """The dual problem for one C; that of the sum of margins counts a C above `MOST_C` times `smallest_C` as this.
 
         Raises
         ------
@@ -136,6 +137,7 @@ class Form:
             offset, start = np.zeros(n_nodes), np.zeros(len(node))
         else:
             n_nodes = 2 * (self.n_ranks - 1)
+            C = min(C, MOST_C * self.smallest_C)
             offset = np.where(np.arange(n_nodes) % 2 == 0, 1.0, -1.0)
             outer = (node == 0) | (node == n_nodes - 1)         # a flow of 1 in at a_1 and out at b_(K-1)
             start = np.where(outer, weight / np.bincount(node, weight, n_nodes)[node], 0.0)

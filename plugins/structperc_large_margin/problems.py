@@ -6,11 +6,15 @@ import attrs
 import numpy as np
 
 from structperc.plugin_tools import refuse_not_finite
-from structperc_large_margin.chain_solver import solve
+from structperc_large_margin.chain_solver import MAX_ITERATIONS, solve
 from structperc_large_margin.kernel_columns import KernelColumns
 from structperc_large_margin.linear import solve_linear
-from structperc_large_margin.minimum_norm import LinearSpace, maximise_margins
+from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, maximise_margins
+from structperc_large_margin.solutions import Solution
 from structperc_large_margin.warm_start import coefficients
+
+STEPS_AN_EXAMPLE = 1000     # after which the nearest point is looked for; a hundred are ordinary
+MOST_EXAMPLES = 1000    # that this is done for: it keeps 2 n numbers for each of up to n points
 
 
 @attrs.frozen(eq=False)
@@ -52,8 +56,23 @@ class KernelProblem:
         self.weights, self.columns = weights, KernelColumns(kernel_rows, rows, cache_bytes)
 
     def solve(self, chain, tolerance, start, progress):
-        """The `Solution` of a chain."""
-        return solve(chain, self.columns, tolerance, start=start, progress=progress)
+        """The `Solution` of a chain; of the sum of margins, where pairs of coordinates lead to it slowly, by nearest points."""
+        n = chain.n_examples
+        most = -1 if chain.gain or n > MOST_EXAMPLES else STEPS_AN_EXAMPLE * n
+        solution = solve(chain, self.columns, tolerance, most, start, progress)
+        return self.finished(chain, tolerance, solution, progress) if solution.status == MAX_ITERATIONS else solution
+
+    def finished(self, chain, tolerance, solution, progress):
+        """The shorter direction of this solution and that of the nearest point; until the end the model is the first."""
+        def count(n_points, *_):
+            return progress(solution.n_iterations + n_points * chain.n_examples, solution.mu, solution.scores)
+
+        found = maximise_margins(chain, KernelSpace(self.scores, self.length), tolerance, progress=count)
+        norms = [self.point(chain, mu, self.scores(coefficients(chain, mu))).square for mu in (solution.mu, found.mu)]
+        mu = solution.mu if norms[0] < norms[1] else found.mu
+        beta = coefficients(chain, mu)
+        return Solution(mu, beta, self.scores(beta), solution.n_iterations + found.n_iterations * chain.n_examples, found.status,
+                        found.interruption)
 
     def point(self, chain, mu, scores) -> Point:
         """Where a dual solution is, with the scores K beta."""

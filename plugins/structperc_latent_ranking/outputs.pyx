@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Which k documents of a query are shown; training knows no more than what each document is worth. O(n) each, n = 10..1000."""
 import itertools
 import warnings

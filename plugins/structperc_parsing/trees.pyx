@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Trees over the words of a sentence: their codes, losses and the argmax.
 
 A tree is encoded as n integers, head * n_tags + label for each word; heads are 0 (the root) or words 1..n. Typical sizes: 25 words; O(n)

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """The output space: divisions of a sentence into labelled segments, as users write them and as codes.
 
 Typical sizes: 23 tokens; encoding and decoding take about 1 us per token.

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """The output space of a chain: one label per token, under constraints. Encoding takes about 20 ns per label."""
 import itertools
 

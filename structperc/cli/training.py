@@ -23,8 +23,8 @@ from structperc.cli.files import (
 from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say, with_flags
-from structperc.engine.compatibility import uses
 from structperc.engine.trainers import INTERRUPTED
+from structperc.engine.unused_options import uses
 from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 

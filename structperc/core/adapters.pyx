@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """How the one compiled loop drives components written in Python.
 
 `structperc.core.component.bound` returns the component itself when every method that the loop calls is compiled, otherwise an

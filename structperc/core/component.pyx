@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
 from structperc.core.errors import PluginError, StructPercError, add_note
 from structperc.core.stopping import take_interruption
@@ -89,8 +90,9 @@ cdef class Component:
     citation : str
         BibTeX of the method, shown by `Engine.citation`; empty where there is nothing to cite.
     options_used : tuple of str or None
-        The engine options that this part depends on. The engine refuses other values than the default for options that no part uses.
-        None: not known.
+        The options that this part depends on; None: those that its hook or its `start` reads. The engine refuses an option that is not
+        at its default unless the hook or the `start` of a part reads it that does not leave it out here. A trainer also depends on
+        options that it names without reading them, and an option of a plugin may be named that is read later than in `start`.
     absent : dict of str to str
         Fitted attributes that users may look for and this part has none of, with the reason, the second half of a sentence.
     """

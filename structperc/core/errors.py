@@ -30,6 +30,10 @@ class UnusedOption(OptionError):
         self.option = option
 
 
+class ReplacedOption(UnusedOption):
+    """An option that has no effect since a plugin has put a part that ignores it where another part would use it."""
+
+
 class PluginError(StructPercError, TypeError):
     """A plugin is unknown, broken, incomplete or does not fit the others; names it and the hook."""
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """A Python face of each instruction set of the inner products, for tests. See inner.h."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """Work that Ctrl-C must not leave half done.
 
 Compiled code meets Ctrl-C inside the Python functions that it calls, and nowhere else.

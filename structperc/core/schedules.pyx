@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 """A number that may fall in the course of training. A named schedule costs a nanosecond, a function of the user's the GIL and 0.1 us."""
 import numbers
 import re

@@ -167,7 +167,7 @@ cdef class Update(Component):
         What its steps do to ordered thresholds. "any": they may disorder them. "equal steps": their coefficients are whole multiples of the
         sample weight, so steps of one size keep the order. "kept": every step keeps the order.
     options_used : tuple of str or None
-        Which of the options "margin", "C" and "step_size" it depends on. None: not known.
+        Which of the options "margin", "C" and "step_size" it depends on. None: those that its hook or `start` reads.
     """
 
     when = "wrong"

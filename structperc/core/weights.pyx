@@ -31,6 +31,8 @@ cdef class Weights(Component):
 
     Attributes
     ----------
+    options_used : tuple of str, default ()
+        As of `Component`: a store that can average or decay names "average" or "decay", and its hook reads them.
     features : Features
     n_visited : int
         How many examples have been visited. The loop counts; `Engine.save` and `Engine.load` keep the number.
@@ -47,7 +49,7 @@ cdef class Weights(Component):
         Whether shards can be trained apart and mixed (`n_shards`): `follow`, `changes`, `mixed` and `advance` are there.
     """
 
-    options_used = ("average", "decay")
+    options_used = ()
     sum_of_steps = True
     sizes_steps = False
     projects = mixes = False

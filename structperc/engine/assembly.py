@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from weakref import WeakValueDictionary
+
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, PluginError
 from structperc.core.loop import Loop
 from structperc.core.states import taken
 from structperc.engine import plugins as registry
-from structperc.engine.compatibility import check_parts
-from structperc.engine.context import FitContext
+from structperc.engine.compatibility import check_declarations, check_parts
+from structperc.engine.context import FitContext, PluginOptions, Reads
 from structperc.engine.model import Model, Parts
 from structperc.engine.options import check_options, engine_options, generator, options_in_context
 from structperc.engine.scaling import scaling_of, warn_of_scales
+from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import by_class, warn_of_weights
 from structperc.reading import matrices
 
+NEW = 2                             # references to an object that nothing but a local variable refers to, as `sys.getrefcount` counts
+ENGINES = WeakValueDictionary()     # the engine that was last given the part of this id
 ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # when labels are known, in this order
 
 
@@ -109,6 +115,10 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
     parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
     parts.start(context)
+    if context.reads is not None:
+        refuse_unused(engine, context, parts)
+        context.settle()
+    check_declarations(engine, context, parts)
     return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
 
 
@@ -119,12 +129,34 @@ def ask(engine, kind, context):
     engine.answered[hook] = registry.LAST.plugin
     if part is None:
         raise registry.unanswered(engine.loaded_plugins, hook, context)
-    return part.fresh() if engine.model is not None and part is getattr(engine.model.parts, kind) else part
+    if context.reads is not None and context.reads.current:
+        context.reads.assign(kind)
+    return own(engine, kind, part) if sys.getrefcount(part) > NEW else part
+
+
+def own(engine, kind, part):
+    """The part that a hook has returned and something else refers to: made again where this engine uses it, refused where another does."""
+    if uses(engine, kind, part):
+        return part.fresh()
+    other = ENGINES.get(id(part))
+    if other is not None and other is not engine and uses(other, kind, part):
+        raise PluginError(f"structperc_{kind} of {registry.LAST.plugin.origin} returned the same {type(part).__name__} object to two "
+                          f"engines, so what one learns would change the other; return a new object from each call of the hook.")
+    ENGINES[id(part)] = engine
+    return part
+
+
+def uses(engine, kind, part) -> bool:
+    """Whether a part is one of the engine's model, or of the model that is being trained."""
+    run = engine.run
+    return any(model is not None and getattr(model.parts, kind) is part for model in (engine.model, run and run.model))
 
 
 def options_alone(engine, random=None) -> FitContext:
-    """What is known before the data."""
-    return FitContext(options_in_context(engine), engine.plugin_options, random)
+    """What is known before the data; it records who reads the options."""
+    seen, changed = options_in_context(engine)
+    reads = Reads(changed)
+    return FitContext(seen, PluginOptions(engine.plugin_options, reads), random, reads=reads)
 
 
 def weighed(context, weights) -> FitContext:

@@ -52,23 +52,24 @@ class BuiltinParts:
 
     @hookimpl
     def structperc_update(self, context):
-        if context.update == "perceptron":
+        update = context.update
+        if update == "perceptron":
             return PerceptronUpdate()
         steps = context.step_size, context.decay != 0
-        if context.update == "latent":
+        if update == "latent":
             return LatentUpdate(*steps)
-        if context.update == "log-loss":
+        if update == "log-loss":
             return LogLossUpdate(*steps)
-        if context.update == "adagrad":
+        if update == "adagrad":
             return HingeUpdate(context.margin)
-        if context.update == "adagrad-log-loss":
+        if update == "adagrad-log-loss":
             return LogLossUpdate(sized=False)
-        if context.update in DIRECT:
-            return DirectUpdate(context.update, *steps, context.epsilon)
-        if context.update in EXACT:
-            return ExactUpdate(context.update, context.margin, context.C)
-        if context.update in UPDATES:
-            return PassiveAggressiveUpdate(context.update, context.margin, context.C)
+        if update in DIRECT:
+            return DirectUpdate(update, *steps, context.epsilon)
+        if update in EXACT:
+            return ExactUpdate(update, context.margin, context.C)
+        if update in UPDATES:
+            return PassiveAggressiveUpdate(update, context.margin, context.C)
         return None
 
     @hookimpl

@@ -2,51 +2,81 @@
 
 from __future__ import annotations
 
+from weakref import WeakSet
+
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError, UnusedOption, shortened
+from structperc.core.errors import DataError, PluginError, did_you_mean, shortened
+from structperc.engine.option import options_of
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
+
+NEEDS = ("marginals", "search", "step sizes")
+SHOWN = ("outputs", "features", "weights", "trainer")       # the parts of which an engine shows fitted attributes
+CHECKED = WeakSet()         # classes of parts whose declarations are right
 
 
 def check_parts(context, parts) -> None:
     """Refuses combinations that would silently do something else than asked."""
-    refuse_unused(context, parts)
     if context.loss_weight:
         check_search(parts, f"loss_weight={context.loss_weight}")
     if "search" in parts.update.needs:
-        check_search(parts, f"update={context.update!r}")
+        check_search(parts, rule_of(context, parts))
     if "marginals" in parts.update.needs and not parts.argmax.has_marginals:
-        raise PluginError(f"update={context.update!r} learns from marginals, but {type(parts.argmax).__name__} finds none; take a problem "
+        raise PluginError(f"{rule_of(context, parts)} learns from marginals, but {type(parts.argmax).__name__} finds none; take a problem "
                           f"whose solver does, such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path', or another update.")
     if "step sizes" in parts.update.needs and not parts.weights.sizes_steps:
-        raise PluginError(f"update={context.update!r} gives each weight a step size of its own, but {type(parts.weights).__name__} has no "
+        raise PluginError(f"{rule_of(context, parts)} gives each weight a step size of its own, but {type(parts.weights).__name__} has no "
                           f"such weights; leave out the plugin that brings it, such as 'dual-kernel', or take another update.")
     if context.sample_weight is not None:
         check_weights(context, parts)
     check_sizes(context, parts)
     check_constraints(parts)
     for _, part in parts.items():
-        part.check(context, parts)
+        found = part.check(context, parts)
+        if found is not None:
+            raise PluginError(f"{type(part).__name__}.check returned {shortened(found, 80)}; expected None. Raise an error where parts do "
+                              f"not fit together.")
 
 
-def refuse_unused(context, parts) -> None:
-    """Refuses engine options that none of the parts uses."""
-    for name, option in ENGINE_OPTIONS.items():
-        if option.used_by is None or (value := getattr(context, name)) == option.default or uses(parts.trainer, name):
+def check_declarations(engine, context, parts) -> None:
+    """Refuses names in `needs`, `options_used` and `attributes` that mean nothing, once for each class of parts."""
+    for kind, part in parts.items():
+        if type(part) in CHECKED:
             continue
-        if not parts.trainer.online and (option.used_by == "weights" or not uses(parts.update, name)):
-            culprit = f"trainer={context.trainer!r}" if context.trainer != "online" else type(parts.trainer).__name__
-        elif uses(getattr(parts, option.used_by), name):
-            continue
-        else:
-            culprit = f"update={context.update!r}" if option.used_by == "update" else type(getattr(parts, option.used_by)).__name__
-        raise UnusedOption(f"{name}={shortened(value)} has no effect with {culprit}; leave it at {option.default!r}.", name)
+        if kind == "update":
+            refuse_names(part, "needs", part.needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
+        refuse_names(part, "options_used", part.options_used or (), {**options_of(type(engine)), **dict.fromkeys(context.options)},
+                     "expected a tuple of options of the engine and its plugins")
+        if kind in SHOWN and (kind != "features" or parts.weights.vector() is not None):
+            check_attributes(engine, part, part.attributes(parts.weights))
+        CHECKED.add(type(part))
 
 
-def uses(part, name) -> bool:
-    """Whether a part depends on an engine option, or does not say."""
-    return part.options_used is None or name in part.options_used
+def refuse_names(part, attribute, given, known, expected) -> None:
+    """Refuses a text in place of a set of names, and the first name that is not known."""
+    unknown = [name for name in given if name not in known]
+    if isinstance(given, str):
+        raise PluginError(f"{type(part).__name__}.{attribute} = {given!r}; {expected}, not a text.")
+    if unknown:
+        raise PluginError(f"{type(part).__name__}.{attribute} names {unknown[0]!r}; {expected}.{did_you_mean(unknown[0], known)}")
+
+
+def check_attributes(engine, part, names) -> None:
+    """Refuses fitted attributes that nobody could read."""
+    for name in names:
+        if not name.endswith("_") or name.startswith("_"):
+            raise PluginError(f"{type(part).__name__}.attributes names {name!r}; expected names that end in one underscore, such as "
+                              f"{name.strip('_') + '_'!r}.")
+        if hasattr(type(engine), name):
+            raise PluginError(f"{type(part).__name__}.attributes names {name!r}, which is an attribute of the engine itself; choose "
+                              f"another name.")
+
+
+def rule_of(context, parts) -> str:
+    """The update rule, as the user has chosen it: by its name, or as a plugin's part."""
+    named = context.update != ENGINE_OPTIONS["update"].default
+    return f"update={context.update!r}" if named else type(parts.update).__name__
 
 
 def check_search(parts, wanted) -> None:
@@ -84,7 +114,7 @@ def check_weights(context, parts) -> None:
     weights = context.sample_weight
     if not parts.update.takes_weights and not np.isin(weights, (0, 1)).all():
         i = int(np.argmax(~np.isin(weights, (0, 1))))
-        raise DataError(f"sample_weight[{i}] is {weights[i]}: update={context.update!r} has no slack to weigh, so weights can only be "
+        raise DataError(f"sample_weight[{i}] is {weights[i]}: {rule_of(context, parts)} has no slack to weigh, so weights can only be "
                         f"0 or 1; use 'pa1' or 'pa2'.")
 
 

@@ -9,8 +9,66 @@ from typing import Any
 import attrs
 import numpy as np
 
+from structperc.core.errors import did_you_mean
+
 # A function of a run and a seed: shards that are not made of the run's own examples, for the trainings of this thread.
 SHARDS_ELSEWHERE = ContextVar("SHARDS_ELSEWHERE", default=None)
+
+
+class Reads:
+    """Which options hooks and parts read while an engine makes its parts. Only options that are not at their defaults are recorded.
+
+    Attributes
+    ----------
+    changed : dict
+        The options that are not at their defaults, and their values.
+    current : dict
+        The options that were read since the last part, in order.
+    by : dict of str to set of str
+        For each kind of part the options that its hook and its `start` have read.
+    called : set of Plugin
+        The plugins of which a hook was called.
+    """
+
+    def __init__(self, changed):
+        self.changed, self.current, self.by, self.called = changed, {}, {}, set()
+
+    def keep(self, n) -> None:
+        """Forgets all but the first n options of `current`: who has read them since returns no part."""
+        while len(self.current) > n:
+            self.current.popitem()
+
+    def assign(self, kind) -> None:
+        """The part of this kind has read the options of `current`."""
+        self.by.setdefault(kind, set()).update(self.current)
+        self.current.clear()
+
+
+class PluginOptions(Mapping):
+    """The options of the plugins by name, as hooks see them; `reads` records who reads them."""
+
+    def __init__(self, values, reads):
+        self.values_by_name, self.reads = values, reads
+
+    def __getitem__(self, name):
+        if name not in self.values_by_name:
+            raise KeyError(f"the plugins have no option {name!r}.{did_you_mean(name, self.values_by_name)} "
+                           f"Their options are {', '.join(self.values_by_name) or 'none'}.")
+        if name in self.reads.changed:
+            self.reads.current[name] = None
+        return self.values_by_name[name]
+
+    def __contains__(self, name):
+        return name in self.values_by_name
+
+    def __iter__(self):
+        return iter(self.values_by_name)
+
+    def __len__(self):
+        return len(self.values_by_name)
+
+    def __repr__(self):
+        return repr(self.values_by_name)
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -39,6 +97,8 @@ class FitContext:
         What steps are scaled by. Known to `check` alone.
     visit_weight : ndarray of shape (n_examples,) or None
         In its place with weighting="visits": how often examples are visited, but for a factor.
+    reads : Reads or None
+        Who reads the options, as long as the engine makes its parts; None: that is not recorded.
     """
 
     engine_options: Mapping[str, Any]
@@ -51,14 +111,25 @@ class FitContext:
     labels: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
     visit_weight: np.ndarray | None = None
+    reads: Reads | None = None
 
     def __attrs_post_init__(self):
         vars(self).update(self.engine_options)      # plain attributes: looked up for every call of partial_fit
+        if self.reads is not None:
+            for name in self.reads.changed.keys() & self.engine_options.keys():
+                del vars(self)[name]                # `__getattr__` records who reads it
 
     def __getattr__(self, name):
         options = object.__getattribute__(self, "engine_options")
-        raise AttributeError(f"a context has no {name!r}; the engine's options in it are {', '.join(options)}, those of plugins are in "
-                             f"context.options.")
+        if name not in options:
+            raise AttributeError(f"a context has no {name!r}; the engine's options in it are {', '.join(options)}, those of plugins are in "
+                                 f"context.options.")
+        self.reads.current[name] = None
+        return options[name]
+
+    def settle(self) -> None:
+        """From now on nothing is recorded."""
+        vars(self).update(self.engine_options, reads=None)
 
     @property
     def n_labels(self) -> int:

@@ -365,7 +365,8 @@ class Engine(EngineCalls, EngineOptions):
         ------
         PluginError
             Outputs are neither one label for each row nor a chain of labels for the tokens of a sentence; scores are not linear, as those
-            of a kernel; the names of features are hashed, or stand beside vectors; "onnx" for tokens of text.
+            of a kernel; a plugin replaces the problem's outputs, features or argmax; `argmax` or `decode` is Python code; the names of
+            features are hashed, or stand beside vectors; "onnx" for tokens of text.
         OptionError
             For an unknown `to`.
         MissingExtra

@@ -251,9 +251,11 @@ def explain(model, x, against=None) -> Explanation:
         features = parts.features.column_of(where)
         atoms[names[a]] = float(coefficients[a] * scores[a])
         sides[names[a]] = side = "for" if coefficients[a] > 0 else "against"
-        for feature in np.unique(features[terms != 0]).tolist():
+        known, place = np.unique(features[terms != 0], return_inverse=True)
+        sums = np.bincount(place, terms[terms != 0], len(known))
+        for feature, value in zip(known.tolist(), sums.tolist(), strict=True):
             name = CONSTANT if feature < 0 else model.feature_name(feature)
-            contributions.append(Contribution(names[a], name, float(terms[features == feature].sum()), side, feature))
+            contributions.append(Contribution(names[a], name, value, side, feature))
     contributions.sort(key=lambda c: -abs(c.value))
     shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
     picture = parts.outputs.picture(x, example, scores, (winner, runner_up))

@@ -62,8 +62,11 @@ cdef class Parts:
 
     def start(self, context) -> None:
         """Begins the life cycle of a fit: every part takes the others and the options."""
-        for _, part in self.items():
+        reads = context.reads
+        for kind, part in self.items():
             part.start(self, context)
+            if reads is not None and reads.current:
+                reads.assign(kind)
 
 
 cdef class Model:

@@ -28,6 +28,7 @@ ACCEPTED = {bool: (bool, np.bool_), int: (numbers.Integral,), float: (numbers.Re
 WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", tuple: "a list", list: "a list",
          Callable: "a function", type(None): "None"}
 WIDTH = 140                                 # of a line of a docstring
+FALLING = "It may fall: `inverse`, `inverse_sqrt` of `structperc.schedules`, or a function of t, the number of the example visited."
 HEAD = ["    Parameters", "    ----------"]
 OPTION, GIVEN = "option", "given"           # keys of a field's metadata: its Option, and what the class itself gives of it
 
@@ -255,8 +256,8 @@ def described(field) -> str:
     kind = f"{{{', '.join(map(written, option.choices))}}}" if option.choices else str(getattr(field.type, "__name__", field.type))
     default = "" if option.default is attrs.NOTHING else f", default {written(option.default)}"
     text = f"{option.help[:1].upper()}{option.help[1:]}."
-    falling = "It may fall: `inverse`, `inverse_sqrt` of `structperc.schedules`, or a function of t, the number of the example visited."
-    lines = textwrap.wrap(" ".join(filter(None, [text, option.about, falling * option.falls])), WIDTH - 8, break_long_words=False, break_on_hyphens=False)
+    about = " ".join(filter(None, [text, option.about, FALLING * option.falls]))
+    lines = textwrap.wrap(about, WIDTH - 8, break_long_words=False, break_on_hyphens=False)
     return "\n".join([f"    {field.name} : {kind}{default}", *(f"        {line}" for line in lines)])
 
 

@@ -161,10 +161,21 @@ def check_options(engine) -> None:
             setattr(engine, name, value)
 
 
-def options_in_context(engine) -> dict:
-    """The engine's options as hooks see them."""
-    return {name: declared.read(name, getattr(engine, name)) for name, declared in options_of(type(engine)).items()
-            if declared.in_context}
+def options_in_context(engine) -> tuple[dict, dict]:
+    """The engine's options as hooks see them; and of these and the plugins' options those that are not at their defaults."""
+    seen, changed = {}, {}
+    for name, declared in options_of(type(engine)).items():
+        if declared.in_context:
+            value = getattr(engine, name)
+            if value is not declared.default:
+                value = declared.read(name, value)
+                if not same(value, declared.default):
+                    changed[name] = value
+            seen[name] = value
+    if engine.plugin_options:
+        of_plugins = plugin_defaults(engine.loaded_plugins)
+        changed.update({name: value for name, value in engine.plugin_options.items() if not same(value, of_plugins[name].default)})
+    return seen, changed
 
 
 def engine_options(engine) -> dict:

@@ -44,6 +44,8 @@ COMPONENTS = {
 }
 
 
+OBSERVER = "structperc_epoch_end"
+
 # What a plugin may say about itself beside its hooks; the table in hookspecs.py says what each is for.
 ATTRIBUTES = {
     "name": (str, "a text"),
@@ -109,6 +111,11 @@ class Plugin:
     def hooks(self) -> tuple[str, ...]:
         answered = {hook for hook, *_ in self.implementations.values()}
         return tuple(hook for hook in HOOKS if hook in answered)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the user has passed a component, and no plugin that makes one."""
+        return isinstance(self.plugin, ComponentPlugin)
 
     @property
     def summary(self) -> str:
@@ -325,10 +332,15 @@ def answering(plugin, hook, method, arguments):
     given = slice(0, 1 if arguments is None else len(arguments))
 
     def wrapper(context):
+        if context.reads is not None:
+            context.reads.called.add(plugin)
         return (yield from method(*(context,)[given]))
 
     def implementation(context):
-        kind = COMPONENTS[hook]
+        kind, reads = COMPONENTS[hook], context.reads
+        if reads is not None:
+            reads.called.add(plugin)
+            n_read = len(reads.current)
         try:
             component = method(*(context,)[given])
         except StructPercError:
@@ -336,6 +348,8 @@ def answering(plugin, hook, method, arguments):
         except Exception as error:
             raise PluginError(f"{hook} of {plugin.origin} failed: {type(error).__name__}: {error}") from error
         if component is None:
+            if reads is not None:
+                reads.keep(n_read)
             return None
         if not isinstance(component, kind):
             raise PluginError(f"{hook} of {plugin.origin} answered with {component!r:.80} of type {type(component).__name__}; "

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = GLUE
 # cython: boundscheck=True, wraparound=True
 """Shards: parts of the examples that are trained apart for one round, each by parts of its own, and then mixed.
 

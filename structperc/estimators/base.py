@@ -25,7 +25,7 @@ from structperc.engine.options import (
     WeightOptions,
     engine_options,
 )
-from structperc.errors import DataError, ModelFormatError, OptionError, UnusedOption
+from structperc.errors import DataError, ModelFormatError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
 from structperc.reading import matrices
@@ -47,6 +47,15 @@ class KernelOptions(Options):
     coef0: float = option(0.0, 'the constant of "polynomial"')
 
 
+class CallOptions(Options):
+    """What the engine of an estimator has as further keywords and plugins."""
+
+    plugin_options: Mapping | None = option(
+        None, "options that the plugins declare", about="A grid or `set_params` reaches each as `plugin_options__NAME`.")
+    verbose: int = option(0, "1: show on standard error how training goes on",
+                          about="This is a bar in terminals and notebooks, and in logs a line for every tenth.")
+
+
 KERNEL_OPTIONS = tuple(name for name in options_of(KernelOptions) if name != "kernel")      # that are for a kernel only
 
 ATTRIBUTES = """
@@ -66,7 +75,8 @@ ATTRIBUTES = """
         "interrupted".
     unused_parameters_ : tuple of str
         Parameters that were left out, since they have no effect beside the others: `C` with update="perceptron", `gamma` without a
-        kernel. So a grid may cross any parameters; `structperc.Engine` refuses them.
+        kernel. So a grid may cross any parameters; `structperc.Engine` refuses them. A parameter that you set and that a part in
+        `plugins` ignores is refused here too.
     support_, n_support_, support_vectors_, dual_coef_
         With a kernel, in place of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
         themselves, and their coefficients, shape (`n_support_`, n_blocks)."""
@@ -80,7 +90,8 @@ def declared(cls):
     return cls
 
 
-class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, KernelOptions):
+class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, KernelOptions,
+                      CallOptions):
     """An engine made from the parameters at each fit.
 
     `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
@@ -93,11 +104,6 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
     shuffle: bool = True
     plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
                                          "an earlier one. Clones share the objects; of a class each fit makes its own.")
-    plugin_options: Mapping | None = option(
-        None, "options that the plugins declare", about="A grid or `set_params` reaches each as `plugin_options__NAME`.")
-    verbose: int = option(0, "1: show on standard error how training goes on",
-                          about="This is a bar in terminals and notebooks, and in logs a line for every tenth.")
-
     def citation(self) -> str:
         """BibTeX of exactly the methods in use."""
         return (vars(self).get("engine_") or self._engine()).citation()
@@ -196,7 +202,7 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
             self._check_trained(engine)
         except UnusedOption as error:
             options = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
-            if error.option not in options:
+            if error.option not in options or isinstance(error, ReplacedOption) and self._is_set(error.option):
                 raise
             del options[error.option]
             self._unused = (*self._unused, error.option)
@@ -206,6 +212,10 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
                 self._keep(engine)
             raise
         return self._keep(engine)
+
+    def _is_set(self, name) -> bool:
+        """Whether the user has set an option, which is not at the estimator's own default."""
+        return name in (self.plugin_options or ()) or name in self._changed()
 
     def _check_trained(self, engine) -> None:
         """Refuses an engine whose outputs are not those of this estimator."""

@@ -52,7 +52,11 @@ class Parameters(Options):
     _routed: ClassVar[Mapping] = types.MappingProxyType({})
     _requested: ClassVar[tuple] = ()
 
-    def __new__(cls, *arguments, **parameters):
+    def __new__(cls, *unnamed, **parameters):
+        first = next(iter(cls.__signature__.parameters.values()))
+        if unnamed and first.kind is first.KEYWORD_ONLY:
+            raise OptionError(f"{cls.__name__} got {shortened(unnamed[0], 80)} without a name; pass parameters by name, as in "
+                              f"{cls.__name__}({first.name}=...).")
         for name in parameters:
             if name not in options_of(cls):
                 raise unknown_parameter(cls.__name__, name, options_of(cls))

@@ -18,7 +18,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.options import changed_options
 from structperc.engine.trainers import INTERRUPTED, OnlineTrainer
 from structperc.testing.case import MOST_STRUCTURES, close
-from structperc.testing.twins import CtrlC, DualWeights, PythonCalls
+from structperc.testing.twins import CtrlC, PythonCalls, RememberedSteps
 
 MOST_EPOCHS = 3000
 NOT_LISTED = f"Outputs.enumerate does not list Y(x), or lists more than {MOST_STRUCTURES} structures"
@@ -440,7 +440,7 @@ def primal_equals_dual(case):
         return NOT_ONLINE
     for average in (False, True):
         options = {"epochs": 2, "average": average, "decay": 0.0}
-        require_same(case.fit(**options), case.fit(DualWeights(), **options), case.taught, "primal and dual", only_scores=average)
+        require_same(case.fit(**options), case.fit(RememberedSteps(), **options), case.taught, "primal and dual", only_scores=average)
     return None
 
 

@@ -20,6 +20,8 @@ class DualWeights(Weights):
     It sees features only through `Features.inner`. With averaging, a step counts by the share of examples visited after it.
     """
 
+    options_used = ("average",)
+
     def start(self, parts, context):
         super().start(parts, context)
         self.steps = []         # (example, atoms, coefficients, examples visited before)
@@ -67,6 +69,17 @@ class DualWeights(Weights):
         mean.average = False
         mean.steps = [(z, atoms, c * (self.n_visited - before) / self.n_visited, 0) for z, atoms, c, before in self.steps]
         return mean
+
+
+class RememberedSteps:
+    """A plugin, to be named last, that has `DualWeights` replace the weights of the other plugins."""
+
+    name = "remembered-steps"
+
+    @hookimpl(wrapper=True)
+    def structperc_weights(self, context):
+        yield
+        return DualWeights()
 
 
 class PlainWeights(Weights):

@@ -142,7 +142,7 @@ class OwnMarginals(PrefixArgmax):
 class GradientStep(Update):
     """The step of log-loss, in Python."""
 
-    when, needs, sets_loss, options_used = "always", {"marginals"}, True, ("step_size",)
+    when, needs, sets_loss, options_used = "always", {"marginals"}, True, ()
 
     def step(self, trial):
         log_z, expected = trial.marginals()
@@ -154,7 +154,7 @@ class GradientStep(Update):
 class TowardsBetter(Update):
     """The step of direct-better, in Python."""
 
-    when, needs, options_used = "always", {"search"}, ("step_size",)
+    when, needs, options_used = "always", {"search"}, ()
 
     def step(self, trial):
         better, atoms = trial.search(-EPSILON), np.arange(trial.x.n_atoms)
@@ -169,7 +169,7 @@ def test_solvers_and_rules_in_python_train_the_same_model(plugins, update, exact
     if update != "log-loss":
         options["epsilon"] = EPSILON
     compiled = Engine("cusum", **options).fit(data.X, data.y)
-    named = {} if isinstance(plugins[0], OwnMarginals) else {"update": "perceptron"}
+    named = {} if isinstance(plugins[0], OwnMarginals) else {"update": "perceptron", "step_size": 1.0}
     options.pop("epsilon", None)
     python = Engine("cusum", plugins=plugins, **{**options, **named}).fit(data.X, data.y)
     np.testing.assert_allclose(python.coef_, compiled.coef_, rtol=0, atol=0 if exact else 1e-12)

@@ -5,8 +5,9 @@ import pytest
 from subsets import Subsets
 
 from structperc import Engine
-from structperc.components import Argmax, HammingLoss, Loss, Outputs, PerceptronUpdate, PrefixArgmax
-from structperc.errors import PluginError
+from structperc.components import Argmax, HammingLoss, Loss, Outputs, PerceptronUpdate, PrefixArgmax, PrimalWeights
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.estimators import StructuredEstimator
 
 X, Y = [np.ones((2, 2)), np.array([[1.0, 2.0], [-1.0, 0.5]])], [[0], [1]]
 
@@ -86,3 +87,41 @@ def test_a_start_without_the_base_class_is_said():
 
     with pytest.raises(PluginError, match=r"Deaf does not know the outputs yet.* begins with super\(\).start\(parts, context\)"):
         Engine(Subsets(), plugins=[Deaf()]).fit(X, Y)
+
+
+def rule(**attributes):
+    return type("Rule", (PerceptronUpdate,), attributes)()
+
+
+def store(name):
+    return type("Store", (PrimalWeights,), {"attributes": lambda self, weights: {name: lambda: 1.0}})()
+
+
+@pytest.mark.parametrize(("part", "sentence"), [
+    (rule(needs={"marginal"}),
+     "Rule.needs names 'marginal'; expected a set of 'marginals', 'search', 'step sizes'. Did you mean 'marginals'"),
+    (rule(needs="search"), "Rule.needs = 'search'; expected a set of 'marginals', 'search', 'step sizes', not a text"),
+    (rule(options_used=("margn",)),
+     "Rule.options_used names 'margn'; expected a tuple of options of the engine and its plugins. Did you mean "
+                                    "'margin'"),
+    (rule(options_used="margin"), "Rule.options_used = 'margin'; expected a tuple of options of the engine and its plugins, not a text"),
+    (rule(check=lambda self, context, parts: "the rule does not fit"),
+     "Rule.check returned 'the rule does not fit'; expected None. Raise an error"),
+    (store("mean"), "Store.attributes names 'mean'; expected names that end in one underscore, such as 'mean_'"),
+    (store("_mean_"), "Store.attributes names '_mean_'; expected names that end in one underscore, such as 'mean_'"),
+    (store("mistakes_"), "Store.attributes names 'mistakes_', which is an attribute of the engine itself; choose another name"),
+])  # fmt: skip
+def test_a_declaration_that_means_nothing_is_refused(part, sentence):
+    with pytest.raises(PluginError, match=sentence):
+        Engine("cusum", plugins=[part]).fit([[0.0], [1.0]], [1, 2])
+
+
+def test_sentences_about_a_rule_name_the_rule_in_use():
+    with pytest.raises(DataError, match=r"sample_weight\[0\] is 0.5: Rule has no slack to weigh"):
+        Engine("cusum", plugins=[rule(takes_weights=False)]).fit([[0.0], [1.0]], [1, 2], sample_weight=[0.5, 1.0])
+
+
+def test_parameters_of_estimators_are_passed_by_name():
+    with pytest.raises(OptionError, match=r"StructuredEstimator got 'cusum' without a name; pass parameters by name, as in "
+                                          r"StructuredEstimator\(problem=...\)"):
+        StructuredEstimator("cusum")

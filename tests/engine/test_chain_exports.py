@@ -6,12 +6,16 @@ import os
 import runpy
 import shutil
 import subprocess
+import types
 
 import numpy as np
 import pytest
+import structperc_sequence
 from scipy.sparse import csr_array
+from structperc_sequence.constraints import read_constraints
+from structperc_sequence.solver import Viterbi
 
-from structperc import Engine
+from structperc import Engine, hookimpl
 from structperc.errors import PluginError
 
 RANDOM = np.random.default_rng(3)
@@ -241,6 +245,55 @@ def test_what_is_no_linear_chain_is_refused(make, message, tmp_path):
     with pytest.raises(PluginError, match=message):
         make().export(tmp_path / "m.c", "c")
     assert not list(tmp_path.iterdir())
+
+
+class Forgetful(Viterbi):
+    """Says that pairs of labels have no scores, and searches with those that they have."""
+
+    def chain_of(self, scores, x):
+        tokens, pairs, start, end = super().chain_of(scores, x)
+        return tokens, 0 * pairs, start, end
+
+
+class Constant(Viterbi):
+    def argmax(self, scores, x):
+        return (1,) * x.n_rows
+
+
+def tagger(solver, name):
+    """The problem "sequence" with another solver."""
+    plugin = types.ModuleType(name)
+    for hook in ("reader", "outputs", "features", "loss"):
+        setattr(plugin, f"structperc_{hook}", getattr(structperc_sequence, f"structperc_{hook}"))
+    plugin.name, plugin.options, plugin.losses = name, structperc_sequence.options, structperc_sequence.losses
+    plugin.structperc_argmax = hookimpl(lambda context: solver(context.n_labels, False, False, read_constraints(context.labels, (), ())))
+    return plugin
+
+
+@pytest.mark.parametrize("to", ["numpy", "c", "js", "onnx", "safetensors", "html"])
+@pytest.mark.parametrize(("solver", "message"), [
+    (Forgetful, "Forgetful of plugin 'forgetful' searches by another rule"),
+    (Constant, "Constant of plugin 'constant' has a method argmax in Python, which an export cannot repeat"),
+])  # fmt: skip
+def test_taggers_that_search_by_another_rule_are_refused(solver, message, to, tmp_path):
+    engine = Engine(tagger(solver, solver.__name__.lower())).fit(ROWS[:40], Y[:40])
+    with pytest.raises(PluginError, match=message):
+        engine.export(tmp_path / "m", to)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_solver_that_is_not_the_problems_own_is_refused(tmp_path):
+    plugin = types.ModuleType("other")
+    plugin.structperc_argmax = hookimpl(lambda context: Viterbi(context.n_labels, False, False, read_constraints(context.labels, (), ())))
+    engine = Engine("sequence", plugins=[plugin]).fit(ROWS[:40], Y[:40])
+    with pytest.raises(PluginError, match="Viterbi of plugin 'other' replaces the argmax part of sequence"):
+        engine.export(tmp_path / "m.js", "js")
+
+
+def test_what_the_problem_sequence_is_made_of_is_exported_under_another_name(tmp_path):
+    engine = Engine(tagger(Viterbi, "copy")).fit(ROWS[:40], Y[:40])
+    module = runpy.run_path(exported(engine, tmp_path, "copy.py", "numpy"))
+    assert module["predict"](ROWS[:90]) == engine.predict(ROWS[:90]).tolist()
 
 
 def test_of_a_thousand_features_those_without_weights_are_left_out(tmp_path):

@@ -91,6 +91,19 @@ def test_thresholds_are_the_constant_part(kind):
     assert constants == {f"> {k}": pytest.approx(-up * engine.thresholds_[k - 1]) for k in moved if engine.thresholds_[k - 1]}
 
 
+def test_rows_of_many_columns_have_a_term_for_each():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(12, 30_000))
+    engine = Engine("multiclass").fit(X, np.arange(12) % 3)
+    found = engine.explain(X[0])
+    winner, runner_up = (engine.classes_.tolist().index(label) for label in (found.winner, found.runner_up))
+    for side, row, sign in (("for", winner, 1), ("against", runner_up, -1)):
+        values = {c.column: c.value for c in found.contributions if c.side == side}
+        expected = {j: value for j, value in enumerate((sign * engine.coef_[row] * X[0]).tolist()) if value} | {
+            -1: sign * engine.intercept_[row]}
+        assert values == {j: value for j, value in expected.items() if value}
+
+
 def test_ties_are_explained_as_predict_decides_them():
     for problem, winner, runner_up in [("cusum", 1, 2), ("multiclass", 1, 2), ("prank", 4, 1)]:
         engine = Engine(problem, classes=[1, 2, 3, 4]).fit(np.zeros((1, 2)), [1 if problem != "prank" else 4])      # nothing is learned

@@ -7,11 +7,15 @@ import runpy
 import shutil
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
-from structperc import Engine
+from structperc import Engine, hookimpl
+from structperc.components import Argmax, BlockFeatures, ClassOutputs, LargestArgmax, ThresholdArgmax
+from structperc.engine.exports import FORMATS, described
+from structperc.engine.exports.names import JAVASCRIPT, PYTHON, C, identifier
 from structperc.errors import MissingExtra, OptionError, PluginError
 
 N, D = 10_000, 7
@@ -29,6 +33,7 @@ MODELS = {
     "classes": lambda: Engine("multiclass", epochs=3, average=True, calibrate=True).fit(X[:500], HOSTILE[:500]),
     "truth": lambda: Engine("multiclass", fit_intercept=False).fit(X[:500], WHOLE[:500] > 0),
 }
+CANCELLING = 79, 283, 313, 318, 394, 414, 486, 489, 499, 528, 1147, 1161, 1198
 TIES = np.zeros((3, 2))
 UNTRAINED = {name: (lambda problem=name: Engine(problem, fit_intercept=False).fit(TIES, [1, 2, 3])) for name in ("cusum", "multiclass")}
 
@@ -151,6 +156,170 @@ def test_what_is_not_linear_is_refused(make, message, tmp_path):
     with pytest.raises(PluginError, match=message):
         make().export(tmp_path / "m.c", "c")
     assert not list(tmp_path.iterdir())
+
+
+def test_models_of_ranks_and_classes_are_linear_whatever_the_scale_of_their_columns():
+    """In scores of the models CANCELLING, and of 16, large terms cancel."""
+    for seed in (*range(60), *CANCELLING):
+        random = np.random.default_rng(seed)
+        d, k, n = random.integers(1, 7), random.integers(2, 6), int(random.integers(20, 200))
+        rows = random.normal(size=(n, d)) * 10.0 ** random.uniform(-6, 6)
+        if seed % 2:
+            rows *= 10.0 ** random.uniform(-6, 6, size=d)
+        latent = rows @ random.normal(size=d) + 0.1 * np.std(rows) * random.normal(size=n)
+        y = np.digitize(latent, np.quantile(latent, np.arange(1, k) / k)) + 1
+        engine = Engine(("cusum", "prank", "multiclass")[seed % 3], epochs=3, scale=seed % 5 == 0, average=seed % 7 == 0)
+        with warnings.catch_warnings(action="ignore"):      # of columns that differ in scale
+            form = described(engine.fit(rows, y))
+        assert np.allclose(form.weights @ rows.T + form.bias[:, None], engine.label_scores(rows).T, rtol=0,
+                           atol=1e-9 * abs(engine.label_scores(rows)).max()), seed
+
+
+class Bent(BlockFeatures):
+    """A map of columns that another function has changed."""
+
+    def __init__(self, n_blocks, n_columns, bend):
+        super().__init__(n_blocks, n_columns, False)
+        self.size, self.bend = (n_blocks, n_columns), bend
+
+    def scores(self, w, x):
+        return np.asarray(w).reshape(self.size) @ self.bend(x.rows[0])
+
+    def add(self, w, x, c):
+        np.asarray(w)[:] += np.outer(c, self.bend(x.rows[0])).ravel()
+
+
+class Classes:
+    """A problem of one label that is made of parts of its own."""
+
+    name = "own-classes"
+
+    def __init__(self, features=None, argmax=LargestArgmax, outputs=ClassOutputs):
+        self.features, self.argmax, self.outputs = features, argmax, outputs
+
+    @hookimpl
+    def structperc_outputs(self, context):
+        return self.outputs()
+
+    @hookimpl
+    def structperc_features(self, context):
+        return self.features(context.n_labels, context.n_features) if self.features else BlockFeatures(
+            context.n_labels, context.n_features, context.fit_intercept)
+
+    @hookimpl
+    def structperc_argmax(self, context):
+        return self.argmax(context.n_labels)
+
+
+@pytest.mark.parametrize("bend", [np.square, np.abs, np.tanh, lambda x: np.maximum(x, 0), lambda x: x + 1e-6 * x**2,
+                                  lambda x: np.minimum(x, 1e5)], ids=["square", "abs", "tanh", "half", "nearly linear", "clipped"])
+def test_maps_that_are_not_linear_are_refused(bend):
+    problem = Classes(lambda n_labels, d: Bent(n_labels, d, bend))
+    with pytest.raises(PluginError, match="The scores of this model are not linear"):
+        described(Engine(problem, epochs=3).fit(X[:100], WHOLE[:100]))
+
+
+def test_a_problem_of_ones_own_with_compiled_methods_is_exported(tmp_path):
+    engine = Engine(Classes(), epochs=3).fit(X[:200], WHOLE[:200])
+    module = runpy.run_path(exported(engine, tmp_path, "own.py", "numpy"))
+    check(engine, X[:200], module["predict"](X[:200]).tolist())
+
+
+class Careful(Argmax):
+    """Agrees with the largest score at ties."""
+
+    exact = False
+
+    def __init__(self, n_labels=0):
+        pass
+
+    def argmax(self, scores, x):
+        best = int(np.argmax(scores))
+        return best + 1 if scores[best] > scores[0] + 5 else 1
+
+
+class Renamed(ClassOutputs):
+    """Shows a label of its own."""
+
+    def decode(self, y, x):
+        return self.labels[max(y - 2, 0)]
+
+
+class Swap:
+    """One part in place of the problem's."""
+
+    name = "swap"
+
+    def __init__(self, kind, make):
+        setattr(self, f"structperc_{kind}", hookimpl(lambda context: make(context)))
+
+
+REPLACED = {
+    "argmax": (Careful(), r"Careful of plugin 'Careful' replaces the argmax part of multiclass"),
+    "a compiled argmax": (Swap("argmax", lambda context: ThresholdArgmax(3)), r"ThresholdArgmax of plugin 'swap' replaces the argmax part"),
+    "outputs": (Swap("outputs", lambda context: Renamed()), r"Renamed of plugin 'swap' replaces the outputs part of multiclass"),
+    "features": (Swap("features", lambda context: BlockFeatures(3, D, True)), r"BlockFeatures of plugin 'swap' replaces the features part"),
+}
+
+
+@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("part", REPLACED)
+def test_parts_that_are_not_the_problems_own_are_refused(part, to, tmp_path):
+    plugin, message = REPLACED[part]
+    engine = Engine("multiclass", epochs=3, plugins=[plugin]).fit(X[:300], WHOLE[:300])
+    with pytest.raises(PluginError, match=f"{message}.*Leave that plugin out, or predict with structperc"):
+        engine.export(tmp_path / "m", to)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("problem", "message"), [
+    (Classes(argmax=Careful), "Careful of plugin 'own-classes' has a method argmax in Python, which an export cannot repeat"),
+    (Classes(outputs=Renamed), "Renamed of plugin 'own-classes' has a method decode in Python, which an export cannot repeat"),
+    (Classes(argmax=ThresholdArgmax), "ThresholdArgmax of plugin 'own-classes' searches by another rule"),
+])  # fmt: skip
+def test_a_problem_of_ones_own_that_predicts_by_another_rule_is_refused(problem, message, tmp_path):
+    engine = Engine(problem, epochs=3).fit(X[:300], WHOLE[:300])
+    with pytest.raises(PluginError, match=message):
+        engine.export(tmp_path / "m.py", "numpy")
+    assert not list(tmp_path.iterdir())
+
+
+STEMS = sorted(C | JAVASCRIPT | PYTHON | {"grade", "2nd", "a b", "é", "", "x-y", "labels", "weights", "model", "inf", "main"})
+
+
+def test_words_of_a_language_are_no_names_in_it():
+    assert [identifier(word, "js") for word in ("new", "module", "exports", "default", "window", "Math", "grade")] == [
+        "_new", "_module", "_exports", "_default", "_window", "_Math", "grade"]
+    assert [identifier(word, "c") for word in ("int", "class", "new", "2nd", "a b", "")] == ["_int", "_class", "new", "_2nd", "a_b", "_"]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node, which runs JavaScript, is not here")
+@pytest.mark.parametrize("make", [MODELS["prank"], lambda: Engine("sequence").fit([X[:3], X[3:5]], [WHOLE[:3], WHOLE[3:5]])],
+                         ids=["labels", "chain"])
+def test_javascript_of_every_name_runs(make, tmp_path):
+    engine = make()
+    for stem in STEMS:
+        engine.export(tmp_path / f"{stem}.js", "js")
+    given = X[:3] if engine.problem == "prank" else [X[:3]]
+    tmp_path.joinpath("all.cjs").write_text("""
+        const [stems, given] = JSON.parse(require("fs").readFileSync(0));
+        const answers = (g) => [given.map(g.predict), g.probabilities === undefined ? null : given.map(g.probabilities)];
+        console.log(JSON.stringify(stems.map((stem) => answers(require(`./${stem}.js`)))));
+    """)
+    told = json.dumps([STEMS, [np.asarray(one).tolist() for one in given]])
+    said = json.loads(subprocess.run(["node", "all.cjs"], input=told, capture_output=True, check=True, cwd=tmp_path, text=True).stdout)
+    assert [labels for labels, _ in said] == [engine.predict(given).tolist()] * len(STEMS)
+
+
+@pytest.mark.skipif(not shutil.which(os.environ.get("CC", "cc").split()[-1]), reason="there is no C compiler")
+def test_c_and_python_of_every_name_run(tmp_path):
+    engine = Engine("prank").fit(X[:50, :2], WHOLE[:50])
+    for stem in STEMS:
+        engine.export(tmp_path / f"{stem}.c", "c")
+        engine.export(tmp_path / f"{stem}.py", "numpy")
+        assert runpy.run_path(tmp_path / f"{stem}.py")["predict"](X[:9, :2]).tolist() == engine.predict(X[:9, :2]).tolist()
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                    *(tmp_path / f"{stem}.c" for stem in STEMS)], check=True, capture_output=True)
 
 
 def test_unknown_formats_are_refused(tmp_path):

@@ -201,7 +201,7 @@ def test_ctrl_c_while_a_failed_call_is_taken_back_leaves_the_model_of_before():
     wide[7] = np.nan
 
     def make():
-        return Engine("cusum", classes=[1, 2, 3], plugins=[Reverting(average=True)], average=True).partial_fit(X, Y)
+        return Engine("cusum", classes=[1, 2, 3], plugins=[Reverting(average=True)]).partial_fit(X, Y)
 
     def fail(engine):
         with pytest.raises(DataError):

@@ -38,7 +38,7 @@ def data(n=40):
 def counted():
     CountingReader.seen = CountingWeights.means = 0
     X, y = data()
-    engine = Engine("cusum", average=True, epochs=2, plugins=[CountingReader(), CountingWeights(average=True)]).fit(X, y)
+    engine = Engine("cusum", epochs=2, plugins=[CountingReader(), CountingWeights(average=True)]).fit(X, y)
     CountingReader.seen = CountingWeights.means = 0
     return engine, X, y
 

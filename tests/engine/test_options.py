@@ -12,10 +12,11 @@ from sklearn.base import clone
 
 import structperc
 from structperc import Engine, Option, hookimpl
+from structperc.components import OnlineTrainer, PassiveAggressiveUpdate, PerceptronUpdate, PrimalWeights, Weights, ZeroOneLoss
 from structperc.engine.option import option
 from structperc.engine.options import ENGINE_OPTIONS, EngineOptions
-from structperc.errors import OptionError
-from structperc.estimators import CuSumRank
+from structperc.errors import OptionError, PluginError, UnusedOption
+from structperc.estimators import CuSumRank, StructuredClassifier
 from structperc.schedules import inverse, inverse_sqrt
 
 X, Y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
@@ -160,3 +161,177 @@ def plugin(option):
             return None
 
     return Sized()
+
+
+# ---- no option without an effect ----
+
+Z = np.array([[-2.0, 1.0], [-1.0, 0.0], [0.5, 2.0], [2.0, 1.0]])
+
+
+def hooked(hook, make, name="mine", **attributes):
+    """A plugin whose hook returns make(context)."""
+    return type("Hooked", (), {"name": name, f"structperc_{hook}": hookimpl(lambda self, context: make(context)), **attributes})()
+
+
+class Store(Weights):
+    """A store that knows neither average nor decay."""
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.w = np.zeros(self.features.n_weights)
+
+    def scores(self, x):
+        return self.features.scores(self.w, x)
+
+    def update(self, x, c):
+        self.features.add(self.w, x, c)
+
+    def vector(self):
+        return self.w
+
+
+class AveragingStore(Store):
+    options_used = ("average",)
+
+
+class Own(PrimalWeights):
+    pass
+
+
+class Rule(PerceptronUpdate):
+    options_used = None
+
+
+class Weighed(PerceptronUpdate):
+    loss_weight = 1.0
+
+
+def rule_of_alpha(context):
+    return PassiveAggressiveUpdate("pa1", 1.0, context.options["alpha"])
+
+
+ALPHA = {"alpha": Option(1.0, above=0)}
+FIRST = dict(name="first", options=ALPHA)
+
+
+@pytest.mark.parametrize(("plugins", "options", "sentence"), [
+    (["dual-kernel", Store()], {"kernel": "rbf"}, r"plugin 'dual-kernel' \(.*\) is not used: plugin 'Store' comes later and returns the "
+                                                  r"weights \(Store\); leave out one of them"),
+    (["dual-kernel", hooked("weights", lambda context: Store())], {"kernel": "rbf"},
+     r"kernel='rbf' has no effect: it is an option of plugin 'dual-kernel' .*, but plugin 'mine' comes later and returns the weights "
+     r"\(Store\); leave it at 'linear', or leave out one of the two plugins"),
+    ([Store(), "dual-kernel"], {"kernel": "rbf"},
+     r"plugin 'Store' is not used: plugin 'dual-kernel' .* comes later and returns the weights"),
+    ([PrimalWeights()], {"average": True},
+     "average=True has no effect with the PrimalWeights object in plugins; set it where the object is "
+                                           "made, and leave it at False"),
+    ([PrimalWeights()], {"decay": 0.1}, "decay=0.1 has no effect with the PrimalWeights object in plugins"),
+    ([Own()], {"average": True}, "average=True has no effect with the Own object in plugins"),
+    ([hooked("weights", lambda context: Own())], {"average": True},
+     "average=True has no effect with Own of plugin 'mine', whose hook structperc_weights does not read context.average; "
+     "leave it at False"),
+    ([Store()], {"average": True}, "average=True has no effect with the Store object in plugins; leave it at False"),
+    ([Store()], {"decay": 0.5}, "decay=0.5 has no effect with the Store object in plugins; leave it at 0.0"),
+    ([hooked("weights", lambda context: context.average and Store())], {"average": True},
+     r"average=True has no effect with Store of plugin 'mine', whose options_used does not name it \(it names none\)"),
+    ([PassiveAggressiveUpdate("pa1", 1.0, 5.0)], {"update": "pa1", "C": 0.01},
+     "update='pa1' has no effect with the PassiveAggressiveUpdate object in plugins, which is used whatever update is; leave it at "
+     "'perceptron', or leave out the plugin"),
+    ([PassiveAggressiveUpdate("pa1", 1.0, 5.0)], {"C": 0.01},
+     "C=0.01 has no effect with the PassiveAggressiveUpdate object in plugins; set "
+                                                              "it where the object is made, and leave it at 1.0"),
+    ([hooked("update", lambda context: Rule(), "b")], {"update": "pa1"},
+     "update='pa1' has no effect with Rule of plugin 'b', which is used whatever update is"),
+    ([hooked("update", lambda context: Rule(), "b")], {"margin": 2.0}, "margin=2.0 has no effect with Rule of plugin 'b'; leave it at 1.0"),
+    ([ZeroOneLoss()], {"loss": "squared"},
+     "loss='squared' has no effect with the ZeroOneLoss object in plugins, which is used whatever loss is"),
+    ([hooked("loss", lambda context: ZeroOneLoss(), "b")], {"loss": "squared"},
+     "loss='squared' has no effect with ZeroOneLoss of plugin 'b'"),
+    ([hooked("trainer", lambda context: OnlineTrainer(), "b")], {"trainer": "bcfw"},
+     "trainer='bcfw' has no effect with OnlineTrainer of plugin 'b'"),
+    ([hooked("update", rule_of_alpha, **FIRST), hooked("update", lambda context: Rule(), "b")], {"alpha": 3.0},
+     r"alpha=3.0 has no effect: it is an option of plugin 'first', but plugin 'b' comes later and returns the update \(Rule\); "
+     "leave it at 1.0"),
+    ([hooked("update", lambda context: rule_of_alpha(context) if context.update == "alpha" else None, updates=("alpha",), **FIRST)],
+     {"alpha": 3.0},
+     "alpha=3.0 has no effect beside the other options, since no part in use reads it; leave it at 1.0. Plugin 'first' is for "
+                     "update='alpha'"),
+    ([hooked("update", lambda context: rule_of_alpha(context) and None, **FIRST)], {"alpha": 3.0},
+     "alpha=3.0 has no effect beside the other"),
+    ([Weighed()], {"loss_weight": 2.0}, "loss_weight=2.0 has no effect with the Weighed object in plugins; leave it at 0.0"),
+    ([hooked("update", lambda context: Weighed(), "b")], {"loss_weight": 2.0}, "loss_weight=2.0 has no effect with Weighed of plugin 'b'"),
+])  # fmt: skip
+def test_an_option_that_a_plugin_ignores_is_refused_with_the_plugin_that_is_used(plugins, options, sentence):
+    engine = Engine("cusum", plugins=plugins, **options)
+    with pytest.raises((OptionError, PluginError), match=sentence):
+        engine.fit(Z, Y)
+    assert not hasattr(engine, "coef_")
+
+
+def test_the_original_prank_refuses_to_be_another_rule():
+    with pytest.raises(UnusedOption, match="variant='original' has no effect beside the other options"):
+        Engine("prank", update="exact-pa1", variant="original").fit(Z, Y)
+
+
+@pytest.mark.parametrize(("plugins", "options"), [
+    ([hooked("weights", lambda context: PrimalWeights(context.average, context.decay))], {"average": True, "decay": 0.1}),
+    ([hooked("weights", lambda context: AveragingStore() if context.average else None)], {"average": True}),
+    ([hooked("update", lambda context: context.C and Rule())], {"C": 0.5}),
+    ([hooked("update", lambda context: Rule() if context.update == "mine" else None)], {"update": "mine"}),
+    ([hooked("update", lambda context: Rule(), updates=("mine",))], {"update": "mine"}),
+    ([hooked("update", rule_of_alpha, **FIRST)], {"alpha": 3.0}),
+    ([hooked("features", lambda context: context.options.get("alpha") and None, **FIRST), hooked("update", rule_of_alpha, "b")],
+     {"alpha": 3.0}),
+    ([type("Observer", (), {"options": ALPHA, "structperc_epoch_end": hookimpl(lambda self, engine: engine.plugin_options["alpha"])})()],
+     {"alpha": 3.0}),
+])  # fmt: skip
+def test_an_option_that_a_part_in_use_reads_is_accepted(plugins, options):
+    assert Engine("cusum", plugins=plugins, **options).fit(Z, Y).status_
+
+
+def test_a_part_may_read_options_when_it_starts():
+    class Late(Rule):
+        def start(self, parts, context):
+            self.C, self.alpha = context.C, context.options["alpha"]
+
+    plugin = hooked("update", lambda context: Late(), **FIRST)
+    update = Engine("cusum", plugins=[plugin], C=0.5, alpha=3.0).fit(Z, Y).parts_.update
+    assert (update.C, update.alpha) == (0.5, 3.0)
+
+
+def test_a_part_may_name_an_option_of_its_plugin_that_it_reads_later():
+    class Named(Rule):
+        options_used = ("alpha",)
+
+    plugin = hooked("update", lambda context: Named(), **FIRST)
+    assert Engine("cusum", plugins=[plugin], alpha=3.0).fit(Z, Y).status_
+
+
+def test_a_wrapper_reads_options_too():
+    plugin = type("Wrapping", (), {"options": ALPHA})
+    plugin.structperc_update = hookimpl(wrapper=True)(wrapped)
+    assert Engine("cusum", plugins=[plugin()], update="pa1", C=0.5, alpha=3.0).fit(Z, Y).status_
+
+
+def wrapped(self, context):
+    update = yield
+    return update if context.options["alpha"] else None
+
+
+def test_an_estimator_refuses_what_its_user_has_set_beside_an_object_and_leaves_out_its_own_defaults():
+    assert StructuredClassifier(plugins=[PrimalWeights()]).fit(Z, Y).unused_parameters_ == ("average",)
+    for options, sentence in [({"kernel": "rbf"}, "plugin 'dual-kernel' .* is not used"),
+                              ({"kernel": "linear"}, "plugin 'dual-kernel' .* is not"),
+                              ({"decay": 0.1}, "decay=0.1 has no effect with the PrimalWeights object")]:
+        with pytest.raises((OptionError, PluginError), match=sentence):
+            StructuredClassifier(plugins=[PrimalWeights()], **options).fit(Z, Y)
+    with pytest.raises(OptionError, match="kernel='rbf' has no effect: it is an option of plugin 'dual-kernel'"):
+        StructuredClassifier(kernel="rbf", plugins=[hooked("weights", lambda context: Store())]).fit(Z, Y)
+    with pytest.raises(OptionError, match="update='pa1' has no effect with the PassiveAggressiveUpdate object"):
+        StructuredClassifier(update="pa1", plugins=[PassiveAggressiveUpdate("pa1", 1.0, 5.0)]).fit(Z, Y)
+
+
+def test_unknown_names_of_plugin_options_come_with_a_suggestion():
+    plugin = hooked("update", lambda context: context.options["alhpa"], **FIRST)
+    with pytest.raises(PluginError, match="the plugins have no option 'alhpa'. Did you mean 'alpha'"):
+        Engine("cusum", plugins=[plugin]).fit(Z, Y)

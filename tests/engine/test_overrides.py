@@ -306,7 +306,7 @@ class Negated(PrimalWeights):
 @pytest.mark.parametrize("average", [False, True])
 def test_replacing_only_the_scores_of_the_weights(training_set, register, average):
     X, y = training_set
-    engine = trained(training_set, register(Blind(average)), average=average)
+    engine = trained(training_set, register(Blind(average)))
 
     assert engine.online_predictions_.tolist() == [1] * 2 * len(y)
     assert weights_of(engine).any()

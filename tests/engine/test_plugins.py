@@ -470,7 +470,7 @@ def test_a_value_that_is_no_choice_is_refused():
 def test_hooks_are_told_the_options_with_defaults_filled_in():
     seen = []
     options = {"depth": Option(3), "width": Option(1.5)}
-    teller = plugin("structperc_loss", lambda self, context: seen.append(dict(context.options)), options=options)
+    teller = plugin("structperc_loss", lambda self, context: seen.append(dict(context.options)) or ZeroOneLoss(), options=options)
     Engine("cusum", plugins=[teller], depth=7).fit(X, Y)
 
     assert seen == [{"depth": 7, "width": 1.5}]
@@ -589,3 +589,41 @@ def test_components_of_every_kind_are_taken_as_plugins():
 
     assert engine.status_ == "watched"
     assert isinstance(engine.predict(X), np.ndarray)
+
+
+class Keeping:
+    """Returns one and the same store from each call."""
+
+    def __init__(self, store):
+        self.store = store
+
+    @hookimpl
+    def structperc_weights(self, context):
+        return self.store
+
+
+class Kept(PrimalWeights):
+    pass
+
+
+@pytest.mark.parametrize("store", [PrimalWeights, Kept])
+def test_an_object_that_two_engines_would_train_is_refused(store):
+    plugin = Keeping(store())
+    first = Engine("cusum", plugins=[plugin]).fit(X, Y)
+    before = first.coef_
+    with pytest.raises(PluginError, match=rf"structperc_weights of plugin 'Keeping' returned the same {store.__name__} object "
+                                          rf"to two engines, so what one "
+                                          rf"learns would change the other; return a new object from each call of the hook"):
+        Engine("cusum", plugins=[plugin]).fit(X, Y[::-1])
+    assert np.array_equal(first.coef_, before)
+    kept = first.parts_.weights
+    assert first.fit(X, Y).parts_.weights is not kept and np.array_equal(first.coef_, before)
+
+
+def test_an_object_that_one_engine_trains_in_shards_and_folds_is_made_again_for_each():
+    data = np.repeat(X, 10, axis=0), list(np.repeat(Y, 10))
+    for options in ({"n_shards": 2}, {"calibrate": True, "random_state": 0}):
+        kept = Engine("cusum", plugins=[Keeping(PrimalWeights())], **options).fit(*data)
+        made = Engine("cusum", plugins=[type("Making", (), {"structperc_weights": hookimpl(lambda self, context: PrimalWeights())})()],
+                      **options).fit(*data)
+        assert np.array_equal(kept.coef_, made.coef_) and kept.temperature_ == made.temperature_

@@ -89,7 +89,7 @@ def test_a_subclass_adds_parameters_to_those_of_its_base():
     assert clone(model).factor == 3.0 and "factor" not in CuSumRank().get_params()
     with pytest.raises(OptionError, match="Doubled has no parameter 'factors'. Did you mean 'factor'?"):
         Doubled(factors=1)
-    with pytest.raises(TypeError, match=r"CuSumRank.__init__\(\) takes 1 positional argument"):
+    with pytest.raises(OptionError, match=r"CuSumRank got 5 without a name; pass parameters by name, as in CuSumRank\(update=\.\.\.\)"):
         CuSumRank(5)
 
 

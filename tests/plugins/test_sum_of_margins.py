@@ -1,14 +1,18 @@
 """The sum of margins is that of the conic program, and its dual certifies it: the errata of Shashua and Levin by number."""
 
+import warnings
+
 import numpy as np
 import pytest
 from reference import large_margin
 from scipy import sparse
+from structperc_large_margin.estimators import SVOR
 from structperc_large_margin.forms import Form
 from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, largest_C, maximise_margins, vanished_ranks
 
+from structperc import Engine
 from structperc.components import Rows
-from structperc.errors import OptionError
+from structperc.errors import DataError, OptionError
 
 
 def form_of(ranks):
@@ -203,3 +207,61 @@ def test_points_end_when_they_are_told_to_and_leave_a_certified_solution():
     assert isinstance(interrupted.interruption, KeyboardInterrupt)
     for solution in (none, interrupted, stopped):
         check_certificate(chain, solution, X)
+
+
+SCALES = [1e-320, 1e-160, 1e-100, 1e-20, 1.0, 1e20, 1e100, 1e160]
+
+
+@pytest.mark.parametrize("C", [0.5, 1e10, 1e300])
+def test_rows_of_every_scale_have_the_same_direction(C):
+    random = np.random.default_rng(0)
+    X = random.integers(-8, 9, size=(60, 4)) / 8.0
+    ranks = np.digitize(X @ [2, -1, 0, 1.0], [-1, 1]) + 1
+    plain = maximise_margins(form_of(ranks).chain(C), LinearSpace(Rows(X)))
+    assert plain.status in ("converged", "stalled")
+    for scale in (2.0**-1000, 2.0**-530, 2.0**-330, 2.0**330, 2.0**530, 2.0**1000):
+        solution = maximise_margins(form_of(ranks).chain(C), LinearSpace(Rows(X * scale)))
+        assert solution.status == plain.status
+        assert solution.w == pytest.approx(plain.w, rel=1e-9)
+        assert solution.scores / scale == pytest.approx(plain.scores, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [None, "linear", "rbf"])
+@pytest.mark.parametrize("C", [None, 1.0, 1e10, 1e300])
+def test_training_ends_without_a_bare_error_at_every_scale(kernel, C):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40, 3))
+    y = np.digitize(X @ [2, -1, 1.0], [-1, 1]) + 1
+    own = C or 1.5 / min((y == 1).sum(), (y == 3).sum())
+    rows = [X * scale for scale in SCALES] + [X * [1e-200, 1, 1e100], np.repeat(X[:4], 10, axis=0), np.ones((40, 3)), np.tile(X, 20)]
+    for data in rows:
+        engine = Engine("prank", plugins=["large-margin"] if kernel is None else ["dual-kernel", "large-margin"], trainer="svor", epochs=50,
+                        update="exact-pa1", method="sum-of-margins", C=own, **({} if kernel is None else {"kernel": kernel}))
+        try:
+            with warnings.catch_warnings(action="ignore"):      # of planes that have met, and columns that differ in scale
+                engine.fit(data, y)
+        except DataError as error:
+            assert kernel is not None and "Scale the features" in str(error)
+        else:
+            assert engine.status_ in ("converged", "stalled", "degenerate", "max_epochs") and engine.gap_ >= 0
+
+
+def test_an_optimum_near_0_is_reached_with_a_kernel():
+    """Pairs of coordinates lead there in 26,000 passes, or not at all."""
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(27, 1)), random.permutation(np.arange(27) % 4 + 1)
+        C = 1.5 / min((y == 1).sum(), (y == 4).sum())
+        with warnings.catch_warnings(action="ignore"):      # of planes that have met
+            model = SVOR("sum-of-margins", C=C, kernel="rbf", tol=1e-7, max_iter=2000).fit(X, y)
+        assert model.status_ in ("converged", "stalled", "degenerate"), seed
+        assert model.gap_ <= 3e-8, seed
+
+
+@pytest.mark.parametrize("method", ["implicit", "explicit", "fixed-margin"])
+def test_training_without_an_end_has_a_limit_and_a_gap(method):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(27, 1)), random.permutation(np.arange(27) % 4 + 1)
+    model = SVOR(method, C=1e10, kernel="rbf", tol=1e-7).set_params(max_iter=300).fit(X, y)
+    assert model.status_ in ("max_epochs", "degenerate") and model.n_iter_ == 300 and 0 < model.gap_ < np.inf
+    assert SVOR().max_iter == 10_000

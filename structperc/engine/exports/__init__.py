@@ -1,13 +1,11 @@
 """Trained models as programs and data of other languages: one file, without structperc.
 
 A model has one of two forms, `LinearLabels` and `LinearChain`, each in a folder of its own. A format is a module there
-with a function `written(model, name)`, which gives the content of the file.
+with a function `written(model, name)`, which gives the content of the file. Reserved words of its language are entered in `names`.
 """
 
 from __future__ import annotations
 
-import keyword
-import re
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +13,8 @@ from pathlib import Path
 from structperc.core.errors import OptionError, PluginError, StructPercError
 from structperc.engine.exports.chains import LinearChain, linear_chain
 from structperc.engine.exports.labels import LinearLabels, linear_labels
+from structperc.engine.exports.names import identifier
+from structperc.engine.exports.own_parts import refuse_other_plugins
 from structperc.engine.writing import replace_file
 
 __all__ = ["ENDINGS", "FORMATS", "LinearChain", "LinearLabels", "described", "export", "linear_chain", "linear_labels"]
@@ -22,8 +22,6 @@ __all__ = ["ENDINGS", "FORMATS", "LinearChain", "LinearLabels", "described", "ex
 FORMATS = {"numpy": "numpy_module", "c": "c_source", "js": "javascript", "onnx": "onnx_graph", "safetensors": "safetensors",
            "html": "web_page"}
 ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensors": "safetensors", ".html": "html"}
-RESERVED = {"auto", "char", "const", "double", "enum", "extern", "float", "inline", "int", "long", "register", "short", "signed", "static",
-            "struct", "switch", "typedef", "union", "unsigned", "void", "volatile"}
 
 
 def export(engine, path, to) -> None:
@@ -35,28 +33,25 @@ def export(engine, path, to) -> None:
     if find_spec(module) is None:
         raise PluginError(f"to={to!r} shows ranks and classes alone, and this model of {engine.problem} has other outputs; take another "
                           f"format.")
-    content = import_module(module).written(model, identifier(Path(path).stem))
+    content = import_module(module).written(model, identifier(Path(path).stem, to))
     replace_file(path, lambda file: file.write(content))
 
 
 def described(engine) -> LinearLabels | LinearChain:
     """The form of a trained model, found by asking for scores, so that any problem of these forms qualifies, whoever wrote it.
 
+    Its arithmetic is compared with the model's scores and predictions of drawn rows, whatever the format.
+
     Raises
     ------
     PluginError
-        The model has neither form.
+        The model has neither form, or a part whose predictions an export cannot repeat.
     """
     engine.model_.parts.trainer.check_answers()
+    refuse_other_plugins(engine)
     try:
         found = linear_chain(engine)
         return linear_labels(engine) if found is None else found
     except StructPercError as error:
         raise PluginError(f"this model of {engine.problem} cannot be exported: exports hold one label for each row or token, alone or in a "
                           f"chain, by scores that are linear in numbers or named features. {error}") from None
-
-
-def identifier(text) -> str:
-    """A name that C, JavaScript and Python take."""
-    name = re.sub(r"\W", "_", text, flags=re.ASCII)
-    return f"_{name}" if not name or name[0].isdigit() or keyword.iskeyword(name) or name in RESERVED else name

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import PluginError
+from structperc.engine.exports.own_parts import shown
 
 STEP = 2.0 ** 200       # of a probe: the bias is less than a weight's last digit
-TOLERANCE = 1e-9        # of a probe's scores, relative
-PROBES = 16
+TOLERANCE = 1e-9        # of a probe's largest score, summed up without signs
+SIZES = 10.0 ** np.arange(-8, 8)
 MOST_CELLS = 1 << 24    # of weights; a file of text takes 20 bytes for each
+MOST_PROBED = 1 << 20   # numbers of all probes
+MOST_ROUNDS = 16        # of probes of all sizes
 
 
 def check_size(n_labels, n_columns) -> None:
@@ -18,13 +21,48 @@ def check_size(n_labels, n_columns) -> None:
         raise PluginError(f"{n_labels} labels of {n_columns} columns are more weights than an export holds ({MOST_CELLS}).")
 
 
+def probe_sizes(n_columns) -> np.ndarray:
+    """The sizes of probes with so many numbers, shape (n_probes, 1): all sizes, again and again while the numbers are few."""
+    return np.tile(SIZES, min(max(MOST_PROBED // (len(SIZES) * max(n_columns, 1)), 1), MOST_ROUNDS))[:, None]
+
+
 def probes(n_columns) -> np.ndarray:
     """Rows of all sizes, to try the weights on."""
-    return np.random.default_rng(0).normal(size=(PROBES, n_columns)) * 10.0 ** np.arange(-8, 8)[:, None]
+    sizes = probe_sizes(n_columns)
+    return np.random.default_rng(0).normal(size=(len(sizes), n_columns)) * sizes
+
+
+def rounding(X, weights, bias) -> np.ndarray:
+    """What rounding may change in each row's scores, shape (n_rows, 1).
+
+    The score of a rank is a sum of others that may cancel, so the label of the largest terms counts for all.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_rows, n_columns)
+    weights : array of shape (n_labels, n_columns)
+    bias : array of shape (n_labels,)
+    """
+    return TOLERANCE * (abs(X) @ np.abs(weights.T) + np.abs(bias)).max(axis=1, keepdims=True)
 
 
 def check_linear(X, found, weights, bias) -> None:
-    """Refuses scores of rows that weights (n_labels, n_columns) and bias do not give, such as those of kernels."""
-    size = abs(X) @ np.abs(weights.T) + np.abs(bias)
-    if not (np.abs(found - (X @ weights.T + bias)) <= TOLERANCE * size).all():
+    """Refuses scores of rows that weights and bias do not give, such as those of kernels; parameters as of `rounding`."""
+    if not (np.abs(found - (X @ weights.T + bias)) <= rounding(X, weights, bias)).all():
         raise PluginError("The scores of this model are not linear.")
+
+
+def check_best(engine, score, best, allowance) -> None:
+    """Refuses a model whose predictions are not those of largest score.
+
+    Parameters
+    ----------
+    engine : Engine
+    score, best : arrays of shape (n,)
+        The score of each prediction, and the largest one there is.
+    allowance : array of shape (n,)
+        What rounding may change in them.
+    """
+    if not (score >= best - allowance).all():
+        raise PluginError(f"The predictions of this model for random rows are not those of largest score: {shown(engine, 'argmax')} "
+                          f"searches by another rule.")

@@ -8,11 +8,13 @@ import numpy as np
 from structperc.core.argmax import Argmax
 from structperc.core.errors import PluginError
 from structperc.core.rows import Rows
-from structperc.engine.exports.probing import PROBES, STEP, check_linear, check_size
+from structperc.engine.exports.own_parts import refuse_python_methods
+from structperc.engine.exports.probing import STEP, TOLERANCE, check_best, check_linear, check_size, probe_sizes, rounding
 
 AT_ONCE = 1 << 22       # values of dense rows that are scored together
 MOST_ROWS = 1 << 12
 MOST_ACTIVE = 32        # columns of a probe that are not 0
+LENGTHS = 1, 2, 3, 4, 6 # of sentences that are drawn, again and again
 
 
 @attrs.frozen(eq=False)
@@ -66,16 +68,21 @@ def linear_chain(engine) -> LinearChain | None:
     parts, d = model.parts, model.context.n_features
     if type(parts.argmax).chain_of is Argmax.chain_of:
         return None
+    refuse_python_methods(engine)
     if parts.weights.vector() is None:
         raise PluginError("The scores of this model are not linear.")
     naming = parts.reader.naming()
 
+    def read(X, offsets):
+        """The rows of sentences."""
+        if naming is not None:
+            return model.prepared(Rows(X, offsets))
+        sentences = [X[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+        return model.read(sentences if model.context.sparse else [sentence.toarray() for sentence in sentences])
+
     def asked(X):
         """The chain of one sentence of these rows."""
-        if naming is None:
-            rows = model.read([X if model.context.sparse else X.toarray()])
-        else:
-            rows = model.prepared(Rows(X, np.array([0, X.shape[0]])))
+        rows = read(X, np.array([0, X.shape[0]]))
         return parts.argmax.chain_of(model.atom_scores(rows)[0], model.example(rows, 0))
 
     (bias,), *pairs = asked(rows_of([[]], d))
@@ -89,7 +96,12 @@ def linear_chain(engine) -> LinearChain | None:
         weights.append(found[kept])
         check_size(len(bias), sum(map(len, used)))
     used, weights = np.concatenate(used), np.concatenate(weights)
-    check(asked, used, weights, bias, pairs, d)
+    X = drawn_rows(d, model.context.sparse)
+    tokens, *others = asked(X)
+    check_linear(X[:, used], tokens, weights.T, bias)
+    if not all(np.array_equal(one, other) for one, other in zip(pairs, others, strict=True)):
+        raise PluginError("The scores of label pairs of this model depend on rows.")
+    check_answers(engine, read, X, rounding(X[:, used], weights.T, bias)[:, 0], tokens, *pairs)
     names = getattr(engine, "feature_names_in_", None)
     return LinearChain(
         engine.problem, np.ascontiguousarray(weights.T), bias, *pairs, engine.classes_.tolist(), None if names is None else list(names),
@@ -105,12 +117,39 @@ def rows_of(columns, d, values=1.0):
                       np.arange(n + 1) * width), shape=(n, d))
 
 
-def check(asked, used, weights, bias, pairs, d) -> None:
-    """Refuses models that score random rows otherwise."""
-    random = np.random.default_rng(0)
-    X = rows_of([np.sort(random.choice(d, min(d, MOST_ACTIVE), replace=False)) for _ in range(PROBES)], d,
-                random.normal(size=(PROBES, min(d, MOST_ACTIVE))) * 10.0 ** np.arange(-8, 8)[:, None])
-    found, *others = asked(X)
-    check_linear(X[:, used], found, weights.T, bias)
-    if not all(np.array_equal(one, other) for one, other in zip(pairs, others, strict=True)):
-        raise PluginError("The scores of label pairs of this model depend on rows.")
+def drawn_rows(d, sparse):
+    """Rows with a few numbers of one size each, rows of equal sizes side by side."""
+    random, width = np.random.default_rng(0), min(d, MOST_ACTIVE)
+    sizes = np.sort(probe_sizes(width if sparse else d), axis=0)
+    columns = [np.sort(random.choice(d, width, replace=False)) for _ in sizes]
+    return rows_of(columns, d, random.normal(size=(len(sizes), width)) * sizes)
+
+
+def check_answers(engine, read, X, allowance, tokens, transitions, start, end) -> None:
+    """Refuses models that label sentences of these rows otherwise; `allowance`: for rounding of the scores `tokens` of a row."""
+    ends = np.cumsum(np.resize(LENGTHS, len(tokens)))
+    places = [slice(a, b) for a, b in zip([0, *ends], ends, strict=False) if b <= len(tokens)]
+    best = np.array([largest_total(tokens[place], transitions, start, end) for place in places])
+    places = [place for place, total in zip(places, best, strict=True) if total > -np.inf]         # constraints may leave no labels
+    if not places:
+        return
+    rows = [np.arange(place.start, place.stop) for place in places]
+    shown = engine.model_.predict(read(X[np.concatenate(rows)], np.cumsum([0, *map(len, rows)])))
+    code_of = {label: code for code, label in enumerate(engine.classes_.tolist())}
+    score = np.full(len(places), -np.inf)
+    for i, (place, labels) in enumerate(zip(places, shown, strict=True)):
+        codes = np.array([code_of.get(label, -1) for label in labels])
+        if len(codes) == place.stop - place.start and (codes >= 0).all():
+            pairs = transitions[codes[:-1], codes[1:]]
+            score[i] = start[codes[0]] + tokens[place][np.arange(len(codes)), codes].sum() + pairs.sum() + end[codes[-1]]
+    size = sum(np.abs(part[np.isfinite(part)]).max(initial=0.0) for part in (transitions, start, end))
+    check_best(engine, score, best[best > -np.inf], np.array([allowance[place].sum() + TOLERANCE * len(allowance[place]) * size
+                                                              for place in places]))
+
+
+def largest_total(tokens, transitions, start, end) -> float:
+    """The score of the best labels of one sentence; -inf: there are none."""
+    sums = start + tokens[0]
+    for token in tokens[1:]:
+        sums = (sums[:, None] + transitions).max(axis=0) + token
+    return (sums + end).max()

@@ -8,7 +8,8 @@ import numpy as np
 from structperc.core.errors import PluginError
 from structperc.core.outputs import LabelOutputs
 from structperc.engine.answers import best
-from structperc.engine.exports.probing import STEP, check_linear, check_size, probes
+from structperc.engine.exports.own_parts import refuse_python_methods, shown
+from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
 from structperc.reading.column_codes import ColumnCode
 from structperc.reading.table_reader import Numbers
 
@@ -63,16 +64,32 @@ def linear_labels(engine) -> LinearLabels:
     outputs, reader, scaling, d = model.parts.outputs, model.parts.reader, model.scaling, model.context.n_features
     if not isinstance(outputs, LabelOutputs):
         raise PluginError(f"The outputs of this problem are no such labels ({type(outputs).__name__}).")
+    refuse_python_methods(engine)
     bias = scores_of(model, np.zeros((1, d)))[0]
     check_size(len(bias), d)
     weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias).T / STEP
-    X = probes(d)
-    check_linear(X, scores_of(model, X), weights, bias)
+    check(engine, weights, bias)
     names = model.context.feature_names
     inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if reader.codes is None else list(reader.codes)
     return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, engine.classes_.tolist(), wins_last(engine),
                         float(engine.temperature_), None if names is None else list(names), inputs, outputs.ordered,
                         *((None, None) if scaling is None else (scaling.mean, scaling.spread)))
+
+
+def check(engine, weights, bias) -> None:
+    """Refuses models that score or label random rows otherwise."""
+    model = engine.model_
+    X = probes(model.context.n_features)
+    if model.scaling is not None:           # near the training rows all labels win somewhere
+        X = model.scaling.mean + model.scaling.spread * X
+    check_linear(X, scores_of(model, X), weights, bias)
+    code_of = {label: code for code, label in enumerate(engine.classes_.tolist())}
+    answers = model.predict(rows_of(model, X)).tolist()
+    if not all(label in code_of for label in answers):
+        raise PluginError(f"{shown(engine, 'outputs')} predicts what is none of the labels {', '.join(map(repr, code_of))}.")
+    scores = X @ weights.T + bias
+    score = scores[np.arange(len(X)), [code_of[label] for label in answers]]
+    check_best(engine, score, scores.max(axis=1), rounding(X, weights, bias)[:, 0])
 
 
 def rows_of(model, X):

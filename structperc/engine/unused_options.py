@@ -1,0 +1,98 @@
+"""No option without an effect: one that is not at its default is read by a part in use, or refused with the plugin that ignores it."""
+
+from __future__ import annotations
+
+from structperc.core.errors import PluginError, ReplacedOption, UnusedOption, shortened
+from structperc.engine.option import options_of
+from structperc.engine.plugins import COMPONENTS, NAMED, OBSERVER
+
+
+def refuse_unused(engine, context, parts) -> None:
+    """Refuses options that no part in use depends on, and an object that another plugin has replaced or that has replaced a plugin."""
+    for plugin in engine.loaded_plugins[2:]:
+        if plugin not in context.reads.called and OBSERVER not in plugin.hooks:
+            kind = kind_of(plugin.hooks[0])
+            maker = engine.answered[plugin.hooks[0]]
+            if plugin.is_object or maker.is_object:
+                raise PluginError(f"{plugin.origin} is not used: {maker.origin} comes later and returns the {kind} "
+                                  f"({type(getattr(parts, kind)).__name__}); leave out one of them.")
+    for name, value in context.reads.changed.items():
+        if name in engine.plugin_options:
+            refuse_plugin_option(engine, context, parts, name, value)
+        elif kind := ignoring(engine, context, parts, name, value):
+            raise unused(engine, context, parts, name, value, kind)
+
+
+def kind_of(hook) -> str:
+    return hook.removeprefix("structperc_")
+
+
+def names(part, name) -> bool:
+    """Whether a part says that it depends on an option."""
+    return part.options_used is not None and name in part.options_used
+
+
+def uses(part, name) -> bool:
+    """Whether a part may depend on an option that it has read."""
+    return part.options_used is None or name in part.options_used
+
+
+def ignoring(engine, context, parts, name, value) -> str | None:
+    """The kind of the part that leaves an engine option without effect; None where it has one."""
+    kind, trainer, update, by = options_of(type(engine))[name].used_by, parts.trainer, parts.update, context.reads.by
+    if kind == "trainer":
+        if not uses(trainer, name):
+            return kind
+        if name == "loss_weight" and (update.loss_weight is not None or update.search == "none"):
+            return "update"
+    elif kind is not None and not names(trainer, name):
+        used = any(name in read and uses(getattr(parts, reader), name) for reader, read in by.items())
+        if not trainer.online and (kind == "weights" or not used):
+            return "trainer"
+        if not used:
+            return kind
+    if name in NAMED and name not in by.get(name, ()):
+        known = getattr(engine.answered[f"structperc_{name}"], NAMED[name])
+        return None if isinstance(value, str) and value in known else name
+    return None
+
+
+def unused(engine, context, parts, name, value, kind) -> UnusedOption:
+    """The error of an engine option that the part of this kind ignores."""
+    part, plugin, default = getattr(parts, kind), engine.answered[f"structperc_{kind}"], options_of(type(engine))[name].default
+    chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
+    if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
+        named = kind != "trainer" or context.trainer != options_of(type(engine))["trainer"].default
+        return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if named else type(part).__name__}; leave it at "
+                            f"{default!r}.", name)
+    own = plugin.is_object
+    where = f"the {type(part).__name__} object in plugins" if own else f"{type(part).__name__} of {plugin.origin}"
+    why, remedy = "", f"leave it at {default!r}"
+    if name == kind:
+        why, remedy = f", which is used whatever {name} is", f"{remedy}, or leave out the plugin"
+    elif names(part, name):
+        why = "" if own else f", whose hook structperc_{kind} does not read context.{name}"
+        remedy = f"set it where the object is made, and {remedy}" if own else remedy
+    elif name in context.reads.by.get(kind, ()):
+        why = f", whose options_used does not name it ({', '.join(part.options_used) or 'it names none'})"
+    return ReplacedOption(f"{name}={shortened(value)} has no effect with {where}{why}; {remedy}.", name)
+
+
+def refuse_plugin_option(engine, context, parts, name, value) -> None:
+    """Refuses an option of a plugin that no part in use reads or names; observers read theirs when they are called."""
+    owners = [plugin for plugin in engine.loaded_plugins if name in plugin.options]
+    read = any(name in of_part for of_part in context.reads.by.values())
+    if read or any(names(part, name) for _, part in parts.items()) or any(OBSERVER in plugin.hooks for plugin in owners):
+        return
+    what, default = f"{name}={shortened(value)} has no effect", owners[0].options[name].default
+    order = engine.loaded_plugins
+    for owner in owners:
+        for hook in owner.hooks:
+            maker = engine.answered[hook] if hook in COMPONENTS else owner
+            if order.index(maker) > order.index(owner):
+                raise ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later and returns the "
+                                     f"{kind_of(hook)} ({type(getattr(parts, kind_of(hook))).__name__}); leave it at {default!r}, or leave "
+                                     f"out one of the two plugins.", name)
+    choices = [f"{option}={value!r}" for option, said in NAMED.items() for value in getattr(owners[0], said)]
+    hint = f" {owners[0].origin.capitalize()} is for {' or '.join(choices)}." if choices else ""
+    raise UnusedOption(f"{what} beside the other options, since no part in use reads it; leave it at {default!r}.{hint}", name)
