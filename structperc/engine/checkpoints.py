@@ -27,6 +27,7 @@ from structperc.core.structures import Structures
 from structperc.engine import model_file
 from structperc.engine.header import generator
 from structperc.engine.hookspecs import hookimpl
+from structperc.engine.option_values import is_part
 from structperc.engine.options import engine_options
 from structperc.engine.run import coded
 from structperc.engine.trainers import MAX_EPOCHS
@@ -342,7 +343,7 @@ def described(value) -> str:
     """An option in few words."""
     if isinstance(value, np.ndarray):
         return contents(value)
-    return getattr(value, "__qualname__", type(value).__name__) if callable(value) else repr(value)
+    return getattr(value, "__qualname__", type(value).__name__) if callable(value) or is_part(value) else repr(value)
 
 
 def contents(value) -> str:

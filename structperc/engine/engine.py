@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import NotFittedError, PluginError, shortened
+from structperc.core.errors import NotFittedError, OptionError, PluginError, shortened
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
@@ -12,7 +12,7 @@ from structperc.engine.citations import bibliography
 from structperc.engine.fitting import EngineCalls
 from structperc.engine.model import Model, NoAttribute, read_for
 from structperc.engine.option import options_of
-from structperc.engine.options import EngineOptions, changed_options, check_options, check_plugin_options, n_threads
+from structperc.engine.options import EngineOptions, changed_options, check_options, check_plugin_options, given_parts, n_threads
 from structperc.engine.threads import predicted
 
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
@@ -72,7 +72,12 @@ class Engine(EngineCalls, EngineOptions):
         self.problem = problem
         self.__attrs_init__(**own)
         check_options(self)
-        self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]
+        parts = given_parts(self)
+        self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins, *parts.values()))]
+        for (name, part), plugin in zip(parts.items(), self.loaded_plugins[2 + len(self.plugins):], strict=True):
+            if plugin.hooks != (f"structperc_{name}",):
+                raise OptionError(f"{name}={shortened(part)}; expected a name, or an object of a subclass of "
+                                  f"structperc.components.{name.title()}. Other parts go into plugins=[...].")
         self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options)
         self.manager = registry.manager(self.loaded_plugins)
         for hook in REQUIRED:

@@ -26,7 +26,8 @@ from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
 from structperc.engine.option import options_of
-from structperc.engine.options import engine_options
+from structperc.engine.option_values import is_part
+from structperc.engine.options import engine_options, given_parts
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
@@ -109,7 +110,8 @@ def described(engine, model) -> tuple[dict, dict]:
     """What `collect` answers, of this model of the engine."""
     if not model.parts.weights.is_finite():
         raise overflow()
-    context, options, arrays = model.context, model.options, {}
+    context, options, arrays, parts = model.context, dict(model.options), {}, given_parts(engine)
+    options |= {name: options_of(type(engine))[name].default for name in parts}        # they stand among the plugins
     plain_options = {name: value for name, value in options.items() if name not in CODED}
     given = {**plain_options, **engine.plugin_options}
     header = {
@@ -117,8 +119,10 @@ def described(engine, model) -> tuple[dict, dict]:
         "format_number": FORMAT_NUMBER,
         "structperc": __version__,
         "problem": _reference(engine.loaded_plugins[1], engine.problem),
-        "plugins": [_reference(p, given) for p, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True)
-                    if isinstance(given, str) or p.hooks != OBSERVES],     # an observer leaves nothing in a model
+        "plugins": [_reference(p, given) for p, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
+                    if isinstance(given, str) or p.hooks != OBSERVES]      # an observer leaves nothing in a model
+                   + [_reference(p, part) | {"option": name}
+                      for p, (name, part) in zip(engine.loaded_plugins[2 + len(engine.plugins):], parts.items(), strict=True)],
         "options": {name: plain(number_or_text(value), f"the option {name}") for name, value in plain_options.items()
                     if not callable(value)},
         "plugin_options": {name: plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
@@ -244,7 +248,7 @@ def number_or_text(value):
 def functions_of(options) -> dict:
     """The functions among options, which no file can hold."""
     found = {name: value.rule if isinstance(value, Schedule) else value for name, value in options.items()}
-    return {name: value for name, value in found.items() if callable(value)}
+    return {name: value for name, value in found.items() if callable(value) and not is_part(value)}
 
 
 def _again(header, options, shown) -> dict:
@@ -272,6 +276,10 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         given[registry.load(plugin).name] = plugin
     references = [header["problem"], *field(header, "plugins", list)]
     resolved = [_resolved(reference, given, shown) for reference in references]
+    parts = {reference["option"]: part for reference, part in zip(references, resolved, strict=True) if "option" in reference}
+    if not set(parts) <= set(registry.NAMED):
+        raise ModelFormatError(f"the header of {shown} has parts for the options {sorted(parts)}; the file was damaged or written by hand.")
+    resolved = [part for reference, part in zip(references, resolved, strict=True) if "option" not in reference]
     for name, plugin in given.items():
         if registry.load(plugin).hooks != OBSERVES:
             raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
@@ -288,7 +296,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         options["class_weight"] = dict(options["class_weight"])
     saved = field(header, "plugin_options", dict)
     try:
-        engine = cls(resolved[0], plugins=resolved[1:], **options, **saved, **functions)
+        engine = cls(resolved[0], plugins=resolved[1:], **(options | parts), **saved, **functions)
     except PluginError:
         raise
     except Exception as error:      # a header edited by hand can hold anything
@@ -418,7 +426,7 @@ def _unpickled(cls, problem, arguments, training):
     problem, arguments = registry.imported((problem, arguments))
     engine = cls(problem, **arguments)
     if training is not None:
-        objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]
+        objects = [plugin for plugin in (problem, *arguments["plugins"], *given_parts(engine).values()) if not isinstance(plugin, str)]
         given = {**engine_options(engine), **engine.plugin_options}
         functions = functions_of(given)
         kept = made(cls, *training, objects, functions, "the pickled model")

@@ -8,19 +8,25 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from structperc.core.component import Component
 from structperc.core.errors import OptionError, shortened
 from structperc.core.labels import plain
 
 
-def read_rule(name, value):
-    if not isinstance(value, str):
-        raise OptionError(f"{name}={shortened(value)}; expected the name of {'a trainer' if name == 'trainer' else 'an update rule'}. "
-                          f"{'A trainer' if name == 'trainer' else 'A rule'} of your own goes into plugins=[...].")
+def is_part(value) -> bool:
+    """Whether a value is a part, or a class of which each engine makes its own."""
+    return isinstance(value, Component) or isinstance(value, type) and issubclass(value, Component)
+
+
+def read_part(name, value):
+    if not (isinstance(value, str) or is_part(value)):
+        raise OptionError(f"{name}={shortened(value)}; expected a name, or an object of a subclass of "
+                          f"structperc.components.{name.title()}.")
     return value
 
 
 def read_loss(name, value):
-    if value is None or isinstance(value, str):
+    if value is None or isinstance(value, str) or is_part(value):
         return value
     try:
         given = np.asarray(value)
@@ -28,8 +34,8 @@ def read_loss(name, value):
             raise TypeError
         return np.array(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise OptionError(f"loss={shortened(value, 80)}; expected a name or an (r, r) matrix of costs. "
-                          f"A loss of your own is an object of a subclass of structperc.components.Loss in plugins=[...].") from None
+        raise OptionError(f"loss={shortened(value, 80)}; expected a name, an (r, r) matrix of costs, or an object of "
+                          f"a subclass of structperc.components.Loss.") from None
 
 
 def read_random_state(name, value):

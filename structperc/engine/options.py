@@ -8,16 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from structperc.core.component import Component
 from structperc.core.errors import OptionError, did_you_mean
+from structperc.core.losses import Loss
 from structperc.core.schedules import Schedule
+from structperc.core.updates import Update
 from structperc.engine.option import Options, option, options_of, same
 from structperc.engine.option_values import (
+    is_part,
     read_class_weight,
     read_jobs,
     read_loss,
+    read_part,
     read_plugins,
     read_random_state,
-    read_rule,
 )
 
 
@@ -62,11 +66,12 @@ class LabelWeightOptions(Options):
 class LossOptions(Options):
     """What a wrong prediction costs, and how much training heeds it."""
 
-    loss: str | Sequence | None = option(
+    loss: str | Sequence | Loss | type[Loss] | None = option(
         None, "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
         reads=read_loss,
         about='The columns of a matrix are the predicted labels. "costs" are those of each example, `fit(..., costs=)`. None is "absolute" '
-              'for ranks, "zero-one" for classes, and "hamming" for sequences and sets of atoms.')
+              'for ranks, "zero-one" for classes, and "hamming" for sequences and sets of atoms. An object of a subclass of '
+              "`structperc.components.Loss`, or the class, is used as it is.")
     margin: float = option(1.0, "passive-aggressive steps and adagrad require the margin margin * loss", above=0, used_by="update")
     loss_weight: float = option(
         0.0, "learn from the answer that maximises score + loss_weight * loss", low=0, used_by="trainer",
@@ -76,13 +81,13 @@ class LossOptions(Options):
 class UpdateOptions(Options):
     """The update rule and the sizes of its steps."""
 
-    update: str = option(
+    update: str | Update | type[Update] = option(
         "perceptron", "update rule: perceptron, latent, pa, pa1, pa2, adagrad, log-loss, direct, or a plugin's",
-        used_by="trainer", reads=read_rule,
+        used_by="trainer", reads=read_part,
         about='"latent" is a perceptron with step sizes, for outputs of which part may be hidden. "exact-pa", "exact-pa1" and '
               '"exact-pa2" are for labels. "log-loss" needs a solver with marginals. "direct" and "direct-better" minimise the direct '
               'loss. "adagrad" and "adagrad-log-loss" follow the gradients of the margin and of the log loss, with a step size for each '
-              "weight.")
+              "weight. An object of a subclass of `structperc.components.Update`, or the class, is used as it is.")
     C: float | Schedule | Callable = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
                                             used_by="update")
     step_size: float | Schedule | Callable = option(
@@ -122,7 +127,9 @@ class TrainingOptions(Options):
     random_state: int | np.random.Generator | np.random.RandomState | None = option(
         None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
         about="The same int gives the same bits.")
-    trainer: str = option("online", "who drives the examples: online, or a plugin's", used_by="trainer", later=True, reads=read_rule)
+    trainer: str | Component | type[Component] = option(
+        "online", "who drives the examples: online, or a plugin's", used_by="trainer", later=True, reads=read_part,
+        about="An object of a subclass of `structperc.components.Trainer`, or the class, is used as it is.")
     n_shards: int = option(
         1, "train on so many parts of the data apart, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
         about="This is iterative parameter mixing. The result depends on the number of parts, and not on the number of threads.")
@@ -168,7 +175,7 @@ def options_in_context(engine) -> tuple[dict, dict]:
         if declared.in_context:
             value = getattr(engine, name)
             if value is not declared.default:
-                value = declared.read(name, value)
+                value = declared.default if is_part(value) else declared.read(name, value)
                 if not same(value, declared.default):
                     changed[name] = value
             seen[name] = value
@@ -176,6 +183,11 @@ def options_in_context(engine) -> tuple[dict, dict]:
         of_plugins = plugin_defaults(engine.loaded_plugins)
         changed.update({name: value for name, value in engine.plugin_options.items() if not same(value, of_plugins[name].default)})
     return seen, changed
+
+
+def given_parts(engine) -> dict:
+    """The parts that stand where an option names one: the engine loads them after its plugins, and hooks see the default instead."""
+    return {name: value for name, value in engine_options(engine).items() if is_part(value)}
 
 
 def engine_options(engine) -> dict:

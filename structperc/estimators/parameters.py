@@ -14,6 +14,7 @@ from structperc.core.markup import details, element, shown
 from structperc.engine.cards import estimator_card
 from structperc.engine.engine import is_fitted_name
 from structperc.engine.option import Options, options_of, same
+from structperc.engine.option_values import is_part
 from structperc.errors import DataError, NotFittedError, OptionError, shortened
 from structperc.extras import require
 
@@ -110,7 +111,7 @@ class Parameters(Options):
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
         parameters = self.get_params(deep=False).items()
-        clone = type(self)(**{name: value if name in SHARED else cloned(value) for name, value in parameters})
+        clone = type(self)(**{name: value if name in SHARED or is_part(value) else cloned(value) for name, value in parameters})
         if "_requests" in vars(self):
             clone._requests = dict(self._requests)
         return clone

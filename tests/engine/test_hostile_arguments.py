@@ -56,7 +56,7 @@ def test_a_fraction_is_a_number():
 
 
 def test_costs_and_plugins_of_other_kinds_are_refused():
-    with pytest.raises(OptionError, match="expected a name or an .r, r. matrix"):
+    with pytest.raises(OptionError, match="expected a name, an .r, r. matrix"):
         Engine("cusum", loss=[[10**400]])
     with pytest.raises(OptionError, match="expected a list of names or plugin objects"):
         Engine("cusum", plugins=np.array(1.0))

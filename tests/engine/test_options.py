@@ -12,7 +12,16 @@ from sklearn.base import clone
 
 import structperc
 from structperc import Engine, Option, hookimpl
-from structperc.components import OnlineTrainer, PassiveAggressiveUpdate, PerceptronUpdate, PrimalWeights, Weights, ZeroOneLoss
+from structperc.components import (
+    Loss,
+    OnlineTrainer,
+    PassiveAggressiveUpdate,
+    PerceptronUpdate,
+    PrimalWeights,
+    Update,
+    Weights,
+    ZeroOneLoss,
+)
 from structperc.engine.option import option
 from structperc.engine.options import ENGINE_OPTIONS, EngineOptions
 from structperc.errors import OptionError, PluginError, UnusedOption
@@ -335,3 +344,69 @@ def test_unknown_names_of_plugin_options_come_with_a_suggestion():
     plugin = hooked("update", lambda context: context.options["alhpa"], **FIRST)
     with pytest.raises(PluginError, match="the plugins have no option 'alhpa'. Did you mean 'alpha'"):
         Engine("cusum", plugins=[plugin]).fit(Z, Y)
+
+
+# ---- parts as values of options ----
+
+
+class Half(Update):
+    """The perceptron's step, half as long."""
+
+    options_used = ()
+
+    def step(self, trial):
+        return 0.5 * trial.difference()
+
+
+class Twice(Loss):
+    """Twice the difference of the ranks."""
+
+    def value(self, gold, y, x=None):
+        return 2.0 * abs(gold - y)
+
+
+class Once(OnlineTrainer):
+    """The online trainer under a name of its own."""
+
+
+@pytest.mark.parametrize(("name", "make"), [("update", Half), ("loss", Twice), ("trainer", Once)])
+def test_a_part_is_the_value_of_the_option_that_names_such_parts(name, make, tmp_path):
+    named = Engine("cusum", plugins=[make()], epochs=2).fit(Z, Y)
+    for part in (make(), make):
+        engine = Engine("cusum", epochs=2, **{name: part}).fit(Z, Y)
+        assert type(getattr(engine.parts_, name)) is make and getattr(engine, name) is part
+        assert np.array_equal(engine.coef_, named.coef_) and engine.cumulative_loss_ == named.cumulative_loss_
+        assert repr(engine).startswith(f"Engine('cusum', {name}=") or name == "trainer"
+        engine.save(tmp_path / "a.model")
+        with pytest.raises(PluginError, match=f"needs the object {make.__name__!r}"):
+            Engine.load(tmp_path / "a.model")
+        again = Engine.load(tmp_path / "a.model", plugins=[part])
+        assert getattr(again, name) is part and again.plugins == () and np.array_equal(again.coef_, engine.coef_)
+        assert np.array_equal(pickle.loads(pickle.dumps(engine)).coef_, engine.coef_)
+
+
+@pytest.mark.parametrize("name", ["update", "loss", "trainer"])
+def test_a_part_of_another_kind_is_refused(name):
+    with pytest.raises(OptionError, match=f"{name}=.*; expected a name, or an object of a subclass of .*components.{name.title()}"):
+        Engine("cusum", **{name: PrimalWeights()})
+    with pytest.raises(OptionError, match=f"{name}=.*expected a name"):
+        Engine("cusum", **{name: object()})
+
+
+def test_a_part_beside_a_plugin_that_makes_the_same_part_is_refused():
+    engine = Engine("cusum", plugins=[hooked("update", lambda context: Rule(), "b")], update=Half())
+    with pytest.raises(PluginError, match=r"plugin 'b' is not used: plugin 'Half' comes later and returns the update \(Half\); leave"):
+        engine.fit(Z, Y)
+    with pytest.raises(PluginError, match="plugin 'Rule' is not used"):
+        Engine("cusum", plugins=[Rule()], update=Half).fit(Z, Y)
+    with pytest.raises(UnusedOption, match="C=0.5 has no effect with the Half object in plugins"):
+        Engine("cusum", update=Half(), C=0.5).fit(Z, Y)
+
+
+def test_estimators_take_parts_too_and_their_clones_share_them(tmp_path):
+    rule = Half()
+    model = clone(CuSumRank(update=rule, loss_weight=0.0, random_state=0)).fit(Z, Y)
+    assert model.update is rule and type(model.engine_.parts_.update) is Half
+    model.save(tmp_path / "a.model")
+    again = CuSumRank.load(tmp_path / "a.model", plugins=[rule])
+    assert again.update is rule and np.array_equal(again.fit(Z, Y).coef_, model.coef_)
