@@ -47,6 +47,7 @@ def extensions():
             "cdivision": True,
             "initializedcheck": False,
             "embedsignature": True,
+            "allow_none_for_extension_args": False,     # compiled methods would read fields of None
         },
     )
     more = os.environ.get("STRUCTPERC_FLAGS", "").split()       # of `make sanitize`, for the compiler and the linker

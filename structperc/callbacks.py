@@ -158,6 +158,8 @@ class EarlyStopping:
         Held-out examples, as `fit` takes them.
     patience : int, default 3
         How many epochs in a row may pass without a lower mean loss.
+    lengths, groups : array-like, optional
+        Which rows of X are one example, as `fit` takes them.
 
     Attributes
     ----------
@@ -167,10 +169,10 @@ class EarlyStopping:
         The first epoch with the lowest of them; 0 before the first.
     """
 
-    def __init__(self, X, y, patience=3):
+    def __init__(self, X, y, patience=3, *, lengths=None, groups=None):
         if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
             raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")
-        self.X, self.y, self.patience = X, y, patience
+        self.X, self.y, self.patience, self.lengths, self.groups = X, y, patience, lengths, groups
         self.losses = []
 
     def state(self):
@@ -188,7 +190,7 @@ class EarlyStopping:
         if record.epoch == 1:
             self.losses = []
         try:
-            held_out = metrics.losses(engine, self.X, self.y)
+            held_out = metrics.losses(engine, self.X, self.y, lengths=self.lengths, groups=self.groups)
         except DataError as error:
             raise DataError(f"the held-out data of EarlyStopping do not fit: {error}") from None
         if held_out is None:

@@ -391,6 +391,8 @@ def plot_weights(engine, ax=None, top=15):
     engine, known = engine_of(last), None if before is None else column_names(before, last)
     try:
         weights = np.asarray(engine.coef_)
+    except NotFittedError:
+        raise
     except AttributeError:
         raise DataError(f"{describe(engine)} has no coef_, one weight per feature; plot_learning_curve draws any engine.") from None
     rows = np.atleast_2d(weights)

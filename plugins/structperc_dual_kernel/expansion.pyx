@@ -69,7 +69,7 @@ cdef class ExplicitPart:
         The weights, and the sums that averaging needs; zeros without it.
     """
 
-    def __init__(self, Features described, vector=None):
+    def __init__(self, described, vector=None):
         cdef double[:, ::1] w
         cdef Features features
         self.described = described

@@ -82,8 +82,10 @@ cdef class DualWeights(Weights):
         Weights.start(self, parts, context)
         features = self.features
         if features.n_blocks < 1:
-            raise PluginError(f"{type(features).__name__} does not say on which row of x each of its atoms stands, so no kernel between "
-                              f"rows can take the place of its dot products; give it n_blocks, cell(x, a) and explicit_part().")
+            raise PluginError(f"{type(parts.features).__name__} does not say on which row of x each of its atoms stands, so no kernel "
+                              f"between rows can take the place of its dot products; give it n_blocks, cell(x, a) and explicit_part(). "
+                              f"Those of a base class do not count where {type(parts.features).__name__} replaces scores, add, norm or "
+                              f"inner.")
         self.n_blocks = features.n_blocks
         self.random = context.random
         kernel_rows = kernel_rows.fresh()
@@ -429,15 +431,14 @@ cdef class DualWeights(Weights):
             self.support.kernel_rows.settle_parameters(rows)
             self.support.kernel_rows.fitted, self.scratch = True, None
 
-    def assign(self, coefficients, explicit, n_visited):
+    def assign(self, vector, n_visited):
         """From now on w is this expansion over the rows of the fit, as if it had been that for n_visited examples.
 
         Parameters
         ----------
-        coefficients : float64 array of shape (n_rows, n_blocks)
-            For each row of the data that `begin_fit` announced; only rows with coefficients other than 0 are stored.
-        explicit : float64 array
-            The weights of `Features.explicit_part`, flat; empty where there are none.
+        vector : float64 array of shape (n_rows * n_blocks + n_explicit,)
+            For each row of the data that `begin_fit` announced the coefficients of all blocks, then the weights of
+            `Features.explicit_part`. Only rows with coefficients other than 0 are stored.
         n_visited : int
         """
         cdef Py_ssize_t row, block
@@ -445,11 +446,12 @@ cdef class DualWeights(Weights):
         cdef Rows rows = self.fit_rows
         if rows is None:
             raise PluginError("assign was called before begin_fit, which tells the rows that the coefficients belong to.")
-        coefficients, explicit = np.asarray(coefficients, dtype=float), np.asarray(explicit, dtype=float)
-        if coefficients.shape != (rows.n_rows, self.n_blocks) or explicit.shape != self.explicit.vector[0].shape:
-            raise DataError(f"assign got coefficients of shape {coefficients.shape} and explicit weights of shape {explicit.shape}; "
-                            f"expected "
-                            f"{(rows.n_rows, self.n_blocks)} and {self.explicit.vector[0].shape}.")
+        values, first = np.asarray(vector, dtype=float), rows.n_rows * self.n_blocks
+        if values.shape != (first + len(self.explicit.vector[0]),):
+            raise DataError(f"assign got an array of shape {values.shape}; a kernel expansion over {rows.n_rows} rows has a coefficient "
+                            f"for each row and block and then {len(self.explicit.vector[0])} explicit weights, "
+                            f"({first + len(self.explicit.vector[0])},).")
+        coefficients, explicit = values[:first].reshape(rows.n_rows, self.n_blocks), values[first:]
         stored = np.flatnonzero(coefficients.any(axis=1))
         if self.support.budget and len(stored) > self.support.budget:
             raise DataError(f"assign got {len(stored)} rows with coefficients, more than the budget of {self.support.budget}.")

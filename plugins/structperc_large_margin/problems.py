@@ -103,7 +103,7 @@ class KernelProblem:
 
     def write(self, beta, thresholds, n_visited):
         """Makes w = sum_i beta_i phi(x_i), and the thresholds, the weights."""
-        self.weights.assign(np.asarray(beta)[:, None], thresholds, n_visited)
+        self.weights.assign(np.append(beta, thresholds), n_visited)
 
 
 class LinearProblem:

@@ -11,7 +11,7 @@ import traceback
 import warnings
 
 from structperc.cli.terminal import say, with_flags
-from structperc.errors import DataWarning, ScaleWarning, StructPercError
+from structperc.errors import DataWarning, ScaleWarning, StructPercError, did_you_mean
 
 
 def main(argv=None) -> int:
@@ -58,6 +58,8 @@ def main(argv=None) -> int:
 
 def sentence(error) -> str:
     """The error on one line."""
+    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
+        return f"{error.filename}: {error.strerror}.{near_file(error.filename)}"
     if isinstance(error, OSError) and error.strerror:
         return f"{'reading or writing failed' if error.filename is None else error.filename}: {error.strerror}."
     text = " ".join(str(error).split())
@@ -70,6 +72,15 @@ def sentence(error) -> str:
         return (f"standard output takes text in {error.encoding}, which lacks {error.object[error.start]!r}; write to a file with "
                 f"--output, or set PYTHONIOENCODING=utf-8.")
     return f"{type(error).__name__}: {text or 'an error without a message'} (--traceback shows where)"
+
+
+def near_file(path) -> str:
+    """A file whose name is almost the same, as the end of a message."""
+    folder, name = os.path.split(path)
+    try:
+        return did_you_mean(name, os.listdir(folder or "."))
+    except OSError:
+        return " There is no such folder." if folder else ""
 
 
 def drop_unwritable_output() -> None:

@@ -151,7 +151,7 @@ def counted_in(table, path):
     try:
         yield
     except ColumnError as error:
-        raise ColumnError(error.faults, error.trained, path, lambda row: f"row {table.first + row + 1}", in_flags) from None
+        raise error.advised(in_flags, where=path, place=lambda row: f"row {table.first + row + 1}") from None
     except DataError as error:
         if table.first:
             what = "sentences" if isinstance(table, column_files.Tokens) else "rows"

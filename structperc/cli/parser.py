@@ -10,10 +10,11 @@ from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
-from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, flags_of
+from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, flags_of, unknown_argument
 from structperc.cli.terminal import printable
 from structperc.engine import plugins as registry
 from structperc.engine.exports import ENDINGS, FORMATS
+from structperc.errors import did_you_mean
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
 from structperc.files.tables import FORMATS as TABLE_FORMATS
 
@@ -223,8 +224,25 @@ class Parser(argparse.ArgumentParser):
             self.epilog = self.epilog()
         return super().format_help()
 
+    def parse_args(self, args=None, namespace=None):
+        """As argparse does; an unknown argument is explained by the command that got it."""
+        arguments, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            command = self.commands[arguments.command]
+            flags = [flag for action in command._actions for flag in action.option_strings]
+            command.error(unknown_argument(unknown, flags, settable="--set" in flags))
+        return arguments
+
+    def _check_value(self, action, value):
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += f".{did_you_mean(value, action.choices)}"
+            raise
+
     def error(self, message):
-        self.exit(2, printable(f"{self.prog}: {message}; see {self.prog} --help") + "\n")
+        link = " See" if message.endswith((".", "?")) else "; see"
+        self.exit(2, printable(f"{self.prog}: {message}{link} {self.prog} --help") + "\n")
 
 
 def path(text) -> str:
@@ -249,6 +267,7 @@ def build() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"structperc {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parser.commands = subparsers.choices
 
     def command(name, run, summary, epilog):
         made = subparsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", epilog=epilog,

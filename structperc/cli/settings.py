@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from structperc import Option
+from structperc.core.errors import nearest
 from structperc.engine import options as engine_options
 from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
@@ -45,15 +46,41 @@ def read_settings(pairs, plugins) -> dict:
         if key in flags:
             raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
         if key not in known:
-            hint = did_you_mean(key, known) or "".join(f" It comes with --plugin {name}." for name in parts_with(key))
+            hint = did_you_mean(key, known) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
             raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} {' and '.join(plugins)} can be given {', '.join(known)}.")
         settings[key] = read_value(key, text, known[key])
     return settings
 
 
-def parts_with(key) -> list[str]:
-    """The installed plugins that declare an option and could be added to a problem."""
-    return [plugin.name for plugin in registry.installed() if key in plugin.options and "structperc_argmax" not in plugin.hooks]
+def unknown_argument(unknown, flags, settable) -> str:
+    """What is wrong with the arguments that a command does not have, and what to write.
+
+    Parameters
+    ----------
+    unknown : list of str
+        As they were typed.
+    flags : list of str
+        Those of the command.
+    settable : bool
+        Whether the command has --set.
+    """
+    flag = next((text for text in unknown if text.startswith("--")), None)
+    if flag is None:
+        return f"{unknown[0]!r} is one argument too many."
+    name, equals, value = flag.removeprefix("--").partition("=")
+    after = unknown[unknown.index(flag) + 1:][:1]
+    value = value if equals else "".join(text for text in after if not text.startswith("-"))
+    option = name.replace("-", "_")
+    parts = registry.parts_with(option) if settable else []
+    near = None if option in ENGINE_OPTIONS or parts else nearest(name, [known.removeprefix("--") for known in flags])
+    if near:
+        return f"there is no flag --{name}. Did you mean --{near}?"
+    if settable and not parts:
+        option = option if option in ENGINE_OPTIONS else nearest(option, ENGINE_OPTIONS)
+    if not settable or option is None:
+        return f"there is no flag --{name}."
+    value = value or ("true" if option in ENGINE_OPTIONS and ENGINE_OPTIONS[option].default is False else "VALUE")
+    return f"there is no flag --{name}. Options are set: {''.join(f'--plugin {part} ' for part in parts[:1])}--set {option}={value}."
 
 
 def flags_of(options) -> dict[str, str]:

@@ -49,7 +49,8 @@ class Source:
         path = arguments.data
         flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
         given = {name for name, value in flags.items() if value is not None}
-        default = "conll" if given & set(COLUMN_FLAGS) else default or tables.guess_format(path)
+        default = "conll" if given & set(COLUMN_FLAGS) else None if tables.says_csv(path) else default
+        default = default or tables.guess_format(path)
         source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, rows=rows)
         foreign, others = (TABLE_FLAGS, tables.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
         for name, flag in foreign.items():
@@ -68,7 +69,7 @@ class Source:
     def remembered(self, notes, given) -> dict:
         """What notes of a training tell of data like these."""
         if notes.get("format") == self.format:
-            names = () if self.has_columns else NOTED
+            names = NOTED if not self.has_columns else ("target",) if self.conllu else ()
         else:
             names = NAMED_COLUMNS if {notes.get("format"), self.format} <= FRAMES else ()
         return {name: notes[name] for name in names if name not in given and isinstance(notes.get(name), str)}

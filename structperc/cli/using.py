@@ -82,6 +82,7 @@ def write_text(file, write) -> None:
 def evaluate(arguments) -> int:
     engine = Engine.load(arguments.model)
     table = read_for(engine, arguments)
+    refuse_strangers(engine, table, arguments.data)
     model = engine.model_
     rows = model.read(table.X, table.offsets)
     predicted = engine.predict_rows(rows)
@@ -103,9 +104,21 @@ def evaluate(arguments) -> int:
     return 0
 
 
-def shown(counts) -> str:
+def refuse_strangers(engine, table, path) -> None:
+    """Refuses rows with labels that a model of single labels does not know."""
+    labels = getattr(engine, "classes_", None)
+    if labels is None or not engine.parts_.outputs.n_labels or np.ndim(table.y) != 1:
+        return
+    unseen = metrics.unseen_labels(table.y.tolist(), labels)
+    if unseen:
+        known = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
+        raise DataError(f"the target of {path} holds labels that the model does not know, {shown(unseen, 'row')}; it knows {known}. "
+                        f"Name the column of right answers with --target, or leave these rows out.")
+
+
+def shown(counts, noun="token") -> str:
     """The most frequent labels with their numbers of tokens."""
-    texts = [f"{label} ({count} token{'s' * (count != 1)})" for label, count in counts.items()]
+    texts = [f"{label} ({count} {noun}{'s' * (count != 1)})" for label, count in counts.items()]
     return ", ".join(texts if len(texts) <= SHOWN_UNSEEN else [*texts[:SHOWN_UNSEEN], "..."])
 
 

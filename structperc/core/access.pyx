@@ -10,6 +10,7 @@ from _thread import allocate_lock
 
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.pythread cimport PyThread_get_thread_ident
+from structperc.core.component import located
 from structperc.core.errors import BusyError
 
 cdef unsigned long n_forks = 0          # how many forks lie between the first process and this one
@@ -68,6 +69,8 @@ cdef class Access:
         self.begin_read()
         try:
             return function(*arguments)
+        except Exception as error:
+            raise located(error)
         finally:
             self.end_read()
 
@@ -222,6 +225,8 @@ def reading(method):
         access.begin_read()
         try:
             return method(self, *arguments, **named)
+        except Exception as error:
+            raise located(error)
         finally:
             access.end_read()
     return guarded

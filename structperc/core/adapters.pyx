@@ -7,14 +7,17 @@ Only the loop, the weight store, the loss and the step see adapters; everything 
 
 Cost: 0.1 to 0.6 us per call; one adapter per component and fit.
 """
+from operator import index
+
 import numpy as np
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, NAN
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
-from structperc.core.component import ADAPTERS, noted
+from structperc.core.component import ADAPTERS, expected as checked, noted, outdated, unstarted
 from structperc.core.argmax cimport Argmax
+from structperc.core.argmax import marginals_of
 from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
@@ -24,6 +27,9 @@ from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError, shortened
 from structperc.core.rows cimport Example, Rows
 from libc.stdint cimport int64_t
+
+
+DESCRIBED = "scores", "add", "norm", "inner"        # what `cell` and `explicit_part` describe once more
 
 
 cdef Py_ssize_t gold_width(Outputs outputs):
@@ -46,9 +52,13 @@ cdef int fill(double *at, answer, Example x, component, method, bint finite=True
     cdef Py_buffer view
     cdef Py_ssize_t a
     cdef double total = 0
-    values = np.asarray(answer, dtype=float, order="C")
-    if values.shape != (x.n_atoms,):
-        raise PluginError(f"{type(component).__name__}.{method} returned an array of shape {values.shape} for example "
+    try:
+        values = np.asarray(answer, dtype=float, order="C")
+    except (TypeError, ValueError):
+        values = None
+    if values is None or values.shape != (x.n_atoms,):
+        came = shortened(answer) if values is None or values.shape == () else f"an array of shape {values.shape}"
+        raise PluginError(f"{type(component).__name__}.{method} returned {came} for example "
                           f"{x.index}; expected ({x.n_atoms},), one number per atom.")
     PyObject_GetBuffer(values, &view, PyBUF_SIMPLE)
     memcpy(at, view.buf, x.n_atoms * sizeof(double))
@@ -63,10 +73,64 @@ cdef int fill(double *at, answer, Example x, component, method, bint finite=True
     return 0
 
 
+cdef int fill_scores(double *s, answer, Example x, component) except -1:
+    """Checks and copies scores. Those that are not finite are left to the loop, which looks at the row first; x keeps whose they are."""
+    cdef Py_ssize_t a
+    fill(s, answer, x, component, "scores", finite=False)
+    for a in range(x.n_atoms):
+        if s[a] - s[a] != 0:
+            x.doubt = x.index, f"{type(component).__name__}.scores returned {s[a]} for atom {a} of example {x.index}"
+            break
+    return 0
+
+
+cdef double number(answer, component, method, Example x, double least=-INFINITY) except? -1:
+    """A finite number, at least so large."""
+    cdef double value = NAN
+    try:
+        value = answer
+        came = value
+    except TypeError:
+        came = shortened(answer)
+    if not (value - value == 0 and value >= least):
+        raise PluginError(f"{type(component).__name__}.{method} returned {came} for example {x.index}; expected a finite "
+                          f"number{'' if least == -INFINITY else ', at least 0'}.")
+    return value
+
+
+cdef Py_ssize_t whole(answer, component, method, Example x) except -1:
+    """A whole number, at least 0."""
+    try:
+        n = index(answer)
+    except TypeError:
+        n = -1
+    if n < 0:
+        raise PluginError(f"{type(component).__name__}.{method} returned {shortened(answer)} for example {x.index}; expected a whole "
+                          f"number, at least 0.")
+    return n
+
+
+cdef int in_place(answer, given, component, method, Example x) except -1:
+    """Refuses what a method returned that changes an array in place: its author may have changed a copy."""
+    if answer is not None and answer is not given:
+        raise PluginError(f"{type(component).__name__}.{method} returned {shortened(answer)} for example {x.index}; expected None, since "
+                          f"it changes the array that it is given.")
+    return 0
+
+
 cdef int failed(Component adapter, error, method, Example x) noexcept:
     """Keeps the error of an author's method for whoever called the adapter."""
     adapter.error = noted(error, adapter.as_written(), method, x)
     return -1
+
+
+cdef double gram_of_norms(part, Example x, double *off_diagonal) except? -1:
+    """The Gram matrix of atoms with one inner product for all pairs, from squared norms of a map or of weights: returns d."""
+    one, two = np.zeros(x.n_atoms), np.zeros(x.n_atoms)
+    one[:1], two[:1], two[1:2] = 1, 1, -1
+    cdef double own = part.norm(x, two) / min(x.n_atoms, 2)
+    off_diagonal[0] = part.norm(x, one) - own
+    return own
 
 
 cdef class PythonFeatures(Features):
@@ -77,7 +141,8 @@ cdef class PythonFeatures(Features):
         self.target = target
         self.n_weight_rows, self.row_width, self.on_demand_rows = target.n_weight_rows, target.row_width, target.on_demand_rows
         self.fixed_atoms, self.prefetches = target.fixed_atoms, target.prefetches
-        self.n_blocks, self.explicit_only, self.constrained = target.n_blocks, target.explicit_only, target.constrained
+        self.explicit_only, self.constrained = target.explicit_only, target.constrained
+        self.n_blocks = 0 if outdated(target, "cell", *DESCRIBED) else target.n_blocks
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_project, self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
             "project" in python, "norm" in python, "inner" in python, "cell" in python, "constant_gram" in python)
@@ -106,7 +171,7 @@ cdef class PythonFeatures(Features):
             return compiled
         with gil:
             try:
-                n = self.target.n_atoms(x)
+                n = whole(self.target.n_atoms(x), self.target, "n_atoms", x)
                 if not self.has_scores and n != self.target.n_atoms_c(x):
                     raise PluginError(f"{type(self.target).__name__}.n_atoms returned {n} for example {x.index}, but its compiled scores "
                                       f"are {self.target.n_atoms_c(x)}; override scores too.")
@@ -123,7 +188,7 @@ cdef class PythonFeatures(Features):
             return status
         with gil:
             try:
-                return fill(s, self.target.scores(self.flat(p, 0), x), x, self.target, "scores", finite=False)
+                return fill_scores(s, self.target.scores(self.flat(p, 0), x), x, self.target)
             except BaseException as error:
                 return failed(self, error, "scores", x)
 
@@ -137,7 +202,8 @@ cdef class PythonFeatures(Features):
         with gil:
             try:
                 coefficients = copied(c, x.n_atoms)
-                self.target.add(self.flat(p, 0), x, coefficients * to_w)
+                w = self.flat(p, 0)
+                in_place(self.target.add(w, x, coefficients * to_w), w, self.target, "add", x)
                 if p.average:
                     self.target.add(self.flat(p, p.average), x, coefficients * to_u)
                 return 0
@@ -164,7 +230,9 @@ cdef class PythonFeatures(Features):
             try:
                 stored = self.flat(p, 0)
                 allowed = stored / to_w
-                self.target.project(allowed, x)
+                answer = self.target.project(allowed, x)
+                if x is not None:
+                    in_place(answer, allowed, self.target, "project", x)
                 moved = np.flatnonzero(allowed != stored / to_w)
                 nearest = allowed[moved] * to_w
                 if p.average:
@@ -185,7 +253,7 @@ cdef class PythonFeatures(Features):
             return norm
         with gil:
             try:
-                return self.target.norm(x, copied(c, x.n_atoms))
+                return number(self.target.norm(x, copied(c, x.n_atoms)), self.target, "norm", x, 0)
             except BaseException as error:
                 return failed(self, error, "norm", x)
 
@@ -195,15 +263,19 @@ cdef class PythonFeatures(Features):
         return self.target.inner(x, a, z, b)
 
     cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:
-        if not (self.has_gram or self.has_add or self.has_inner):
+        if not (self.has_gram or self.has_add or self.has_inner or self.has_norm):
             return self.target.constant_gram_c(x, off_diagonal)
         with gil:
             try:
                 if self.has_gram:
-                    own, off_diagonal[0] = self.target.constant_gram(x)
-                    return own
-                off_diagonal[0] = self.inner(x, 0, x, 1) if x.n_atoms > 1 else 0
-                return self.inner(x, 0, x, 0) - off_diagonal[0]
+                    answer = checked(self.target.constant_gram(x), tuple, self.target, "constant_gram", "a pair (d, off_diagonal)", x)
+                    own, shared = answer
+                    off_diagonal[0] = number(shared, self.target, "constant_gram", x)
+                    return number(own, self.target, "constant_gram", x, 0)
+                if self.has_norm and not self.has_inner:
+                    return gram_of_norms(self, x, off_diagonal)
+                off_diagonal[0] = number(self.inner(x, 0, x, 1), self.target, "inner", x) if x.n_atoms > 1 else 0
+                return number(self.inner(x, 0, x, 0), self.target, "inner", x) - off_diagonal[0]
             except BaseException as error:
                 failed(self, error, "constant_gram", x)
                 return -1
@@ -220,10 +292,13 @@ cdef class PythonFeatures(Features):
                 cell = self.target.cell(x, a)
                 if cell is None:
                     return -1
-                row, block = cell
+                try:
+                    row, block = map(index, cell)
+                except (TypeError, ValueError):
+                    row = block = -1
                 if not (0 <= row < x.block.n_rows and 0 <= block < self.n_blocks):
-                    raise PluginError(f"{type(self.target).__name__}.cell returned {cell} for atom {a} of example {x.index}; expected a "
-                                      f"row below {x.block.n_rows} and a block below {self.n_blocks}, or None.")
+                    raise PluginError(f"{type(self.target).__name__}.cell returned {shortened(cell)} for atom {a} of example {x.index}; "
+                                      f"expected a row below {x.block.n_rows} and a block below {self.n_blocks}, or None.")
                 return row * self.n_blocks + block
             except BaseException as error:
                 failed(self, error, "cell", x)
@@ -233,10 +308,10 @@ cdef class PythonFeatures(Features):
         self.target.prefetch_c(p, x)
 
     def explicit_part(self):
-        return self.target.explicit_part()
+        return checked(self.target.explicit_part(), (Features, type(None)), self.target, "explicit_part", "a feature map or None")
 
     def touched_rows(self, rows):
-        return None if self.has_add else self.target.touched_rows(rows)
+        return None if self.has_add or self.has_project else self.target.touched_rows(rows)
 
 
 cdef class PythonWeights(Weights):
@@ -244,6 +319,8 @@ cdef class PythonWeights(Weights):
     cdef bint has_scores, has_update, has_norm, has_inner
 
     def __init__(self, Weights target, python):
+        if target.features is None:
+            raise unstarted(target, "the feature map")
         self.target, self.features = target, target.features
         self.has_scores, self.has_update = "scores" in python, "update" in python
         self.has_norm, self.has_inner = "norm" in python, "inner" in python
@@ -256,7 +333,7 @@ cdef class PythonWeights(Weights):
             return self.target.scores_c(x, s)
         with gil:
             try:
-                return fill(s, self.target.scores(x), x, self.target, "scores", finite=False)
+                return fill_scores(s, self.target.scores(x), x, self.target)
             except BaseException as error:
                 return failed(self, error, "scores", x)
 
@@ -265,8 +342,7 @@ cdef class PythonWeights(Weights):
             return self.target.update_c(x, c)
         with gil:
             try:
-                self.target.update(x, copied(c, x.n_atoms))
-                return 0
+                return in_place(self.target.update(x, copied(c, x.n_atoms)), self.target, self.target, "update", x)
             except BaseException as error:
                 return failed(self, error, "update", x)
 
@@ -275,19 +351,22 @@ cdef class PythonWeights(Weights):
             return self.target.norm_c(x, c)
         with gil:
             try:
-                return self.target.norm(x, copied(c, x.n_atoms))
+                return number(self.target.norm(x, copied(c, x.n_atoms)), self.target, "norm", x, 0)
             except BaseException as error:
                 return failed(self, error, "norm", x)
 
+    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
+        return self.target.inner(x, a, z, b)
+
     cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
-        cdef double own
-        if not self.has_inner:
+        if not (self.has_inner or self.has_norm):
             return self.target.constant_gram_c(x, shared)
         with gil:
             try:
-                shared[0] = self.target.inner(x, 0, x, 1) if x.n_atoms > 1 else 0
-                own = self.target.inner(x, 0, x, 0)
-                return own - shared[0]
+                if not self.has_inner:
+                    return gram_of_norms(self, x, shared)
+                shared[0] = number(self.target.inner(x, 0, x, 1), self.target, "inner", x) if x.n_atoms > 1 else 0
+                return number(self.target.inner(x, 0, x, 0), self.target, "inner", x) - shared[0]
             except BaseException as error:
                 return failed(self, error, "inner", x)
 
@@ -342,7 +421,8 @@ cdef class PythonOutputs(Outputs):
             return Outputs.agrees_c(self, x, gold, n_gold, y, n) if self.compares_counts else self.target.agrees_c(x, gold, n_gold, y, n)
         with gil:
             try:
-                return bool(self.target.agrees(structure(gold, n_gold, gold_width(self)), structure(y, n, self.code_width), x))
+                same = self.target.agrees(structure(gold, n_gold, gold_width(self)), structure(y, n, self.code_width), x)
+                return bool(checked(same, (bool, np.bool_, int), self.target, "agrees", "True or False", x))
             except BaseException as error:
                 return failed(self, error, "agrees", x)
 
@@ -365,8 +445,7 @@ cdef class PythonArgmax(Argmax):
 
     def __init__(self, Argmax target, python):
         if target.outputs is None:
-            raise PluginError(f"{type(target).__name__} does not know the outputs yet; a start of its own begins with "
-                              f"super().start(parts, context).")
+            raise unstarted(target, "the outputs")
         self.target, self.outputs, self.code_width = target, target.outputs, target.code_width
         self.has_argmax, self.has_augmented = "argmax" in python, "argmax_augmented" in python
         self.has_own_marginals = "marginals" in python
@@ -400,12 +479,11 @@ cdef class PythonArgmax(Argmax):
             return self.target.marginals_c(x, s, expected, log_z)
         with gil:
             try:
-                answer = self.target.marginals(copied(s, x.n_atoms), x)
-                if not isinstance(answer, tuple) or len(answer) != 2:
-                    raise PluginError(f"{type(self.target).__name__}.marginals returned {shortened(answer)} for example {x.index}; "
-                                      f"expected a pair, log Z and one number per atom.")
-                log_z[0] = answer[0]
-                return fill(expected, answer[1], x, self.target, "marginals")
+                found = marginals_of(self.target, copied(s, x.n_atoms), x)
+                if found is None:
+                    raise self.target.missing("marginals")
+                log_z[0], counts = found
+                return fill(expected, counts, x, self.target, "marginals")
             except BaseException as error:
                 return failed(self, error, "marginals", x)
 
@@ -426,16 +504,12 @@ cdef class PythonLoss(Loss):
         return self.target
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
-        cdef double value
         if not self.has_value:
             return self.target.value_c(x, gold, n_gold, y, n)
         with gil:
             try:
-                value = self.target.value(structure(gold, n_gold, self.gold_width), structure(y, n, self.code_width), x)
-                if not 0 <= value < INFINITY:
-                    raise PluginError(f"{type(self.target).__name__}.value returned {value} for example {x.index}; "
-                                      f"a loss is never negative or NaN.")
-                return value
+                return number(self.target.value(structure(gold, n_gold, self.gold_width), structure(y, n, self.code_width), x),
+                              self.target, "value", x, 0)
             except BaseException as error:
                 return failed(self, error, "value", x)
 
@@ -464,6 +538,9 @@ cdef class PythonUpdate(Update):
         with gil:
             try:
                 c = self.target.step(trial)
+                if trial.loss - trial.loss != 0:
+                    raise PluginError(f"{type(self.target).__name__}.step left the loss {trial.loss} for example {trial.x.index}; expected "
+                                      f"a finite number.")
                 if c is None:
                     return 0
                 fill(trial.c, c, trial.x, self.target, "step")

@@ -1,4 +1,6 @@
 """Solvers over label outputs, O(r) each; r = 2..50 takes 2..30 ns, of many examples at a time half of that."""
+import numbers
+
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -6,10 +8,12 @@ from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
 from structperc.core.component import bound, overrides, raise_stored
-from structperc.core.errors import PluginError
+from structperc.core.errors import PluginError, shortened
 from structperc.core.losses cimport Loss
 from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
+
+ROUNDING = 1e-9             # by which the scores of a list may rise
 
 cdef extern from "search.h" nogil:
     int sp_best_prefix(const double *s, Py_ssize_t n) noexcept
@@ -109,7 +113,7 @@ cdef class Argmax(Component):
         if not solver.searches_with(loss.as_written()):
             raise self.missing("argmax_augmented")
         while True:
-            ranked = solver.k_best(scores.copy(), x, k)
+            ranked = ranked_by(solver, scores.copy(), x, k)
             for found, score in ranked:
                 PyErr_CheckSignals()
                 n = self.outputs.write(found, x, &codes[0])
@@ -232,6 +236,42 @@ cdef class Argmax(Component):
             Scores of labels, shape (n_rows, L), of label pairs, (L, L), of the first and of the last label, (L,); -inf: forbidden.
         """
         return None
+
+
+def ranked_by(Argmax solver, scores, Example x, k):
+    """What `solver.k_best` returned, if it is a list of at most k pairs with falling scores; None: the solver has no list."""
+    ranked = solver.k_best(scores, x, k)
+    if ranked is None:
+        return None
+    try:
+        ranked = [(y, float(score)) for y, score in ranked]
+    except (TypeError, ValueError):
+        raise PluginError(f"{type(solver).__name__}.k_best returned {shortened(ranked)} for example {x.index}; expected a list of pairs, a "
+                          f"structure and its score.") from None
+    if len(ranked) > k:
+        raise PluginError(f"{type(solver).__name__}.k_best returned {len(ranked)} structures for example {x.index} and k={k}; expected at "
+                          f"most k.")
+    for i in range(1, len(ranked)):
+        before, score = ranked[i - 1][1], ranked[i][1]
+        if not score <= before + ROUNDING * max(1, abs(before)):
+            raise PluginError(f"{type(solver).__name__}.k_best returned the score {score} after {before} for example {x.index}; expected "
+                              f"the best structures first.")
+    return ranked
+
+
+def marginals_of(Argmax solver, scores, Example x):
+    """What `solver.marginals` returned, if it is log Z and a number per atom; None: the solver has none."""
+    answer = solver.marginals(scores, x)
+    if answer is None:
+        return None
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise PluginError(f"{type(solver).__name__}.marginals returned {shortened(answer)} for example {x.index}; expected a pair, log Z "
+                          f"and one number per atom.")
+    log_z, counts = answer
+    if not isinstance(log_z, numbers.Real) or not -INFINITY < log_z < INFINITY:
+        raise PluginError(f"{type(solver).__name__}.marginals returned log Z = {shortened(log_z)} for example {x.index}; expected a finite "
+                          f"number.")
+    return log_z, counts
 
 
 cdef Argmax PLAIN = Argmax()        # whose methods a subclass replaces

@@ -1,9 +1,14 @@
 # distutils: extra_compile_args = GLUE
 """The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
-from structperc.core.errors import PluginError, StructPercError, add_note
+from inspect import getattr_static
+from types import GetSetDescriptorType
+
+from structperc.core.errors import PluginError, StructPercError, add_note, shortened
+from structperc.core.rows cimport Example
 from structperc.core.stopping import take_interruption
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
+LIBRARY = "structperc."
 ADAPTERS = []           # (base class, adapter, methods) of each kind of part, entered by structperc.core.adapters
 
 
@@ -19,6 +24,67 @@ def inherits(component, base, *names):
     """Whether these methods of a part are those of the base class: nobody has replaced any of them, in Python or compiled."""
     own = getattr(component, "__dict__", ())
     return all(getattr(type(component), name) is getattr(base, name) and name not in own for name in names)
+
+
+def outdated(component, description, *methods):
+    """The first of these methods that Python code replaces without the method that describes the same; None: there is none.
+
+    A fast path that reads `description` instead of the methods would go around the replacement.
+    """
+    own = getattr(component, "__dict__", {})
+    for names in (own, *(vars(kind) for kind in type(component).__mro__)):
+        if description in names:
+            return None
+        for method in methods:
+            if method in names and type(names[method]).__name__ not in COMPILED:
+                return method
+    return None
+
+
+def expected(answer, kind, part, method, what, Example x=None):
+    """What a method returned, if it is of this type; else a `PluginError` that names the method, the example and what was expected."""
+    if isinstance(answer, kind):
+        return answer
+    where = "" if x is None else f" for example {x.index}"
+    raise PluginError(f"{type(part.as_written()).__name__}.{method} returned {shortened(answer)}{where}; expected {what}.")
+
+
+def unstarted(component, unknown):
+    """The error of a part whose own `start` has left out that of its base class."""
+    return PluginError(f"{type(component).__name__} does not know {unknown} yet; a start of its own begins with "
+                       f"super().start(parts, context).")
+
+
+def state_of(component):
+    """The state of a part, a dict."""
+    return expected(component.state(), dict, component, "state", "a dict of arrays")
+
+
+def settle(component):
+    """Gives compiled code the attributes that a Python class sets in its body, or in place of the compiled attribute of that name."""
+    kind, fields = type(component), {}
+    if not hasattr(component, "__dict__"):
+        return
+    for base in reversed(kind.__mro__):
+        for name, value in vars(base).items():
+            if type(value) is GetSetDescriptorType and name[:2] != "__":
+                fields[name] = value
+            elif name not in fields and type(value) is not GetSetDescriptorType:
+                fields[name] = None                 # a base class has an attribute of Python in its place
+    for name, field in fields.items():
+        if field is None or getattr_static(kind, name) is field:
+            continue
+        value = getattr(component, name)
+        if name in component.declared_by:
+            if value != field.__get__(component):
+                raise PluginError(f"{kind.__name__}.{name} is set to {shortened(value)}; declare it by {component.declared_by[name]}.")
+            continue
+        try:
+            field.__set__(component, value)
+        except AttributeError:
+            pass                        # a property, which compiled code reads as Python does
+        except (TypeError, ValueError, OverflowError) as error:
+            raise PluginError(f"{kind.__name__}.{name} is set to {shortened(value)}: {error}.") from None
 
 
 def bound(Component component):
@@ -80,6 +146,41 @@ def noted(error, component, method, example=None):
     return error
 
 
+def located(error):
+    """The error of an author's code, with a note that names the part, its method and the example, read from the traceback.
+
+    The innermost method that a base class of this library declares, or hook, counts. Errors of this library name their place already.
+    """
+    place, step = None, error.__traceback__
+    if isinstance(error, StructPercError) or not isinstance(error, Exception) or getattr(error, "__notes__", ()):
+        return error
+    while step is not None:
+        code, known = step.tb_frame.f_code, step.tb_frame.f_locals
+        given = [known.get(name) for name in code.co_varnames[:code.co_argcount]]
+        method = method_of(given[0], code) if given else None
+        if method is not None:
+            place = f"{type(given[0]).__name__}.{method}", [x for x in given if isinstance(x, Example)]
+        step = step.tb_next
+    if place is not None:
+        add_note(error, f"in {place[0]}" + (f", example {place[1][0].index}" if place[1] else ""))
+    return error
+
+
+def method_of(owner, code):
+    """The name of the method with this code, where it is a hook or a base class of this library declares it; else None."""
+    kind = type(owner)
+    if code.co_name[:11] == "structperc_":
+        return code.co_name
+    if not isinstance(owner, Component) or kind.__module__[:11] == LIBRARY:
+        return None
+    for base in kind.__mro__:
+        for name, method in vars(base).items():
+            if getattr(method, "__code__", None) is code and any(name in vars(further) and further.__module__[:11] == LIBRARY
+                                                                 for further in kind.__mro__):
+                return name
+    return None
+
+
 cdef class Component:
     """Base of all parts: reader, outputs, features, weights, loss, argmax, update and trainer.
 
@@ -100,6 +201,7 @@ cdef class Component:
     citation = ""
     options_used = None
     absent = {}
+    declared_by = {}            # attributes that compiled code fixes, and the call that sets them
 
     def __cinit__(self, *args, **kwargs):
         self._arguments = args, kwargs

@@ -4,6 +4,7 @@
 """
 
 import difflib
+import re
 
 
 class StructPercError(Exception):
@@ -75,15 +76,65 @@ def add_note(error: BaseException, sentence: str) -> None:
     error.__notes__ = [*getattr(error, "__notes__", ()), sentence]
 
 
+ADDRESSED = re.compile(r"<(?:\w+ )?(?:[\w<>]+\.)*(\w+)(?: object)? at 0x[0-9a-fA-F]+>")      # <module.Name object at 0x7f..>
+
+
 def shortened(value, most: int = 60) -> str:
-    """What a message shows of a value: the beginning of its repr; its type, where the repr fails as that of deeply nested lists does."""
+    """What a message shows of a value: the beginning of its repr, without addresses; its type, where the repr fails as of deep lists."""
     try:
-        return repr(value)[:most]
+        return ADDRESSED.sub(r"\1", repr(value))[:most]
     except Exception:
         return f"of type {type(value).__name__}"
 
 
+OTHER_NAMES = {             # names here, and what other libraries, textbooks and commands call the same
+    "epochs": "max_iter n_iter n_epochs num_epochs max_epochs iterations n_estimators num_boost_round",
+    "step_size": "learning_rate lr eta eta0 rate",
+    "coverage": "alpha confidence",
+    "decay": "alpha l2 weight_decay reg_lambda lambda penalty",
+    "random_state": "seed random_seed",
+    "average": "averaged averaging",
+    "absolute": "mae l1 mean_absolute_error mean-absolute-error",
+    "squared": "mse l2 mean_squared_error",
+    "zero-one": "0-1 01 0/1 accuracy",
+    "mean-absolute-error": "mae neg_mean_absolute_error",
+    "quadratic-weighted-kappa": "qwk kappa",
+    "average-precision": "map ap",
+    "perceptron": "sgd",
+    "rbf": "gaussian gauss",
+    "iob2": "bio iob",
+    "mean": "average avg",
+    "most-frequent": "mode majority",
+    "cusum": "ordinal regression",
+    "multiclass": "classification classifier",
+    "pa1": "hinge",
+    "sequence": "crf tagger tagging ner",
+    "latent-ranking": "ranking ranker",
+    "large-margin": "svor svm",
+    "disjoint-intervals": "intervals",
+    "fit": "train learn",
+    "evaluate": "test score",
+    "drop": "ignore exclude skip",
+    "csv": "tsv txt",
+    "numpy": "python py",
+    "qid": "qids query_id",
+    "lengths": "group",
+    "sample_weight": "weight weights sample_weights",
+}
+
+
 def did_you_mean(value, known) -> str:
-    """The end of a message about an unknown name: the known one that is nearest to it, or nothing."""
-    near = difflib.get_close_matches(str(value), list(map(str, known)), 1)
-    return f" Did you mean {near[0]!r}?" if near and near[0] != str(value) else ""
+    """The end of a message about an unknown name: the known one that means the same or is nearest to it, or nothing."""
+    near = nearest(value, known)
+    return f" Did you mean {near!r}?" if near else ""
+
+
+def nearest(value, known) -> str | None:
+    """The known name that means the same as an unknown one, or is written almost like it, capitals or not; None where there is none."""
+    text, names = str(value), {str(name).lower(): str(name) for name in known}
+    if text in names.values():
+        return None
+    lower = text.lower()
+    meant = [name for name, others in OTHER_NAMES.items() if lower in others.split()]
+    near = [name for name in meant if name in names] if meant else difflib.get_close_matches(lower, names, 1)
+    return names[near[0]] if near else None

@@ -10,7 +10,7 @@ import numpy as np
 from libc.string cimport memcpy, memset
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
-from structperc.core.component import bound, overrides
+from structperc.core.component import bound, expected, overrides, settle, state_of
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_end, sp_is_dense, sp_start, sp_touched
 from structperc.core.rows cimport Example
@@ -73,6 +73,8 @@ cdef class Features(Component):
 
     rows_per_example = None
     absorbs_shift = False
+    declared_by = dict.fromkeys(("n_weights", "n_weight_rows", "row_width", "atoms_per_example", "n_blocks"),
+                                "shape(n_weights, n_weight_rows, atoms_per_example, n_blocks) in the constructor")
 
     def __cinit__(self, *args, **kwargs):
         self.kernels = best_inner(0)
@@ -251,7 +253,8 @@ cdef class Features(Component):
         """The most atoms that an example of this data set has: buffers are made for so many. Asks every example by default."""
         if self.fixed_atoms >= 0:
             return self.fixed_atoms
-        return max([self.n_atoms(rows.example(i)) for i in range(rows.n_examples)], default=0)
+        called = bound(self)
+        return max([called.n_atoms(rows.example(i)) for i in range(rows.n_examples)], default=0)
 
     def touched_rows(self, rows):
         """Which rows of weights steps on these examples can change, an array, or None for all: what undoing a failed chunk must save."""
@@ -596,13 +599,15 @@ cdef class SumFeatures(Features):
 
     def put_together(self, Features left, Features right, Py_ssize_t width):
         """Lays the weights of the parts out in rows of this width, 0: in rows as a part has them, or else all in one row."""
+        for part in (left, right):
+            settle(part)
         if width == 0 and (left.n_weight_rows > 1 or left.on_demand_rows > 0):
             width = left.row_width
         if width == 0 and (right.n_weight_rows > 1 or right.on_demand_rows > 0):
             width = right.row_width
         self.by_rows = width > 0
         if self.by_rows:
-            left, right = left.in_rows(width), right.in_rows(width)
+            left, right = (expected(part.in_rows(width), Features, part, "in_rows", "a feature map") for part in (left, right))
             self.n_weight_rows, self.row_width = left.n_weight_rows + right.n_weight_rows, width
             self.on_demand_rows = left.on_demand_rows
         else:
@@ -611,8 +616,6 @@ cdef class SumFeatures(Features):
             self.fixed_atoms = left.fixed_atoms + right.fixed_atoms
         self.explicit_only = left.explicit_only and right.explicit_only
         self.constrained = left.constrained or right.constrained
-        if (left.explicit_only or left.n_blocks) and (right.explicit_only or right.n_blocks):
-            self.n_blocks = left.n_blocks + right.n_blocks
         made_for = getattr(left, "n_features", None), getattr(right, "n_features", None)
         if None not in made_for and made_for[0] != made_for[1]:
             raise PluginError(f"{type(left).__name__} was made for {made_for[0]} features, but {type(right).__name__} for "
@@ -620,6 +623,8 @@ cdef class SumFeatures(Features):
         left.follow()
         self.prefetches = left.prefetches or right.prefetches
         self.left, self.right, self.first, self.second = left, right, bound(left), bound(right)
+        if (left.explicit_only or self.first.n_blocks) and (right.explicit_only or self.second.n_blocks):
+            self.n_blocks = self.first.n_blocks + self.second.n_blocks
         self.table = self.second if isinstance(self.second, TablePart) else None
 
     @property
@@ -853,7 +858,7 @@ cdef class SumFeatures(Features):
 
     def state(self):
         sides = ("left", self.left), ("right", self.right)
-        return {f"{side}.{key}": value for side, part in sides for key, value in part.state().items()}
+        return {f"{side}.{key}": value for side, part in sides for key, value in state_of(part).items()}
 
     def restore(self, state):
         for side, part in (("left", self.left), ("right", self.right)):

@@ -3,12 +3,14 @@
 Typical sizes: 10^2..10^7 examples, 4 atoms (ranks) to 10^5 (transitions of a sentence). Besides what the components cost,
 an example takes about 10 ns. Nothing is allocated per example; the GIL is released when every component is compiled.
 """
+import numbers
+
 import numpy as np
 
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 import structperc.core.adapters              # enters the adapters that `bound` chooses from  # no-cython-lint
-from structperc.core.component import bound, inherits, is_adapter, take_error
+from structperc.core.component import bound, expected, inherits, is_adapter, outdated, overrides, take_error, unstarted
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport heed
 from structperc.core.argmax cimport Argmax
@@ -19,7 +21,7 @@ from structperc.core.outputs cimport LabelOutputs, Outputs
 from structperc.core.structures cimport Structures, structure
 from structperc.core.updates cimport Encoded, Trial, Update
 from structperc.core.weights cimport Weights
-from structperc.core.errors import PluginError, StructPercError, add_note
+from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.inner_products cimport SP_PREFETCH, sp_finite, sp_is_dense, sp_prefetch_rows
 from structperc.core.rows cimport Example, Rows
 
@@ -45,6 +47,7 @@ cdef enum Stage:            # why a pass stopped: the call that failed, or what 
     COMPLETING = -10
     RULING = -11
     STEPPING = -12
+    BATCHING = -13
 
 CALLS = {       # part and method
     ATOMS: ("features", "n_atoms"), LOOKING_AHEAD: ("weights", "look_ahead"), SCORING: ("weights", "scores"),
@@ -57,10 +60,10 @@ MOMENTS = ("wrong", "always")
 
 
 class NotFinite(Exception):
-    """Scores that are not finite: `index` is the example."""
+    """Scores that are not finite: `index` is the example, `said` whose scores they are, where the code of an author returned them."""
 
-    def __init__(self, index):
-        self.index = index
+    def __init__(self, index, said=None):
+        self.index, self.said = index, said
 
 
 cdef class PassResult:
@@ -136,6 +139,13 @@ cdef inline int judged(Outputs outputs, Loss losses, Example x, Encoded gold, co
     return same
 
 
+cdef Py_ssize_t counted(n, part, method) except -1:
+    """A whole number that a method returned, at least 0."""
+    if not isinstance(n, numbers.Integral) or n < 0:
+        raise PluginError(f"{type(part).__name__}.{method} returned {shortened(n)}; expected a whole number, at least 0.")
+    return n
+
+
 cdef class Loop:
     """Drives one set of components over data sets.
 
@@ -154,9 +164,16 @@ cdef class Loop:
         self.outputs = bound(parts.outputs)
         self.argmax = bound(parts.argmax)
         self.plain_workspace = inherits(parts.argmax, Argmax, "workspace_size")
+        for method in ("workspace_size", "marginals_workspace_size"):
+            if overrides(parts.argmax, method):
+                raise PluginError(f"{type(parts.argmax).__name__} replaces {method}, which says what a compiled search needs; leave it "
+                                  f"out.")
         parts.loss.started()
         self.loss = bound(parts.loss)
         self.weights, self.store = bound(parts.weights), parts.weights
+        if outdated(parts.weights, "averaged", "scores") and not isinstance(parts.weights.averaged(), type(parts.weights)):
+            raise PluginError(f"{type(parts.weights).__name__} replaces scores, but predictions come from what averaged() returns, a "
+                              f"{type(parts.weights.averaged()).__name__}; replace averaged too.")
         self.room = -1
         if parts.update.loss_weight is not None:
             loss_weight = parts.update.loss_weight
@@ -191,15 +208,20 @@ cdef class Loop:
         self.x.provide(max(argmax.workspace_size(room), argmax.marginals_workspace_size(room) if self.needs_marginals else 0))
         return 0
 
-    def reserve(self, Py_ssize_t n_atoms):
+    def capacity(self, n_atoms):
+        """Integers that a structure over so many atoms may take."""
+        return max(counted(self.parts.outputs.max_code_length(n_atoms), self.parts.outputs, "max_code_length"), 1)
+
+    def reserve(self, n_atoms):
         """Makes room for examples of up to n_atoms atoms."""
-        cdef Py_ssize_t room = max(n_atoms, 1), capacity
+        cdef Py_ssize_t room, capacity
+        room = max(counted(n_atoms, self.parts.features, "max_atoms"), 1)
         self.ready = self.ready or n_atoms > 0
         if room <= self.room:
             return
         self.scores, self.augmented = np.zeros(room + PADDING), np.zeros(room + PADDING)
         self.provide(room)
-        capacity = max(self.parts.outputs.max_code_length(room), 1)
+        capacity = self.capacity(room)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
         self.trial.bind(self.x, self.weights, self.outputs, self.argmax, self.loss, room, capacity)
         self.room = room                # last: what was interrupted begins again
@@ -290,6 +312,10 @@ cdef class Loop:
             if record_at != NULL:
                 online.append(np.asarray(record)[:passed.visited - before])
 
+    def n_atoms(self, x):
+        """How many atoms x has."""
+        return self.features.n_atoms(x)
+
     def last_step(self, Rows rows, Py_ssize_t i):
         """The coefficients of the last step, which example i took, an array over its atoms."""
         cdef Example x = rows.example(i)
@@ -309,7 +335,10 @@ cdef class Loop:
                 add_note(error, f"in {self.culprit(status)}, example {x.index}")
             raise error
         if status == NOT_FINITE:
-            raise NotFinite(x.index)
+            raise NotFinite(x.index, x.doubted())
+        if status == BATCHING:
+            raise PluginError(f"{type(self.store).__name__}.batch_scores returned another number of scores than example {x.index} has "
+                              f"atoms, {x.n_atoms}.")
         if status == TOO_MANY:
             raise PluginError(f"{type(self.parts.features).__name__} says now that example {x.index} has more atoms than before training.")
         raise PluginError(f"{self.culprit(status)} failed on example {x.index} without saying why; a method in Cython stores an exception "
@@ -456,7 +485,7 @@ cdef class Loop:
         cdef Room room = self.taken_room()
         cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0, length = n, pitch = 0
         cdef Py_ssize_t most = self.features.fixed_atoms if batch is None else self.parts.features.max_atoms(rows)
-        cdef Py_ssize_t capacity = 1 if single else max(self.parts.outputs.max_code_length(max(most, 0)), 1)
+        cdef Py_ssize_t capacity = 1 if single else self.capacity(max(most, 0))
         cdef Py_ssize_t together = at_once(self.features, rows) if batch is None else 1
         cdef const double[:, ::1] scores
         cdef const double[::1] flat
@@ -502,7 +531,7 @@ cdef class Loop:
             if stop == TOO_MANY:                    # more than any example before
                 most, stop = max(room.x.n_atoms, 2 * most), room.x.index
                 room.provide(most)
-                capacity = max(self.parts.outputs.max_code_length(most), 1)
+                capacity = self.capacity(most)
                 room.x.provide(self.workspace(most))
             if stop < 0:
                 self.fail(<int> stop, room.x, weights)
@@ -525,7 +554,10 @@ cdef class Loop:
         cdef Weights weights
         found = self.answers
         if found is None or found[0] is not store:
+            expected(store, Weights, self.store, "averaged", "a weight store")
             weights = bound(store)
+            if weights.features is None:
+                raise unstarted(store, "the feature map")
             found = (store, weights, not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
                                           or is_adapter(weights.features)))
             self.answers = found
@@ -607,6 +639,8 @@ cdef class Loop:
                     status = scored(weights, x, own)
                     if status < 0:
                         return status
+                elif begins != NULL and begins[i + 1] - begins[i] != x.n_atoms:
+                    return BATCHING
                 else:
                     s = batch + (i * pitch if begins == NULL else begins[i])
                 if single and self.argmax.argmax_c(x, s, found + i) < 0:

@@ -6,7 +6,7 @@ from libc.stdlib cimport abs
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.rows cimport Example
 from structperc.core.component cimport Component
-from structperc.core.component import bound, overrides, raise_stored
+from structperc.core.component import bound, overrides, raise_stored, unstarted
 
 
 cdef class Loss(Component):
@@ -66,8 +66,7 @@ cdef class Loss(Component):
 
     def started(self):
         if self.outputs is None:
-            raise PluginError(f"{type(self).__name__} does not know the outputs yet; an engine calls start(parts, context) first, and a "
-                              f"start of its own begins with super().start(parts, context).")
+            raise unstarted(self, "the outputs")
 
     def value(self, gold, y, Example x=None):
         """The loss of predicting y where gold is right; both as `Outputs` encodes them (labels: ints 1..r)."""

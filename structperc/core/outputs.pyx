@@ -11,7 +11,7 @@ from operator import index
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from structperc.core.component cimport Component
-from structperc.core.component import bound, inherits, noted, overrides
+from structperc.core.component import bound, expected, inherits, noted, overrides
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
@@ -52,6 +52,7 @@ cdef class Outputs(Component):
     """
 
     default_loss = "hamming"
+    declared_by = {"n_labels": "find_labels(y, classes), as the labels that it returns"}
     ordered = False
     order_counts = False
     per_row = False
@@ -61,7 +62,7 @@ cdef class Outputs(Component):
         self.code_width = -1
 
     def start(self, parts, context):
-        self._features = parts.features
+        self._features = bound(parts.features)
 
     def find_labels(self, y, classes):
         """The labels that outputs are made of, in order, or None where there are none; y is what the user passed."""
@@ -98,10 +99,24 @@ cdef class Outputs(Component):
 
     cdef Structures gold(self, y, Rows rows, features):
         """What users pass as y, encoded and checked, in Y(x)."""
-        cdef Structures found = self.admissible(self.encode(y, rows), rows)
-        if found.count() != rows.n_examples:
-            raise PluginError(f"{type(self).__name__}.encode made {found.count()} gold outputs for {rows.n_examples} examples.")
+        cdef Structures encoded = self.checked(self.encode(y, rows), "encode", rows)
+        cdef Structures found = self.checked(self.admissible(encoded, rows), "admissible", rows)
         self.check_gold(found, rows, features)
+        return found
+
+    def checked(self, answer, method, rows):
+        """Encoded gold outputs that a method returned, if they are as many as there are examples, and codes of labels are labels."""
+        cdef Structures found = expected(answer, Structures, self, method, "Structures, such as Structures.ragged(lists)")
+        if found.count() != rows.n_examples:
+            raise PluginError(f"{type(self).__name__}.{method} made {found.count()} gold outputs for {rows.n_examples} examples.")
+        if self.code_width != 1 or self.partial_gold:
+            return found
+        if found.offsets is not None and (np.diff(found.offsets) != 1).any():
+            raise PluginError(f"{type(self).__name__}.{method} returned structures of several integers or none; expected one integer each, "
+                              f"since code_width is 1.")
+        if self.n_labels and rows.n_examples and not 1 <= found.values.min() <= found.values.max() <= self.n_labels:
+            raise PluginError(f"{type(self).__name__}.{method} returned the codes {found.values.min()}..{found.values.max()}; expected "
+                              f"ints from 1 to {self.n_labels}, the numbers of the labels.")
         return found
 
     def labels_in(self, y):
@@ -112,9 +127,10 @@ cdef class Outputs(Component):
         """Refuses gold outputs that are no structures; the compiled loop counts their atoms without looking."""
         if self.partial_gold:
             return
+        called = bound(features)
         for i in range(rows.n_examples):
             x = rows.example(i)
-            x.n_atoms = features.n_atoms(x)
+            x.n_atoms = called.n_atoms(x)
             try:
                 self.check_structure(x, gold[i])
             except PluginError as error:
@@ -158,6 +174,8 @@ cdef class Outputs(Component):
                               f"Outputs.max_code_length allows {self.max_code_length(x.n_atoms)}.")
         self.check_structure(x, answer)
         if self.code_width == 1:
+            if self.n_labels and not 0 < answer <= self.n_labels:
+                LabelOutputs.check_structure(self, x, answer)
             y[0] = answer
             return 1
         for a in answer:
@@ -410,9 +428,7 @@ cdef class LabelOutputs(Outputs):
         return Structures(self._codes.encode(answers, rows.n_examples))
 
     def check_gold(self, gold, rows, features):
-        if overrides(self, "encode") and len(gold.values) and not 1 <= gold.values.min() <= gold.values.max() <= self.n_labels:
-            raise PluginError(f"{type(self).__name__}.encode returned the codes {gold.values.min()}..{gold.values.max()}; expected ints "
-                              f"from 1 to {self.n_labels}, the numbers of the labels.")
+        """Refuses nothing: codes that are no labels have been refused."""
 
     def check_structure(self, Example x, y):
         if not isinstance(y, int) or not 1 <= y <= self.n_labels:

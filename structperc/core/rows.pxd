@@ -11,6 +11,7 @@ cdef class Example:
     cdef readonly Rows source
     cdef double *work                   # scratch for the solver: Argmax.workspace_size(n_atoms) doubles, of whoever owns this Example
     cdef double[::1] _work
+    cdef public tuple doubt             # (index, sentence) of the last scores of an author's code that were not finite
     cdef public double bound            # by how much another structure may beat what the solver found; 0: by nothing
     cdef double[::1] _counts
     cdef dict kept                      # what components keep of an example that is looked at again: (index, value) of each

@@ -9,10 +9,45 @@ from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_STRIDES, Py
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
-from structperc.core.errors import PluginError
+from structperc.core.errors import PluginError, shortened
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                              SP_CSR_F32_I64, SP_OBJECTS, sp_blocks, sp_inner, widest_inner)
 from structperc.core.joined import Joined
+
+
+cdef enum:
+    INDPTR = 0
+    OFFSETS = 1
+    SHOWN = 10              # offsets in a message
+
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+
+cdef int refuse_layout(X) except -1:
+    """Refuses an array that is no C-contiguous matrix of float64 or float32."""
+    if X.ndim != 2 or X.dtype not in (np.float64, np.float32) or not X.flags.c_contiguous:
+        order = "" if X.flags.c_contiguous else ", not in C order"
+        raise PluginError(f"Rows was given an array of shape {X.shape} and type {X.dtype}{order}; "
+                          f"expected a C-contiguous matrix of float64 or float32.")
+    return 0
+
+
+cdef int refuse_starts(const index_t *starts, Py_ssize_t n_starts, Py_ssize_t n_parts, Py_ssize_t n, bint offsets) except -1:
+    """Refuses numbers of which neighbours do not bound parts of n rows (`offsets`) or entries."""
+    cdef Py_ssize_t i
+    cdef int64_t before = 0
+    cdef bint right = n_starts == n_parts + 1
+    for i in range(n_starts):
+        right &= before <= starts[i]
+        before = starts[i]
+    if right and before <= n:
+        return 0
+    shown = shortened([starts[i] for i in range(n_starts)] if n_starts <= SHOWN else [*[starts[i] for i in range(SHOWN)], before])
+    what, unit = ("offsets", "rows") if offsets else ("indptr of X", "entries")
+    raise PluginError(f"Rows was given the {what} {shown}; expected {n_parts + 1} numbers that never fall, from 0 to {n} {unit}.")
 
 
 cdef class Example:
@@ -47,6 +82,10 @@ cdef class Example:
             if not 0 <= index < source.n_examples:
                 raise IndexError(f"example {index} of {source.n_examples}")
             source.load(index, self)
+
+    def doubted(self):
+        """Whose scores of this example are not finite, the first half of a sentence; None: not known."""
+        return self.doubt[1] if self.doubt is not None and self.doubt[0] == self.index else None
 
     cdef int provide(self, Py_ssize_t n) except -1:
         """Makes sure that there is room for n doubles at `work`."""
@@ -119,7 +158,12 @@ cdef class Rows:
         Rows of example i are offsets[i]:offsets[i+1]. Without it each row is an example.
     feature_names : tuple of str, optional
 
-    What is passed is trusted; `structperc.reading.matrices` checks and converts what users bring.
+    Layout, type and offsets are checked, and the columns of a sparse X where weights first read it (`summed`).
+    `structperc.reading.matrices` checks and converts what users bring.
+
+    Raises
+    ------
+    PluginError
     """
 
     def __init__(self, X, offsets=None, feature_names=None):
@@ -128,6 +172,7 @@ cdef class Rows:
         self.offsets = offsets
         self.feature_names = feature_names
         if isinstance(X, np.ndarray):
+            refuse_layout(X)
             PyObject_GetBuffer(X, &view, PyBUF_C_CONTIGUOUS)
             self.attach_dense(X, &view)
             PyBuffer_Release(&view)             # X itself is kept alive
@@ -138,12 +183,14 @@ cdef class Rows:
             named = self.sparse_part
             self._attach_sparse(named.data, named.indices, named.indptr)
             if isinstance(X, Joined):
+                refuse_layout(X.dense)
                 PyObject_GetBuffer(X.dense, &view, PyBUF_C_CONTIGUOUS)
                 self.whole.dense, self.whole.n_dense = view.buf, view.shape[1]
                 self.whole.dense_layout = SP_DENSE_F64 if view.itemsize == 8 else SP_DENSE_F32
                 PyBuffer_Release(&view)
         if offsets is not None:
             starts = offsets
+            refuse_starts(<const int64_t *> &starts[0], starts.shape[0], max(starts.shape[0] - 1, 0), self.n_rows, OFFSETS)
             self.starts = &starts[0]
             self.n_examples = starts.shape[0] - 1
 
@@ -160,6 +207,7 @@ cdef class Rows:
         cdef const float[::1] f32
         cdef const int[::1] i32
         cdef const int64_t[::1] i64
+        cdef Py_ssize_t n = min(len(values), len(indices))
         self._kept = (values, indices, indptr)
         self.value_size, self.index_size = values.itemsize, indices.itemsize
         if self.value_size == 8:
@@ -172,12 +220,14 @@ cdef class Rows:
             i32 = indices
             self.whole.indices = &i32[0] if i32.shape[0] else NULL
             i32 = indptr
+            refuse_starts(<const int32_t *> &i32[0], i32.shape[0], self.n_rows, n, INDPTR)
             self.whole.indptr = &i32[0]
             self.whole.layout = SP_CSR_F64_I32 if self.value_size == 8 else SP_CSR_F32_I32
         else:
             i64 = indices
             self.whole.indices = &i64[0] if i64.shape[0] else NULL
             i64 = indptr
+            refuse_starts(<const int64_t *> &i64[0], i64.shape[0], self.n_rows, n, INDPTR)
             self.whole.indptr = &i64[0]
             self.whole.layout = SP_CSR_F64_I64 if self.value_size == 8 else SP_CSR_F32_I64
 
@@ -255,11 +305,13 @@ cdef class Rows:
     def summed(self):
         """Rows that name each column at most once: these, or a copy in which the entries of a sparse row for one column are added up."""
         cdef bint once = True
+        cdef Py_ssize_t width
         if SP_CSR_F64_I32 <= self.whole.layout <= SP_CSR_F32_I64:
+            width = self.sparse_part.shape[1]
             if self.index_size == 4:
-                once = names_once(<const int32_t *> self.whole.indptr, <const int32_t *> self.whole.indices, self.n_rows)
+                once = names_once(<const int32_t *> self.whole.indptr, <const int32_t *> self.whole.indices, self.n_rows, width)
             else:
-                once = names_once(<const int64_t *> self.whole.indptr, <const int64_t *> self.whole.indices, self.n_rows)
+                once = names_once(<const int64_t *> self.whole.indptr, <const int64_t *> self.whole.indices, self.n_rows, width)
         return self if once else self.canonical()
 
     def canonical(self):
@@ -294,19 +346,22 @@ cdef class Rows:
         return np.diff(self.offsets)
 
 
-ctypedef fused index_t:
-    int32_t
-    int64_t
-
-
 cdef int by_size(const void *a, const void *b) noexcept nogil:
     cdef int64_t left = (<const int64_t *> a)[0], right = (<const int64_t *> b)[0]
     return (left > right) - (left < right)
 
 
-cdef bint names_once(const index_t *indptr, const index_t *indices, Py_ssize_t n_rows) except -1:
-    """Whether no row names a column twice: 0.3 ns per entry of a row in order, 20 ns per entry of another."""
+cdef inline int refuse_columns(Py_ssize_t row, int64_t low, int64_t high, Py_ssize_t n_columns) except -1:
+    """Refuses a row with entries outside of X."""
+    if low < 0 or high >= n_columns:
+        raise PluginError(f"row {row} of a sparse X has entries for the columns {low}..{high}; X has the columns 0..{n_columns - 1}.")
+    return 0
+
+
+cdef bint names_once(const index_t *indptr, const index_t *indices, Py_ssize_t n_rows, Py_ssize_t n_columns) except -1:
+    """Whether no row names a column twice, once all columns are known to be in X: 0.3 ns per entry of a row in order, else 20 ns."""
     cdef Py_ssize_t row, e, first, n
+    cdef int64_t low, high
     cdef bint rising, once = True
     cdef int64_t *sorted_row
     for row in range(n_rows):
@@ -314,6 +369,8 @@ cdef bint names_once(const index_t *indptr, const index_t *indices, Py_ssize_t n
         for e in range(first + 1, first + n):
             rising &= indices[e - 1] < indices[e]
         if rising:
+            if n > 0:
+                refuse_columns(row, indices[first], indices[first + n - 1], n_columns)
             continue
         sorted_row = <int64_t *> malloc(n * sizeof(int64_t))
         if sorted_row == NULL:
@@ -321,9 +378,11 @@ cdef bint names_once(const index_t *indptr, const index_t *indices, Py_ssize_t n
         for e in range(n):
             sorted_row[e] = indices[first + e]
         qsort(sorted_row, n, sizeof(int64_t), by_size)
+        low, high = sorted_row[0], sorted_row[n - 1]
         for e in range(1, n):
             once &= sorted_row[e - 1] < sorted_row[e]
         free(sorted_row)
+        refuse_columns(row, low, high, n_columns)
         if not once:
             return False
     return True

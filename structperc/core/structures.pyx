@@ -26,12 +26,25 @@ cdef class Structures:
 
     def __init__(self, values, offsets=None):
         cdef Py_buffer view
+        cdef const int64_t[::1] starts
+        cdef int64_t before = 0
+        cdef Py_ssize_t i
+        cdef bint whole
         PyObject_GetBuffer(values, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
         self.at = <const int *> view.buf
-        whole = view.itemsize == sizeof(int) and view.format[0] in (b"i", b"l")
+        whole = view.itemsize == sizeof(int) and view.format[0] in (b"i", b"l") and view.ndim == 1
         PyBuffer_Release(&view)
         if not whole:
-            raise ValueError(f"structures are of the type {np.asarray(values).dtype}; expected C ints, numpy.intc.")
+            raise ValueError(f"structures are of the type {np.asarray(values).dtype}, shape {np.shape(values)}; expected a vector of C "
+                             f"ints, numpy.intc.")
+        if offsets is not None:
+            starts = offsets
+            for i in range(starts.shape[0]):
+                whole &= before <= starts[i]
+                before = starts[i]
+            if not (whole and starts.shape[0] and before <= len(values)):
+                raise ValueError(f"the offsets of structures are {shortened(offsets)}; expected numbers that never fall, from 0 to "
+                                 f"{len(values)}, one more than structures.")
         self.held, self.offsets = values, offsets
 
     @property

@@ -79,9 +79,9 @@ cdef class Weights(Component):
         By default entries that a sparse row has for one column are added up, in a copy. Rows without such entries are not copied.
         """
         if rows.objects and self.features.n_blocks:
-            raise DataError(f"X is a list of objects, but {type(self.features).__name__} describes rows of numbers; pass a matrix, "
-                            f"which scikit-learn's DictVectorizer makes of dicts, or weights that see examples through a kernel on such "
-                            f"objects.")
+            raise DataError(f"X is a list of objects, but {type(self.features.as_written()).__name__} describes rows of numbers; make a matrix "
+                            f"of them (texts: scikit-learn's TfidfVectorizer, dicts: DictVectorizer), or use a kernel on such objects "
+                            f"(texts: kernel='subsequence', trees: kernel='subset-tree').")
         return rows.summed()
 
     def begin_fit(self, rows):
@@ -638,7 +638,8 @@ cdef class PrimalWeights(Weights):
         """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""
         cdef Py_ssize_t n = self.rows_in_use() * self.p.pitch
         scalars = (self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.n_placed)
-        few = rows.sparse and self.features.n_weight_rows > rows.X.nnz and self.averaging.decay == 0
+        few = (rows.sparse and self.features.n_weight_rows > rows.X.nnz and self.averaging.decay == 0
+               and not overrides(self, "update"))
         touched = self.features.touched_rows(rows) if few else None
         if touched is not None:
             where = self._where(touched)

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from structperc.core.argmax import marginals_of, ranked_by
 from structperc.core.errors import PluginError
 
 MOST_STRUCTURES = 100_000
@@ -26,9 +27,9 @@ def k_best(parts, scores, x, k) -> list:
     list of (structure, score)
         The first is what the argmax finds; structures of the same atoms count once.
     """
-    ranked = parts.argmax.k_best(scores, x, k)
+    ranked = ranked_by(parts.argmax, scores, x, k)
     if ranked is not None:
-        return [(parts.outputs.as_structure(y, x), float(score)) for y, score in ranked]
+        return [(parts.outputs.as_structure(y, x), score) for y, score in ranked]
     winner = best(parts, scores, x)
     structures, counts = listed(parts, x, "the k best structures")
     totals = counts @ scores
@@ -48,7 +49,7 @@ def best(parts, scores, x):
 
 def marginals(parts, scores, x) -> np.ndarray:
     """How often each atom is expected in y where p(y) is proportional to exp(score of y)."""
-    found = parts.argmax.marginals(scores, x)
+    found = marginals_of(parts.argmax, scores, x)
     if found is not None:
         return found[1]
     _, counts = listed(parts, x, "marginals")

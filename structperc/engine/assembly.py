@@ -8,13 +8,15 @@ from weakref import WeakValueDictionary
 import attrs
 import numpy as np
 
+from structperc.core.component import expected
 from structperc.core.errors import DataError, PluginError
 from structperc.core.loop import Loop
+from structperc.core.rows import Rows
 from structperc.core.states import taken
 from structperc.engine import plugins as registry
 from structperc.engine.compatibility import check_declarations, check_parts
 from structperc.engine.context import FitContext, PluginOptions, Reads
-from structperc.engine.model import Model, Parts
+from structperc.engine.model import Model, Parts, refuse_labels
 from structperc.engine.options import check_options, engine_options, generator, options_in_context
 from structperc.engine.scaling import scaling_of, warn_of_scales
 from structperc.engine.unused_options import refuse_unused
@@ -32,7 +34,7 @@ def begin(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None)
     refuse_swapped(X, y)
     context = options_alone(engine, generator(engine.random_state))
     reader = ask(engine, "reader", context)
-    rows = reader.learn(X, offsets)
+    rows = expected(reader.learn(X, offsets), Rows, reader, "learn", "Rows")
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))
@@ -111,6 +113,7 @@ def adopt(engine, context, labels, states, record, reader=None) -> None:
 
 def assemble(engine, context, reader, outputs, labels) -> Model:
     """A model of the parts that the plugins answer with, started and not yet checked."""
+    refuse_labels(outputs, labels)
     loss = outputs.default_loss if context.loss is None else context.loss
     context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
     parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})

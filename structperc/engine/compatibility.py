@@ -6,7 +6,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError, did_you_mean, shortened
+from structperc.core.errors import DataError, PluginError, StructPercError, did_you_mean, shortened
 from structperc.engine.option import options_of
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
@@ -131,8 +131,8 @@ def check_same(context, rows) -> None:
         raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
                         else "X has rows of numbers, but this model was trained on a list of objects.")
     if rows.n_features != context.n_features:
-        raise DataError(f"X has {rows.n_features} features, but this model was trained with {context.n_features} features; "
-                        f"pass the same columns in the same order.")
+        raise DataError(f"X has {rows.n_features} features, but this model was trained with {context.n_features} features"
+                        f"{matrices.other_columns(rows.feature_names, context.feature_names)}; pass the same columns in the same order.")
     names = rows.feature_names
     if names is not None and context.feature_names is not None and names != context.feature_names:
         j = next(i for i, (a, b) in enumerate(zip(names, context.feature_names, strict=False)) if a != b)
@@ -140,9 +140,12 @@ def check_same(context, rows) -> None:
                         f"pass the same columns in the same order.")
 
 
-def not_finite(rows, example) -> DataError:
-    """Why the scores of this example are not finite."""
-    return matrices.not_finite_entry(rows, example) or DataError(
+def not_finite(rows, example, said=None) -> StructPercError:
+    """Why the scores of this example are not finite; `said`: the sentence on an author's code that returned them."""
+    found = matrices.not_finite_entry(rows, example)
+    if found is None and said is not None:
+        return PluginError(f"{said}; expected finite numbers.")
+    return found or DataError(
         f"the scores of example {example} overflow although its row is finite; the weights or the features are too large for floating "
         f"point. Scale the features, for instance to unit variance.")
 

@@ -78,7 +78,7 @@ class Engine(EngineCalls, EngineOptions):
             if plugin.hooks != (f"structperc_{name}",):
                 raise OptionError(f"{name}={shortened(part)}; expected a name, or an object of a subclass of "
                                   f"structperc.components.{name.title()}. Other parts go into plugins=[...].")
-        self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options)
+        self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.parts_with)
         self.manager = registry.manager(self.loaded_plugins)
         for hook in REQUIRED:
             if not getattr(self.manager.hook, hook).get_hookimpls():
@@ -272,7 +272,7 @@ class Engine(EngineCalls, EngineOptions):
             if name == "model_":
                 return type(self).model_.fget(self)
             if model is None:
-                raise NotFittedError(f"{name} is known after fit or partial_fit.")
+                raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}; call fit or partial_fit first.")
             if name == "feature_names_in_" and model.context.feature_names is not None:
                 return np.array(model.parts.reader.input_names(model.context.feature_names), dtype=object)
             own = getattr(type(self), name, None)

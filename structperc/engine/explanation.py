@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
 from structperc.core.pictures import COLUMNS, Bars, Picture
 from structperc.engine import answers
@@ -206,6 +206,16 @@ def headings(one, other) -> tuple[str, str]:
     return tuple(f"[{', '.join(f'{i}: {labels[i]!r}' for i in differing[:SHOWN])}{more}]" for labels in (one, other))
 
 
+def encoded(outputs, against, rows):
+    """The rival of the prediction, as outputs encode it."""
+    try:
+        return outputs.encode_answers([against], rows)
+    except DataError as error:
+        labels = getattr(outputs, "labels", None)
+        expected = "" if labels is None else f" Expected one of {', '.join(map(repr, labels.tolist()[:10]))}."
+        raise DataError(f"against={shortened(against)} is no answer that this model has.{expected or f' {error}'}") from None
+
+
 def explain(model, x, against=None) -> Explanation:
     """Splits the margin of one example; see `Engine.explain`.
 
@@ -235,12 +245,13 @@ def explain(model, x, against=None) -> Explanation:
             raise DataError("this example has only one possible structure, so there is no runner-up.")
         (winner, _), (runner_up, _) = ranked
     else:
-        winner, gold = answers.best(parts, scores, example), parts.outputs.encode_answers([against], rows)
+        winner = answers.best(parts, scores, example)
+        gold = parts.outputs.checked(encoded(parts.outputs, against, rows), "encode_answers", rows)
         if not parts.outputs.partial_gold:
             parts.outputs.check_gold(gold, rows, parts.features)
         runner_up = gold[0]
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))
-    names = parts.outputs.atom_names(example)
+    names = names_of(parts.outputs, example)
     w = np.asarray(vector)
     atoms, sides, contributions = {}, {}, []
     for a in np.flatnonzero(coefficients):
@@ -248,7 +259,7 @@ def explain(model, x, against=None) -> Explanation:
         unit[a] = coefficients[a]
         where, values = parts.features.sparse_vector(example, unit)
         terms = w[where] * values
-        features = parts.features.column_of(where)
+        features = columns_of(model, where)
         atoms[names[a]] = float(coefficients[a] * scores[a])
         sides[names[a]] = side = "for" if coefficients[a] > 0 else "against"
         known, place = np.unique(features[terms != 0], return_inverse=True)
@@ -260,3 +271,23 @@ def explain(model, x, against=None) -> Explanation:
     shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
     picture = parts.outputs.picture(x, example, scores, (winner, runner_up))
     return Explanation(*shown, float(coefficients @ scores), atoms, contributions, sides, picture)
+
+
+def names_of(outputs, example):
+    """A name for each atom of the example."""
+    names = outputs.atom_names(example)
+    if not hasattr(names, "__len__") or len(names) != example.n_atoms:
+        raise PluginError(f"{type(outputs).__name__}.atom_names returned {shortened(names)}; expected a name for each of "
+                          f"{example.n_atoms} atoms.")
+    return names
+
+
+def columns_of(model, weights):
+    """The column of X that each of these weights belongs to; -1: none."""
+    features, n = model.parts.features, model.context.n_features
+    columns = np.asarray(features.column_of(weights))
+    right = columns.shape == weights.shape and (columns.dtype.kind in "iu" or not columns.size)
+    if not right or not model.context.objects and not ((columns >= -1) & (columns < n)).all():
+        raise PluginError(f"{type(features).__name__}.column_of returned {shortened(columns.tolist())} for the weights "
+                          f"{shortened(weights.tolist())}; expected a column of X for each, 0..{n - 1}, or -1 for none.")
+    return columns

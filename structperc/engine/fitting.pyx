@@ -4,6 +4,7 @@
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
 from structperc.core.access cimport Turn
+from structperc.core.component import located, state_of
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.core.interrupts import completed
 from structperc.core.rows cimport Rows
@@ -91,6 +92,8 @@ cdef class EngineCalls:
             with Groups(X, offsets, lengths, groups) as data:
                 learn_all(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online,
                           history, resume)
+        except Exception as error:
+            raise located(error)
         finally:
             self.turn.end()
         return self
@@ -119,6 +122,8 @@ cdef class EngineCalls:
                 with Groups(X, offsets, lengths, groups) as data:
                     learn_chunk(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, classes,
                                 keep_online, history)
+        except Exception as error:
+            raise located(error)
         finally:
             self.turn.end()
         return self
@@ -143,10 +148,13 @@ cdef class EngineCalls:
         cdef Rows rows
         if model is None:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
-        rows = read_for(model, X, offsets, lengths, groups, allowed)
-        if k is not None:
-            return model.predict_k_best(rows, k)
-        return model.predict(rows) if rows.n_examples == 1 else predicted(model, rows, n_threads(self.n_jobs))
+        try:
+            rows = read_for(model, X, offsets, lengths, groups, allowed)
+            if k is not None:
+                return model.predict_k_best(rows, k)
+            return model.predict(rows) if rows.n_examples == 1 else predicted(model, rows, n_threads(self.n_jobs))
+        except Exception as error:
+            raise located(error)
 
 
 cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
@@ -341,7 +349,7 @@ cdef int step_scaled(EngineCalls engine, TrainingRun run, rows, scaling, list in
         finally:
             if weights.averaging.n_visited > n_visited:
                 model.scaling, model.scales = scaling, True
-    state = weights.state()
+    state = state_of(weights)
     try:
         weights.install(entered)
         step_on(engine, run, rows)

@@ -17,6 +17,7 @@ cdef class Parts:
     cdef public Loss loss
     cdef public Argmax argmax
     cdef public Update update
+    cdef object as_started              # what `remembered` said of each part
 
 
 cdef class Model:

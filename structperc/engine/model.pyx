@@ -6,13 +6,17 @@ reading it may take its time.
 
 Compiled, since one-row calls of `predict` and `partial_fit` look at nearly every attribute here.
 """
+import collections
+import itertools
 import numbers
+import warnings
 
 import numpy as np
 
 from structperc.core.access cimport Access
 from structperc.core.access import reading
-from structperc.core.component import inherits, overrides
+from structperc.core.component cimport Component
+from structperc.core.component import expected, inherits, located, overrides, settle, unstarted
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
@@ -27,6 +31,8 @@ from structperc.reading import matrices
 from structperc.reading.groups import Groups
 from structperc.reading.readers import Reader
 
+DIGESTED = 1000             # entries of an array or a collection that say whether it has changed
+KNOWN = {"weights": ("features", "the feature map"), "argmax": ("outputs", "the outputs"), "loss": ("outputs", "the outputs")}
 KINDS = ("reader", "outputs", "features", "weights", "loss", "argmax", "update", "trainer")
 
 
@@ -62,11 +68,61 @@ cdef class Parts:
 
     def start(self, context) -> None:
         """Begins the life cycle of a fit: every part takes the others and the options."""
+        for _, part in self.items():
+            settle(part)
         reads = context.reads
         for kind, part in self.items():
             part.start(self, context)
+            settle(part)
+            refuse_unstarted(kind, part)
             if reads is not None and reads.current:
                 reads.assign(kind)
+        self.as_started = {kind: remembered(part) for kind, part in self.items()}
+
+    def warn_of_state(self) -> None:
+        """Warns of attributes of parts that training has changed, and that neither a file nor a resumed training has."""
+        for kind, part in self.items():
+            for name, value in remembered(part).items():
+                if self.as_started[kind].get(name, self) != value:
+                    warnings.warn(f"{type(part).__name__}.{name} has changed since training began, and {type(part).__name__} has no method "
+                                  f"state() that keeps it: a model that is loaded or a training that is resumed has it as at the start. "
+                                  f"Add state() and restore(), or begin the name with _ where no answer depends on it.", stacklevel=3)
+
+
+def refuse_labels(outputs, labels):
+    """Refuses what a `find_labels` returned that is no array of labels."""
+    expected(labels, (np.ndarray, type(None)), outputs, "find_labels", "an array of the labels in order, or None where there are none")
+
+
+def refuse_unstarted(kind, part):
+    """Refuses a part that does not know after its start what compiled code reads of it."""
+    if kind == "outputs" and isinstance(part, LabelOutputs) and not part.n_labels:
+        raise PluginError(f"{type(part).__name__} does not know its labels; a find_labels of its own begins with "
+                          f"super().find_labels(y, classes).")
+    if kind == "features" and part.n_weights < 1:
+        raise PluginError(f"{type(part).__name__} has no weights; call self.shape(n_weights, ...) in its constructor.")
+    if kind in KNOWN and getattr(part, KNOWN[kind][0]) is None:
+        raise unstarted(part, KNOWN[kind][1])
+
+
+def remembered(part):
+    """What is needed to see whether the attributes of a part without a state change: by name, values or digests of them."""
+    if not inherits(part, Component, "state") or not hasattr(part, "__dict__"):
+        return {}
+    return {name: digest(value) for name, value in vars(part).items() if name[:1] != "_"}
+
+
+def digest(value, depth=0):
+    """Numbers and texts themselves; of arrays and collections type, size and up to 1000 entries; of other objects nothing but the type."""
+    if value is None or isinstance(value, (int, float, str, bytes, np.generic)):
+        return repr(value)
+    if isinstance(value, np.ndarray):
+        some = value.flat[::max(1, value.size // DIGESTED)]
+        return value.shape, str(value.dtype), repr(some.tolist() if value.dtype == object else some.tobytes())
+    if isinstance(value, (list, tuple, set, frozenset, dict, collections.deque)) and depth < 3:
+        entries = value.items() if isinstance(value, dict) else value
+        return type(value), len(value), [digest(one, depth + 1) for one in itertools.islice(entries, DIGESTED)]
+    return type(value)
 
 
 cdef class Model:
@@ -142,44 +198,52 @@ cdef class Model:
         """Rows like those of the training, to predict from."""
         cdef Rows rows
         if not self.takes_matrices:
-            self.parts.trainer.check_answers()
+            return located_call(self.read_slowly, X, offsets, allowed)
         rows = self.own_rows(X, offsets)
-        if self.takes_matrices and sp_is_dense(&rows.whole) and rows.offsets is None and allowed is None and not self.scales:
+        if sp_is_dense(&rows.whole) and rows.offsets is None and allowed is None and not self.scales:
             self.look_alike(rows)
             return rows
         return self.prepared(rows, allowed)
 
+    def read_slowly(self, X, offsets, allowed):
+        """`read` where a part has something to say."""
+        self.parts.trainer.check_answers()
+        return self.prepared(self.own_rows(X, offsets), allowed)
+
     cdef Rows own_rows(self, X, offsets):
         """What the reader reads."""
         cdef Rows rows = in_place(X) if self.takes_matrices and offsets is None else None
-        return self.parts.reader.read(X, offsets) if rows is None else rows
+        return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows") if rows is None else rows
 
     cdef Rows stored(self, Rows rows):
         """The rows as the weights see them."""
-        return rows if self.takes_matrices and sp_is_dense(&rows.whole) else self.parts.weights.prepare(rows)
+        if self.takes_matrices and sp_is_dense(&rows.whole):
+            return rows
+        return expected(self.parts.weights.prepare(rows), Rows, self.parts.weights, "prepare", "Rows")
 
     def prepared(self, rows, allowed=None):
         """What the reader has read, to predict from."""
         self.look_alike(rows)
         self.parts.features.check_rows(rows)
         self.restrict(rows, allowed)
-        return self.parts.weights.prepare(self.scaling.applied(rows) if self.scales else rows)
+        return self.stored(self.scaling.applied(rows) if self.scales else rows)
 
     def read_one(self, x):
         """The example that users pass alone, and the rows that it is made of."""
         self.parts.trainer.check_answers()
         features = self.parts.features
-        rows = self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None)
+        rows = expected(self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None), Rows, self.parts.reader,
+                        "read_one", "Rows")
         self.look_alike(rows)
         if rows.n_examples != 1:
-            raise DataError(f"explain takes one example, but got {rows.n_examples}.")
+            raise DataError(f"explain takes one example, but got {rows.n_examples}; pass one of them.")
         rows = self.scaling.applied(rows) if self.scales else rows
         return self.example(rows, 0), rows
 
     def example(self, rows, i):
         """Example i, with its number of atoms."""
         x = rows.example(i)
-        x.n_atoms = self.parts.features.n_atoms(x)
+        x.n_atoms = self.loop.n_atoms(x)
         return x
 
     cdef int look_alike(self, Rows rows) except -1:
@@ -223,22 +287,32 @@ cdef class Model:
             if scores is None:
                 yield rows, 0, None
                 return
-            scores = scores if isinstance(scores, tuple) else np.ascontiguousarray(scores, dtype=float)
+            scores = together_checked(weights if overrides(weights, "batch_scores") else features, scores, part.n_examples, n_atoms)
             refuse_scores(rows, scores, start)
             yield part, start, scores
+
+    def final(self):
+        """The store that predicts."""
+        store = self.parts.weights.averaged()
+        return expected(store, Weights, self.parts.weights, "averaged", "a weight store") if store is None else store
 
     def scores(self, rows):
         """Every example with its atom scores."""
         self.look_alike(rows)
-        store = self.parts.weights.averaged()
+        store = self.final()
         if self.parts.outputs.conditional:
-            rows = self.parts.outputs.conditioned(self.loop.predict(rows, None, store), rows)
+            rows = self.conditioned(self.loop.predict(rows, None, store), rows, False)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             scores = store.scores(x)
             if not np.isfinite(scores).all():
-                raise not_finite(rows, i)
+                raise not_finite(rows, i, x.doubted())
             yield x, scores
+
+    def conditioned(self, codes, rows, settled):
+        """The rows with an earlier part of these answers given."""
+        outputs = self.parts.outputs
+        return expected(outputs.conditioned(codes, rows, settled=settled), Rows, outputs, "conditioned", "Rows")
 
     @reading
     def atom_scores(self, rows):
@@ -257,9 +331,9 @@ cdef class Model:
     def compiled_scores(self, rows):
         """The scores of examples that all have as many atoms."""
         try:
-            return self.loop.scores_of(rows, self.parts.weights.averaged())
+            return self.loop.scores_of(rows, self.final())
         except NotFinite as error:
-            raise not_finite(rows, error.index) from None
+            raise not_finite(rows, error.index, error.said) from None
 
     @reading
     def label_scores(self, rows):
@@ -295,23 +369,23 @@ cdef class Model:
         cdef list found = []
         if not (self.by_chunks or self.conditional):
             self.look_alike(rows)
-            store = self.parts.weights.averaged()
+            store = self.final()
             try:
                 if rows.n_examples == 1 and self.parts.outputs.code_width == 1:
                     self.loop.predicted_codes(rows, None, store, &one)
                     return self.parts.outputs.shown(&one, rows)
                 codes = self.loop.predict(rows, None, store)
             except NotFinite as error:
-                raise not_finite(rows, error.index) from None
+                raise not_finite(rows, error.index, error.said) from None
             return self.parts.outputs.decode_many(codes, rows)
         for part, start, scores in self.scored(rows):
             try:
-                codes = self.loop.predict(part, scores, self.parts.weights.averaged() if scores is None else None)
+                codes = self.loop.predict(part, scores, self.final() if scores is None else None)
                 if self.conditional:
-                    known = self.parts.outputs.conditioned(codes, part, settled=True)
-                    codes = self.loop.predict(known, None, self.parts.weights.averaged())
+                    known = self.conditioned(codes, part, True)
+                    codes = self.loop.predict(known, None, self.final())
             except NotFinite as error:
-                raise not_finite(rows, start + error.index) from None
+                raise not_finite(rows, start + error.index, error.said) from None
             found.append(self.parts.outputs.decode_many(codes, part))
         return found[0] if len(found) == 1 else np.concatenate(found)
 
@@ -354,6 +428,34 @@ cdef class Model:
         if kind == "max":
             return listed(decode(x, answers.max_marginals(parts, scores, x)) for x, scores in self.scores(rows))
         return listed(decode(x, answers.marginals(parts, scores / self.temperature, x)) for x, scores in self.scores(rows))
+
+
+def together_checked(part, scores, n_examples, n_atoms):
+    """What `batch_scores` returned: an array (n_examples, n_atoms), or the flat scores and where each example's begin."""
+    try:
+        if isinstance(scores, tuple):
+            flat, begins = scores
+            flat, begins = np.ascontiguousarray(flat, dtype=float), np.ascontiguousarray(begins, dtype=np.int64)
+            if flat.ndim == begins.ndim == 1 and len(begins) == n_examples + 1 and begins[0] == 0 and begins[-1] <= len(flat) \
+                    and (begins[1:] >= begins[:-1]).all():
+                return flat, begins
+        else:
+            scores = np.ascontiguousarray(scores, dtype=float)
+            if scores.shape == (n_examples, n_atoms):
+                return scores
+    except (TypeError, ValueError):
+        pass
+    came = f"an array of shape {scores.shape}" if isinstance(scores, np.ndarray) else shortened(scores)
+    raise PluginError(f"{type(part).__name__}.batch_scores returned {came} for {n_examples} examples; expected ({n_examples}, {n_atoms}), "
+                      f"a score per atom, or a pair of flat scores and where each example's begin.")
+
+
+def located_call(function, *arguments):
+    """The answer of a function, whose errors get a note on the part that raised them."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise located(error)
 
 
 def read_for(Model model, X, offsets, lengths, groups, allowed=None):

@@ -16,6 +16,7 @@ from collections import defaultdict
 import attrs
 import numpy as np
 
+from structperc.core.component import located, state_of
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.core.schedules import Schedule
 from structperc.core.states import SavedState, taken
@@ -157,8 +158,9 @@ def described(engine, model) -> tuple[dict, dict]:
     if model.scaling is not None:
         arrays.update({f"scaling.{key}": value for key, value in model.scaling.state().items()})
         arrays["scaling.applied"] = np.array(model.scales)
+    model.parts.warn_of_state()
     for name, part in model.parts.items():
-        for key, value in part.state().items():
+        for key, value in state_of(part).items():
             arrays[f"{name}.{key}"] = np.asarray(value)
         answers = part.probe()
         if answers is not None:
@@ -353,6 +355,7 @@ def restore(engine, header, arrays, shown="the model"):
         raise
     except Exception as error:      # a file written by hand can hold anything
         why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
+        why = ", ".join((why, *getattr(located(error), "__notes__", ())))
         raise ModelFormatError(f"{shown} is damaged: its parts do not fit together ({why}).") from None
     return engine
 

@@ -209,12 +209,13 @@ def plugin_defaults(plugins) -> dict:
     return declared
 
 
-def check_plugin_options(plugins, given) -> dict:
-    """The plugins' options with defaults; refuses what no plugin declares."""
+def check_plugin_options(plugins, given, parts_with) -> dict:
+    """The plugins' options with defaults; refuses what no plugin declares. `parts_with(name)` names plugins that would."""
     declared = plugin_defaults(plugins)
     for name in given:
         if name not in declared:
-            hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS])
+            hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS]) or "".join(
+                f" It comes with plugins=[{part!r}]." for part in parts_with(name))
             raise OptionError(f"unknown option {name!r}.{hint} The plugins {', '.join(p.name for p in plugins[1:])} "
                               f"take {', '.join(declared) or 'no options of their own'}.")
     return {name: option.read(name, given[name]) if name in given else option.default for name, option in declared.items()}

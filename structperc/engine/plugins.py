@@ -195,12 +195,27 @@ def from_entry_point(entry) -> Plugin:
 
 def as_object(found):
     """A class becomes an instance, a component the plugin that answers with it."""
+    if hasattr(found, "get_params"):
+        name = found.__name__ if isinstance(found, type) else type(found).__name__
+        raise PluginError(f"{name} is an estimator, not a plugin; name a problem or a part, such as 'cusum', or use the estimator itself.")
     if isinstance(found, type):
-        found = found()
+        found = instance_of(found)
     if isinstance(found, (Component, Trainer)):
         hook = next((h for h, kind in COMPONENTS.items() if isinstance(found, kind)), None)
         return found if hook is None else ComponentPlugin(hook, found)
     return found
+
+
+def instance_of(cls):
+    """An object of a class that needs no arguments."""
+    try:
+        return cls()
+    except TypeError as error:
+        if any(parameter.default is parameter.empty and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+               for parameter in inspect.signature(cls).parameters.values()):
+            raise PluginError(f"{cls.__name__} is a class whose objects need arguments (TypeError: {error}); pass an object, "
+                              f"{cls.__name__}(...).") from error
+        raise
 
 
 def installed() -> list[Plugin]:
@@ -209,6 +224,11 @@ def installed() -> list[Plugin]:
     for _, entries in sorted(discover(refresh=True).items()):
         plugins += [from_entry_point(entry) for entry in entries]
     return plugins
+
+
+def parts_with(option) -> list[str]:
+    """The installed plugins that declare an option and could be added to a problem."""
+    return [plugin.name for plugin in installed() if option in plugin.options and "structperc_argmax" not in plugin.hooks]
 
 
 def load(spec) -> Plugin:

@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from libc.stdint cimport int64_t, uint64_t
 from structperc.core.access cimport Access
 from structperc.core.interrupts import completed
+from structperc.core.errors import PluginError, shortened
+from structperc.core.labels import plain
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport Loop, PassResult
 from structperc.core.rows cimport Rows
@@ -140,6 +143,7 @@ cdef class TrainingRun:
     def begin_epoch(self):
         """Counts an epoch and starts its clock."""
         self.epoch += 1
+        self.under_way = True
         self.began = time.perf_counter() - (0 if self.checkpoints is None else self.checkpoints.begin_epoch())
 
     @property
@@ -147,8 +151,9 @@ cdef class TrainingRun:
         """How long the epoch under way has taken."""
         return time.perf_counter() - self.began
 
-    def end_epoch(self, passed):
+    def end_epoch(self, PassResult passed):
         """Tells all observers of the epoch, whose pass this was."""
+        self.under_way = False
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
                                    self.seconds))
         if self.checkpoints is not None:
@@ -180,7 +185,7 @@ cdef class TrainingRun:
 
         Parameters
         ----------
-        order : int64 array, optional
+        order : array of whole numbers, optional
             The examples to visit; without it all in file order.
         rule : Update, optional
             Takes the place of the model's own rule in this pass. The pass makes the search that the rule asks for.
@@ -190,11 +195,18 @@ cdef class TrainingRun:
         Returns
         -------
         structperc.core.loop.PassResult
+
+        Raises
+        ------
+        PluginError
+            For another order, and before `begin_epoch`.
         """
         cdef PassResult passed = PassResult()
         cdef list interrupts = []
         cdef Access access = self.model.access
         predictions = None if self.online is None else []
+        self.refuse_early("run")
+        order = visits(order, self.n_examples)
         if self.checkpoints is not None:
             known = self.checkpoints.finished_pass()
             if known is not None:
@@ -233,7 +245,8 @@ cdef class TrainingRun:
                 single = outputs.code_width == 1
                 gold = self.decoded(Structures(np.array([gold], dtype=np.intc)) if single else Structures.ragged([gold]), one)[0]
             step = model.loop.last_step(self.rows, int(one[0])) if passed.updates > updates else None
-            self.history.append(Visit(visit + 1, int(one[0]), gold, self.decoded(coded(found, outputs), one)[0], step))
+            said = self.decoded(coded(found, outputs), one)[0]
+            self.history.append(Visit(visit + 1, int(one[0]), plain(gold), plain(said), step))
             if predictions is not None:
                 predictions += found
         return 0
@@ -272,6 +285,7 @@ cdef class TrainingRun:
         cdef list interrupts = []
         cdef Access access = self.model.access
         weights, keep = self.model.parts.weights, self.online is not None
+        self.refuse_early("mix")
         try:
             answers = shards.train(weights, self.epoch)
         except KeyboardInterrupt as interrupt:
@@ -312,6 +326,7 @@ cdef class TrainingRun:
         """One pass that the engine's record does not show; parameters as of `run`."""
         cdef PassResult passed = PassResult()
         cdef Access access = self.model.access
+        order = visits(order, self.n_examples)
         access.begin_write()
         try:
             self.visit(passed, order, rule, loss_weight, online)
@@ -329,7 +344,14 @@ cdef class TrainingRun:
             else:
                 loop.run_with(rule, loss_weight, passed, self.rows, self.gold, order, of_steps, online)
         except NotFinite as error:
-            raise not_finite(self.rows, error.index) from None
+            raise not_finite(self.rows, error.index, error.said if self.model.parts.weights.is_finite() else None) from None
+        return 0
+
+    cdef int refuse_early(self, method) except -1:
+        """Refuses a recorded pass outside of an epoch; a chunk of a stream has none."""
+        if not self.under_way and self.observers is not None:
+            raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called {method} outside of an epoch; call begin_epoch "
+                              f"before its first pass, and end_epoch after its last one.")
         return 0
 
     cdef record(self, PassResult passed, order, predictions, list interrupts):
@@ -362,6 +384,25 @@ cdef class TrainingRun:
         """Predictions as users see them."""
         outputs = self.model.parts.outputs
         return outputs.decode_many(structures.values if outputs.code_width == 1 else structures, self.rows, examples)
+
+
+cdef visits(order, Py_ssize_t n):
+    """The order of a pass as an int64 array, if it names examples."""
+    cdef const int64_t[::1] at
+    cdef uint64_t largest = 0
+    cdef Py_ssize_t i
+    if order is None:
+        return None
+    found = np.asarray(order)
+    if found.ndim != 1 or found.dtype.kind not in "iu" and found.size:
+        raise PluginError(f"the order of a pass is {shortened(order)}; expected a vector with the numbers of examples.")
+    at = found = np.ascontiguousarray(found, dtype=np.int64)
+    for i in range(at.shape[0]):
+        largest = max(largest, <uint64_t> at[i])            # a negative number is large
+    if at.shape[0] and largest >= <uint64_t> n:
+        i = int(np.flatnonzero((found < 0) | (found >= n))[0])
+        raise PluginError(f"the order of a pass has example {found[i]} at position {i}; X has the examples 0..{n - 1}.")
+    return found
 
 
 def coded(predictions, outputs):

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
+from structperc.core.component import state_of
 from structperc.core.errors import PluginError
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
@@ -76,7 +77,7 @@ cdef class Shard:
         self.number, self.model, self.opened = number, model, opened
         self.states = {}
         for kind in SHARED:
-            state = getattr(trained.parts, kind).state()
+            state = state_of(getattr(trained.parts, kind))
             if trained is not model:
                 getattr(model.parts, kind).restore(state)
             if state:
@@ -121,7 +122,7 @@ cdef class Shard:
         try:
             self.model.loop.run(passed, part.rows, part.gold, order, part.weights, online)
         except NotFinite as error:
-            raise not_finite(part.rows, error.index) from None
+            raise not_finite(part.rows, error.index, error.said) from None
         finally:
             if online is not None:
                 examples.append(order[:passed.visited - before])
@@ -131,7 +132,7 @@ cdef class Shard:
         """Refuses parts that learn from steps, which no mixture of weights takes along."""
         for kind, before in self.states.items():
             part = getattr(self.model.parts, kind)
-            after = part.state()
+            after = state_of(part)
             for name, value in before.items():
                 if name not in after or not np.array_equal(value, after[name]):
                     raise PluginError(f"{type(part).__name__} has changed its state {name!r} by training steps, and shards mix nothing but "

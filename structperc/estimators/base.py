@@ -29,6 +29,7 @@ from structperc.errors import DataError, ModelFormatError, OptionError, Replaced
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
 from structperc.reading import matrices
+from structperc.reading.column_faults import ColumnError, in_estimator
 from structperc.reading.readers import Reader
 
 
@@ -200,6 +201,8 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
         try:
             getattr(engine, method)(X, y, **data)
             self._check_trained(engine)
+        except ColumnError as error:
+            raise error.advised(in_estimator) from None
         except UnusedOption as error:
             options = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
             if error.option not in options or isinstance(error, ReplacedOption) and self._is_set(error.option):
@@ -282,10 +285,11 @@ class LabelledEstimator(EngineEstimator, LabelOptions):
 def compare_columns(estimator, X, n_features, named, stacklevel) -> None:
     """Refuses another number of features than `n_features`, unless that is None, and warns when only one side has feature names."""
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
-    if len(shape) == 2 and n_features not in (None, shape[1]):
-        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input; pass the columns that it was "
-                        f"trained with, in the same order.")
     names = matrices.column_names(X)
+    if len(shape) == 2 and n_features not in (None, shape[1]):
+        differences = matrices.other_columns(names, estimator.feature_names_in_ if named else None)
+        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}; pass the columns "
+                        f"that it was trained with, in the same order.")
     if names is None and named:
         warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names.", UserWarning, stacklevel)
     if names is not None and not named:

@@ -81,6 +81,9 @@ class OrdinalConformal(WrappedRanker):
                           about="So a stream forgets.")
     random_state: int | np.random.Generator | np.random.RandomState | None = option(None, "seed of the rows held out")
 
+    _instead = (" Held-out rows need one right label each: fit an estimator of intervals before, and calibrate it with prefit=True on rows "
+                "with one label.")
+
     def fit(self, X, y=None):
         """Trains the estimator on some rows and measures the others; with `prefit` it measures all.
 

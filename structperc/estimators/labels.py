@@ -58,9 +58,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        for name in unknown:
-            raise OptionError(f"{type(self).__name__}.fit takes X, y and sample_weight, but got {name!r}; each row has a label of its own. "
-                              f"SequenceTagger, LatentRanker and StructuredEstimator take groups and lengths.")
+        self._refuse_unknown("fit", unknown)
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.engine.option import option
 from structperc.errors import OptionError
-from structperc.estimators.parameters import Parameters, cloned, not_fitted
+from structperc.estimators.parameters import Parameters, cloned, not_fitted, refuse_class
 from structperc.extras import require
 
 
@@ -61,6 +61,7 @@ class LeafFeatures(Parameters):
         -------
         self
         """
+        refuse_class("estimator", self.estimator)
         estimator = default_trees() if self.estimator is None else cloned(self.estimator)
         if not hasattr(estimator, "apply"):
             raise OptionError(f"estimator={estimator!r:.80} has no method apply, which says what leaf each row reaches; expected a forest, "

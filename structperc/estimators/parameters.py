@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from structperc.core.errors import nearest
 from structperc.core.markup import details, element, shown
+from structperc.engine import plugins
 from structperc.engine.cards import estimator_card
 from structperc.engine.engine import is_fitted_name
 from structperc.engine.option import Options, options_of, same
 from structperc.engine.option_values import is_part
-from structperc.errors import DataError, NotFittedError, OptionError, shortened
+from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
 from structperc.extras import require
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
 UNSHOWN = ("engine_", "model_", "parts_")     # attributes that say nothing in a table
 KERNEL_PLUGIN = "dual-kernel"                 # comes with the parameter kernel
+ELSEWHERE = {               # arguments of other libraries' fit, and where the same is said here
+    **dict.fromkeys(("eval_set", "validation_data"), " Held-out data go into plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
+    **dict.fromkeys(("groups", "lengths", "group", "qid"), " Each row has a label of its own; SequenceTagger, LatentRanker and "
+                                                           "StructuredEstimator have groups and lengths."),
+}
 ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
 
 
@@ -54,13 +61,11 @@ class Parameters(Options):
     _requested: ClassVar[tuple] = ()
 
     def __new__(cls, *unnamed, **parameters):
-        first = next(iter(cls.__signature__.parameters.values()))
-        if unnamed and first.kind is first.KEYWORD_ONLY:
-            raise OptionError(f"{cls.__name__} got {shortened(unnamed[0], 80)} without a name; pass parameters by name, as in "
-                              f"{cls.__name__}({first.name}=...).")
-        for name in parameters:
-            if name not in options_of(cls):
-                raise unknown_parameter(cls.__name__, name, options_of(cls))
+        known = options_of(cls)
+        if unnamed and next(iter(cls.__signature__.parameters.values())).kind is inspect.Parameter.KEYWORD_ONLY:
+            raise TypeError(f"{cls.__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
+                            f"{cls.__name__}(NAME={shortened(unnamed[0])}), of {', '.join(sorted(known))}.")
+        refuse_unknown(cls, parameters, known)
         return super().__new__(cls)
 
     def get_params(self, deep: bool = True) -> dict:
@@ -76,7 +81,8 @@ class Parameters(Options):
         for given in params:
             name, _, key = given.partition("__")
             if name not in known or key and name != ENTRIES and not is_estimator(params.get(name, known[name])) or given.endswith("__"):
-                raise OptionError(f"Invalid parameter {given!r} for estimator {self}. Valid parameters are: {sorted(known)}.")
+                raise OptionError(f"Invalid parameter {given!r} for estimator {self}.{where_it_goes({given: params[given]}, known)} "
+                                  f"Valid parameters are: {sorted(known)}.")
         for given in sorted(params, key=lambda given: "__" in given):       # a whole dict before its entries
             name, _, key = given.partition("__")
             value = params[given]
@@ -145,6 +151,18 @@ class Parameters(Options):
             apart = f" X is a {type(X).__name__}; of pairs, pass both halves: X, y = zip(*pairs)." if isinstance(X, Iterator) else ""
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.{apart}")
 
+    def _refuse_unknown(self, method, unknown) -> None:
+        """Refuses arguments that a method does not have, and says where they go."""
+        for name, value in unknown.items():
+            arguments = inspect.signature(getattr(type(self), method)).parameters
+            known = [known for known, one in arguments.items() if one.kind is one.POSITIONAL_OR_KEYWORD and known != "self"]
+            owner = type(self).__name__
+            place = did_you_mean(name, known) or ELSEWHERE.get(name)
+            if place is None:
+                parameter = name if name in self.get_params(deep=False) else nearest(name, self.get_params(deep=False))
+                place = f" It is a parameter of the estimator: {owner}({parameter}={shortened(value)})." if parameter else ""
+            raise OptionError(f"{owner}.{method} takes {', '.join(known)}, but got {name!r}.{place}")
+
     def _request(self, method, requests):
         for name in requests:
             if name not in self._routed[method]:
@@ -175,11 +193,31 @@ class Fragment:
                        class_="estimator-table")
 
 
-def unknown_parameter(owner, name, known) -> OptionError:
-    """The error of a parameter that an estimator does not have."""
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Its parameters are {', '.join(sorted(known))}."
-    return OptionError(f"{owner} has no parameter {name!r}. {hint}")
+def refuse_unknown(cls, given, known) -> None:
+    """Refuses parameters that an estimator does not have, and says where they go."""
+    unknown = {name: value for name, value in given.items() if name not in known}
+    if unknown:
+        hint = where_it_goes(unknown, known) or f" Its parameters are {', '.join(sorted(known))}."
+        raise OptionError(f"{cls.__name__} has no parameter {next(iter(unknown))!r}.{hint}")
+
+
+def where_it_goes(unknown, known) -> str:
+    """The end of a message about unknown parameters: the parameter that is meant, or the options of a plugin that they are."""
+    name = next(iter(unknown))
+    near = did_you_mean(name, known)
+    if near or ENTRIES not in known:
+        return near
+    part = next(iter(plugins.parts_with(name)), None)
+    if part is None:
+        return ""
+    options = {key: value for key, value in unknown.items() if part in plugins.parts_with(key)}
+    return f" It is an option of the plugin {part!r}: pass plugins=[{part!r}], {ENTRIES}={shortened(options, 200)}."
+
+
+def refuse_class(name, value) -> None:
+    """Refuses a class where an estimator is expected."""
+    if isinstance(value, type):
+        raise OptionError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}().")
 
 
 def is_estimator(value) -> bool:

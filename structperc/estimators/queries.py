@@ -17,8 +17,7 @@ from structperc.reading import matrices
 from structperc.reading.groups import Groups
 
 QUERIES = ("groups", "qid", "lengths")
-ROUTING = ("scikit-learn's pipelines, searches and cross_validate hand groups on after sklearn.set_config(enable_metadata_routing=True): "
-           "fit(X, y, groups=groups), cross_validate(..., params={'groups': groups}).")
+ROUTING = ("In scikit-learn's tools: sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}.")
 
 
 class QueryRanker(Parameters):
@@ -154,7 +153,7 @@ def need_groups(X, groups, lengths) -> None:
     """Only a list of matrices says by itself which rows are a query's."""
     if groups is None and lengths is None and not is_list_of_blocks(X):
         raise DataError("nothing says which rows of X are one query's: pass groups=[...] with an entry for each row, or lengths=[...]; "
-                        f"lengths=[len(X)] makes all of them one query's. {ROUTING}")
+                        f"lengths=[len(X)] for one query. {ROUTING}")
 
 
 def queries_of(X, scores, groups, qid, lengths):

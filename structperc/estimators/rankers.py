@@ -7,7 +7,7 @@ import numpy as np
 from structperc import metrics
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
-from structperc.estimators.parameters import cloned
+from structperc.estimators.parameters import cloned, refuse_class
 from structperc.estimators.targets import as_column
 
 
@@ -42,6 +42,7 @@ def cloned_ranker(estimator, labels, random=None):
     OptionError
         The estimator cannot be cloned.
     """
+    refuse_class("estimator", estimator)
     if not hasattr(estimator, "get_params"):
         raise OptionError(f"estimator={estimator!r:.80} has no get_params and cannot be cloned; expected an estimator such as PRank().")
     estimator = cloned(estimator)

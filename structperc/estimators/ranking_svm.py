@@ -85,7 +85,7 @@ class RankingSVM(QueryRanker):
         False, "fit goes on from the last solution, also from that of an interrupted fit",
         about='"hinge" needs the same queries and relevances then; C, weights and features may have changed.')
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None):
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown):
         """Trains.
 
         Parameters
@@ -99,6 +99,8 @@ class RankingSVM(QueryRanker):
             How many rows each query has, in place of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
             Scales C; queries are in the order in which they first appear.
+        **unknown
+            Refused by name.
 
         Returns
         -------
@@ -111,6 +113,7 @@ class RankingSVM(QueryRanker):
             Also where no query has rows of different relevance.
         """
         self._check()
+        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
         queries = Queries(X, y, one_name(groups, qid), lengths, sample_weight, self.C)
         solver = SOLVERS[self.loss](queries.problem, self.tol, self.max_iter)
@@ -129,7 +132,7 @@ class RankingSVM(QueryRanker):
         """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter."""
         if "coef_" not in vars(self):
             raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
-        rows = matrices.read(X)
+        rows = matrices.read_alone(X)
         if rows.objects or rows.n_features != self.n_features_in_:
             raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
                             f"input; pass the columns that it was trained with, in the same order.")
@@ -187,7 +190,7 @@ class Queries:
         if y is None:
             raise DataError("RankingSVM requires y to be passed, but the target y is None.")
         self.data = Groups(X, None, lengths, groups)
-        rows = matrices.read(self.data.X, self.data.offsets)
+        rows = matrices.read_alone(self.data.X, self.data.offsets)
         if rows.objects:
             raise DataError("X is a list of objects; expected rows of numbers.")
         self.names, offsets = rows.feature_names, np.asarray(rows.offsets)

@@ -66,7 +66,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
                               about="The last two are measured only, and need `loss_weight=0`.")
     epochs: int = 30
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None):
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown):
         """Trains from nothing.
 
         Parameters
@@ -82,6 +82,8 @@ class LatentRanker(QueryRanker, EngineEstimator):
         sample_weight : array-like of shape (n_queries,), optional
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; queries are in the order in which they first
             appear. 0 is as if the query were absent.
+        **unknown
+            Refused by name.
 
         Returns
         -------
@@ -93,6 +95,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
         DataError
             Also where nothing says which rows are a query's.
         """
+        self._refuse_unknown("fit", unknown)
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
 
     def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None):

@@ -224,7 +224,7 @@ class ScoreCard(WrappedRanker):
                 raise OptionError(f"{name}={value!r}; expected a whole number from {low}.")
 
     def _read(self, X):
-        rows = matrices.read(X)
+        rows = matrices.read_alone(X)
         if rows.sparse:
             raise DataError("X is sparse, but a score card looks values up in whole columns; pass X.toarray().")
         if rows.objects or rows.offsets is not None:

@@ -83,7 +83,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
                     "the tokens.")
     epochs: int = 10
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None):
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown):
         """Trains from nothing.
 
         Parameters
@@ -102,6 +102,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             What is known of the labels of each sentence: None, or for each of its tokens None or a collection of labels.
         sample_weight : array-like of shape (n_sentences,), optional
             Scales the steps of the perceptron and the C of "pa1" and "pa2"; 0 is as if the sentence were absent.
+        **unknown
+            Refused by name.
 
         Returns
         -------
@@ -113,6 +115,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         DataError
             Naming the sentence and token at fault.
         """
+        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)

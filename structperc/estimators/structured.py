@@ -45,7 +45,7 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
     problem: str | object = option(None, "plugin that defines the problem: a name or an object")
     epochs: int = 10
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown):
         """Trains from nothing.
 
         Parameters
@@ -62,12 +62,15 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; 0 is as if the example were absent.
         costs : array-like of shape (n_examples, n_labels), optional
             Each example's costs, for loss="costs".
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
+        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
                            costs=costs)

@@ -159,6 +159,8 @@ class CsvFile(FrameFile):
         except pandas.errors.ParserError as error:
             if "source failed" in str(error):       # the parser's word for an error of `read`, also of Ctrl-C just before its first line
                 raise (self.file.error or KeyboardInterrupt()) from None
+            if "out of memory" in str(error):
+                raise MemoryError(f"{self.name} is too large to be read at once") from None
             raise self.damage(error) from None
 
     def texts(self, rows):

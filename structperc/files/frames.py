@@ -11,7 +11,7 @@ from structperc.core.errors import DataError, did_you_mean
 from structperc.extras import require
 from structperc.files.tables import GroupRuns, Table
 from structperc.files.transposing import rows_of
-from structperc.reading.column_faults import MISSING_WORDS, ColumnError, find_fault, mends_of, one_by_one
+from structperc.reading.column_faults import MISSING_WORDS, ColumnError, fill_of, find_fault, mends_of, one_by_one
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
 
@@ -216,18 +216,19 @@ class FrameFile:
         return DataError(f"{where} is {text!r:.60}, not a number; correct that cell, or encode or drop the column.")
 
     def without_rows(self) -> DataError:
-        return DataError(f"{self.name} has columns but no rows to learn from.")
+        return DataError(f"{self.name} has columns but no rows to learn from; write the rows below the header.")
 
     def missing_column(self, name) -> DataError:
         hint = did_you_mean(name, self.header)
         return DataError(f"{self.name} has no column {name!r}; its columns are {listed(self.header)}.{hint}")
 
 
-def in_flags(faults) -> str:
+def in_flags(faults, encoded) -> str:
     """The options that mend columns, as the commands take them."""
-    found = mends_of(faults)
+    found, fill = mends_of(faults), fill_of(faults)
     options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(found[name]))}" for name in ("drop", "one_hot", "date") if name in found]
-    options += ["--fill median"] * ("fill" in found) + ["--decimal ,"] * ("decimal" in found)
+    fills = [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
+    options += [f"--fill {shlex.quote(value)}" for value in fills] + ["--decimal ,"] * ("decimal" in found)
     return " and ".join([*[f"say {' '.join(options)}"] * bool(options), *one_by_one(faults)])
 
 

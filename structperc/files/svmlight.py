@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from itertools import chain
 
 import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.extras import require
-from structperc.files.opening import line_lists, name_of, opened
+from structperc.files.opening import can_be_read_again, line_lists, name_of, opened
 from structperc.files.tables import GroupRuns, Table
 
 __all__ = ["read_svmlight", "stream_svmlight", "survey"]
@@ -73,7 +74,7 @@ def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
     groups = GroupRuns(name, "qid")
     with opened(path) as file:
         for source in sources(file, grouped, rows):
-            X, y, queries = parsed(name, source, n_features, first)
+            X, y, queries = parsed(path, name, source, n_features, first)
             if len(y) == 0:
                 continue
             if grouped and len(queries) != len(y):
@@ -140,7 +141,22 @@ def query_of(line):
     return words[1] if len(words) == 2 and words[1].startswith(b"qid:") else None
 
 
-def parsed(name, source, n_features, first):
+def damaged_line(path) -> str:
+    """Where the first line is that cannot be read, as a part of a message; nothing where the file cannot be read again."""
+    if not can_be_read_again(path):
+        return ""
+    with opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                target, *pairs = line.partition(b"#")[0].split() or [b"0"]
+                for text in (target, *chain.from_iterable(pair.removeprefix(b"qid:").split(b":") for pair in pairs)):
+                    float(text)
+            except ValueError:
+                return f" at line {number}"
+    return ""
+
+
+def parsed(path, name, source, n_features, first):
     """X, y and queries of a file or a part of it; `first`: how many examples stand before."""
     datasets = require("sklearn.datasets", "reading svmlight files", "cli")
     try:
@@ -149,7 +165,7 @@ def parsed(name, source, n_features, first):
         raise DataError(f"{name} has a feature or query beyond {LARGEST_INDEX}, the largest number that libsvm has; number them from 1 "
                         f"on.") from None
     except ValueError as error:
-        where = f" after example {first}" if first else ""
+        where = damaged_line(path) or (f" after example {first}" if first else "")
         raise DataError(f"{name} is no svmlight file{where} ({error}); {EXPECTED}") from None
     for values, what in ((y, "the target"), (X.data, "a value")):
         if not np.isfinite(values).all():

@@ -73,6 +73,11 @@ def guess_format(path) -> str:
     return SUFFIXES.get(uncompressed_suffix(path), "csv")
 
 
+def says_csv(path) -> bool:
+    """Whether a file's ending says that it is a CSV file."""
+    return uncompressed_suffix(path) in (".csv", ".tsv")
+
+
 class GroupRuns:
     """The runs of equal entries in part after part of a column; an entry may not come back.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.arguments import item_codes
 
 
 @attrs.frozen
@@ -144,12 +144,10 @@ def shared(y_true, y_pred):
     """How many items each true and each predicted cluster share, a csr_array."""
     from scipy.sparse import coo_array
 
-    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
-    if y_true.ndim != 1 or y_true.shape != y_pred.shape:
-        raise DataError(f"y_true has the shape {y_true.shape} and y_pred {y_pred.shape}; expected a label for each item in both.")
-    ends = [np.unique(labels, return_inverse=True)[1] for labels in (y_true, y_pred)]
+    true = item_codes(y_true, "y_true", ("n_items",))[1]
+    ends = [true, item_codes(y_pred, "y_pred", true.shape)[1]]
     shape = tuple(int(side.max(initial=-1)) + 1 for side in ends)
-    table = coo_array((np.ones(len(y_true), dtype=np.int64), tuple(ends)), shape=shape).tocsr()
+    table = coo_array((np.ones(len(true), dtype=np.int64), tuple(ends)), shape=shape).tocsr()
     table.sum_duplicates()
     return table
 

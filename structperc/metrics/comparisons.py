@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.core.markup import aligned, block, element, shown, table
-from structperc.metrics.engines import Judged, same
+from structperc.metrics.engines import Judged, model_of, same
 from structperc.reading.groups import Groups
 
 BLOCKS = 20                 # of examples, each left out once
@@ -140,7 +140,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     >>> found.both_right, found.first_right, found.second_right, found.p_value
     (3, 0, 1, 1.0)
     """
-    given = [first.model_, second.model_]
+    given = [model_of(first, "first"), model_of(second, "second")]
     refuse_other_labels(*(model.context.labels for model in given), given[0].parts.outputs.ordered and given[1].parts.outputs.ordered)
     judged = []
     for model, rows in zip(given, (X, X if X_second is None else X_second), strict=True):

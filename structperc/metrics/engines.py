@@ -5,9 +5,11 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc.core.errors import DataError, shortened
 from structperc.core.labels import LabelCodes, is_nested
 from structperc.core.losses import ExampleCosts
 from structperc.core.outputs import Outputs
+from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
 from structperc.metrics.tokens import unseen_labels
@@ -30,7 +32,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     -------
     ndarray of shape (n_examples,), or None for loss="costs", which is known of the training data only
     """
-    model, data = engine.model_, Groups(X, offsets, lengths, groups)
+    model, data = model_of(engine, "engine"), Groups(X, offsets, lengths, groups)
     if isinstance(model.parts.loss, ExampleCosts):
         return None
     rows = model.read(data.X, data.offsets)
@@ -39,7 +41,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
 
 def losses_of(model, rows, y, predicted) -> np.ndarray | None:
     """`losses` of rows that `model.read` has read."""
-    outputs, loss = model.parts.outputs, model.parts.loss
+    outputs, loss = parts_of(model, rows).outputs, model.parts.loss
     if isinstance(loss, ExampleCosts):
         return None
     gold = outputs.encode(y, rows)
@@ -76,7 +78,7 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
         `measures_of_scores(y_true, scores)` answer with; labels of tokens: `token_measures`. All but loss="costs": the mean of the
         engine's loss, unless tokens have labels that the model does not know, whose loss is undefined.
     """
-    model, data = engine.model_, Groups(X, offsets, lengths, groups)
+    model, data = model_of(engine, "engine"), Groups(X, offsets, lengths, groups)
     rows = model.read(data.X, data.offsets)
     return measures_of(model, rows, data.by_rows(y), engine.predict_rows(rows) if predicted is None else predicted)
 
@@ -84,6 +86,22 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
 def measures_of(model, rows, y, predicted) -> dict[str, float]:
     """`measures` of rows that `model.read` has read."""
     return Judged.of(model, rows, y, predicted).measures()
+
+
+def model_of(engine, name):
+    """The model of a trained engine."""
+    if not hasattr(type(engine), "model_"):
+        raise DataError(f"{name} is {shortened(engine)}; expected a trained Engine.")
+    return engine.model_
+
+
+def parts_of(model, rows):
+    """The parts of an engine's model, which has read these rows."""
+    if not hasattr(model, "parts"):
+        raise DataError(f"model is {shortened(model)}; expected the model of an engine, such as engine.model_.")
+    if not isinstance(rows, Rows):
+        raise DataError(f"rows is {shortened(rows)}; expected rows as model.read(X) returns them.")
+    return model.parts
 
 
 @attrs.frozen(eq=False)
@@ -115,7 +133,7 @@ class Judged:
 
     @classmethod
     def of(cls, model, rows, y, predicted):
-        outputs, labels, loss = model.parts.outputs, model.context.labels, model.context.loss
+        outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
         unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
         gold = by_example(outputs, rows, y)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError
-from structperc.core.labels import LabelCodes, find_labels, ordered_categories
-from structperc.metrics.labels import rank_measures
+from structperc.core.arguments import choice, number_array, shaped
+from structperc.core.errors import DataError, shortened
+from structperc.core.labels import LabelCodes, as_label_array, find_labels, is_listed, ordered_categories
+from structperc.metrics.labels import label_order, rank_measures
 from structperc.reading.intervals import interval_labels, read_intervals, without_ends
 
 
@@ -105,6 +106,8 @@ def mean_interval_width(intervals, classes=None) -> float:
     >>> mean_interval_width([[1, 2], [3, 3], [2, 4]], classes=[1, 2, 3, 4])
     2.0
     """
+    if not is_listed(intervals) or not len(intervals):
+        raise DataError(f"intervals is {shortened(intervals)}; expected an interval of labels for each row, at least one.")
     named = interval_labels(intervals)
     low, high, _, _ = interval_codes(intervals, np.full(len(intervals), named[0], dtype=np.asarray(named).dtype), classes)
     return float((high - low + 1).mean())
@@ -123,12 +126,15 @@ def interval_codes(y_low_high, y_pred, classes=None, unrated="refuse"):
     low, high, predicted : int arrays
     n_labels : int
     """
-    y_pred = np.asarray(y_pred)
+    y_pred = as_label_array(y_pred, "y_pred")
+    choice(unrated, "unrated", ("refuse", "skip"))
+    if not is_listed(y_low_high):
+        raise DataError(f"y_low_high is {shortened(y_low_high)}; expected an interval of labels for each row.")
     if len(y_low_high) != len(y_pred):
         raise DataError(f"y_low_high has {len(y_low_high)} rows but y_pred has {len(y_pred)}; give one prediction for each.")
     if len(y_pred) == 0:
         raise DataError("y_low_high is empty; at least one example is needed to measure anything.")
-    encoder = LabelCodes(np.asarray(all_labels(y_low_high, y_pred, unrated) if classes is None else classes))
+    encoder = LabelCodes(np.asarray(all_labels(y_low_high, y_pred, unrated)) if classes is None else label_order(classes))
     low, high = read_intervals(y_low_high, encoder.labels, encoder.encode, len(y_pred), unrated)
     predicted = encoder.encode(y_pred, len(y_pred))
     if unrated == "skip":
@@ -151,4 +157,6 @@ def all_labels(y_low_high, y_pred, unrated):
 
 def interval_distances(low, high, predicted):
     """How many ranks each prediction is outside its interval; all three as codes."""
+    low = number_array(low, "low")
+    high, predicted = (shaped(number_array(values, name), name, low.shape) for values, name in ((high, "high"), (predicted, "predicted")))
     return np.maximum(0, np.maximum(low - predicted, predicted - high))

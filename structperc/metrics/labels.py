@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from structperc.core.errors import DataError
-from structperc.core.labels import LabelCodes, find_labels, ordered_categories
+from structperc.core.labels import LabelCodes, as_label_array, find_labels, ordered_categories, refuse_missing, refuse_unhashable
 from structperc.extras import require
 
 
@@ -32,18 +32,29 @@ def codes(y_true, y_pred, classes=None):
     """
     if classes is None:
         classes = next((order for order in map(ordered_categories, (y_true, y_pred)) if order is not None), None)
-    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+    y_true, y_pred = as_label_array(y_true, "y_true"), as_label_array(y_pred, "y_pred")
     if len(y_true) != len(y_pred):
         raise DataError(f"y_true has {len(y_true)} labels but y_pred has {len(y_pred)}; give one prediction for each.")
     if len(y_true) == 0:
         raise DataError("y_true is empty; at least one example is needed to measure anything.")
     if classes is None:
         both = np.concatenate([y_true, y_pred])
-        if len(np.unique(both)) == 1:
+        if len(both) and (both == both[0]).all():
+            refuse_missing(both, "y_true")
             return np.ones(len(y_true), dtype=np.intc), np.ones(len(y_true), dtype=np.intc), 1
         classes = find_labels(both, None, ordered=True)
-    encoder = LabelCodes(np.asarray(classes))
-    return encoder.encode(y_true, len(y_true)), encoder.encode(y_pred, len(y_pred)), len(classes)
+    encoder = LabelCodes(label_order(classes))
+    return encoder.encode(y_true, len(y_true)), encoder.encode(y_pred, len(y_pred)), len(encoder.labels)
+
+
+def label_order(classes):
+    """All labels in order, as given; at least one, and no missing one."""
+    labels = as_label_array(classes, "classes", "the labels in order")
+    if not len(labels):
+        raise DataError("classes is empty; expected the labels in order.")
+    refuse_missing(labels, "classes")
+    refuse_unhashable(labels, "classes")
+    return labels
 
 
 PARAMETERS = """Parameters
@@ -77,8 +88,8 @@ def ordered_labels(y_true, known, classes=None) -> np.ndarray:
     [1, 2, 3, 4]
     """
     if classes is not None:
-        return np.asarray(classes)
-    categories, values = ordered_categories(y_true), np.asarray(y_true)
+        return label_order(classes)
+    known, categories, values = label_order(known), ordered_categories(y_true), as_label_array(y_true, "y_true")
     if categories is not None and np.isin(known, categories).all():
         return categories
     if known.dtype.kind in "iuf" and values.dtype.kind in "iuf" and (np.diff(known) > 0).all() and np.isin(values, known).any():
@@ -156,7 +167,7 @@ def accuracy(y_true, y_pred) -> float:
     >>> accuracy(["low", "high"], ["low", "low"])
     0.5
     """
-    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+    y_true, y_pred = as_label_array(y_true, "y_true"), as_label_array(y_pred, "y_pred")
     if y_true.shape != y_pred.shape or y_true.size == 0:
         raise DataError(f"y_true has shape {y_true.shape} and y_pred has {y_pred.shape}; expected the same number of labels, at least one.")
     return float((y_true == y_pred).mean())

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
+from collections.abc import Iterable
 
 import attrs
 
-from structperc.core.errors import DataError
+from structperc.core.arguments import choice, whole_number
+from structperc.core.errors import DataError, shortened
 
+SENTENCE = "the tags of one sentence, such as ['B-NP', 'I-NP', 'O']"
+SENTENCES = "a list of sentences, each a list of tags"
 OUTSIDE = frozenset("O.")
 ALONE = frozenset("SU[]")
 BEGINS = ALONE | {"B"}
@@ -106,8 +110,7 @@ def phrases(labels) -> list[tuple[int, int, str]]:
     >>> phrases(["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-PP"])
     [(0, 2, 'NP'), (2, 3, 'NP'), (4, 5, 'VP'), (5, 6, 'PP')]
     """
-    check(labels, "labels")
-    return find(labels)
+    return find(check(labels, "labels"))
 
 
 def phrase_scores(y_true, y_pred) -> PhraseScores:
@@ -133,9 +136,9 @@ def phrase_scores(y_true, y_pred) -> PhraseScores:
     >>> scores.precision, scores.recall, scores.types["NP"]
     (0.0, 0.0, PhraseCounts(true=1, predicted=1, correct=0))
     """
-    tokens, correct_tokens = check_pairs(y_true, y_pred)
+    pairs, tokens, correct_tokens = check_pairs(y_true, y_pred)
     true, predicted, correct = Counter(), Counter(), Counter()
-    for right, answer in zip(y_true, y_pred, strict=True):
+    for right, answer in pairs:
         right, answer = find(right), find(answer)
         true.update(kind for _, _, kind in right)
         predicted.update(kind for _, _, kind in answer)
@@ -182,9 +185,10 @@ def are_phrase_tags(labels) -> bool:
     >>> are_phrase_tags(["B-NP", "I-NP", "O"]), are_phrase_tags(["NOUN", "VERB", "X"])
     (True, False)
     """
-    labels = set(labels)
+    labels = entries(labels, "labels", "all labels")
     if not all(isinstance(label, str) for label in labels):
         return False
+    labels = set(labels)
     parts = {label: label.partition("-") for label in labels}
     if not all(letter in LETTERS | OUTSIDE and bool(dash) == bool(kind) for letter, dash, kind in parts.values()):
         return False
@@ -211,9 +215,9 @@ def tag_scheme(y) -> str:
     ('iob2', 'iob1', 'iobes')
     """
     letters, spared, needless = set(), False, False
-    for labels in y:
+    for i, labels in enumerate(entries(y, "y", SENTENCES)):
         open_kind = None                            # of the phrase that the token before belongs to
-        for label in labels:
+        for label in entries(labels, f"y[{i}]", SENTENCE):
             if not isinstance(label, str):
                 open_kind = None
                 continue
@@ -250,9 +254,15 @@ def tags(phrases, n_tokens, scheme="iob2") -> list[str]:
     >>> tags([(0, 2, "NP"), (2, 3, "NP"), (4, 5, "VP")], 5, "iobes")
     ['B-NP', 'E-NP', 'S-NP', 'O', 'S-VP']
     """
-    first, inside, last, alone = SCHEMES[scheme]
-    written, before = ["O"] * n_tokens, None
-    for start, end, kind in phrases:
+    first, inside, last, alone = SCHEMES[choice(scheme, "scheme", tuple(SCHEMES))]
+    written, before, last_end = ["O"] * whole_number(n_tokens, "n_tokens"), None, 0
+    for i, phrase in enumerate(entries(phrases, "phrases", "phrases, each (start, end, type)")):
+        phrase = tuple(entries(phrase, f"phrases[{i}]", "(start, end, type)"))
+        if len(phrase) != 3 or not isinstance(phrase[2], str):
+            raise DataError(f"phrases[{i}] is {shortened(phrase)}; expected (start, end, type).")
+        start = whole_number(phrase[0], f"phrases[{i}][0]", last_end, n_tokens)
+        end = last_end = whole_number(phrase[1], f"phrases[{i}][1]", start + 1, n_tokens)
+        kind = phrase[2]
         dashed = f"-{kind}" if kind else ""
         letters = [first, *inside * (end - start - 2), last] if end - start > 1 else [alone]
         if scheme == "iob1" and before != (start, kind):            # B only parts two phrases of one type
@@ -288,32 +298,39 @@ def find(labels) -> list[tuple[int, int, str]]:
     return found
 
 
-def check(labels, name) -> None:
-    """Refuses what is no sequence of texts."""
-    if isinstance(labels, str) or not hasattr(labels, "__len__"):
-        raise DataError(f"{name} is {labels!r:.60}; expected the tags of one sentence, such as ['B-NP', 'I-NP', 'O'].")
+def entries(values, name, expected) -> list:
+    """The entries of a list or another collection; text, and what has none, is refused."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
+        raise DataError(f"{name} is {shortened(values)}; expected {expected}.")
+    return list(values)
+
+
+def check(labels, name) -> list:
+    """The tags of a sentence; refuses what is no collection of texts."""
+    labels = entries(labels, name, SENTENCE)
     for j, label in enumerate(labels):
         if not isinstance(label, str):
             raise DataError(f"{name}[{j}] is {label!r:.60}; expected a tag, such as B-NP or O.")
+    return labels
 
 
-def check_pairs(y_true, y_pred) -> tuple[int, int]:
-    """Refuses sentences that do not match; the number of tokens, and of those whose tags are equal."""
-    for y, name in ((y_true, "y_true"), (y_pred, "y_pred")):
-        if isinstance(y, str) or not hasattr(y, "__len__"):
-            raise DataError(f"{name} is {y!r:.60}; expected a list of sentences, each a list of tags.")
+def check_pairs(y_true, y_pred):
+    """The sentences of both, the number of tokens, and of those whose tags are equal; refuses sentences that do not match."""
+    y_true, y_pred = entries(y_true, "y_true", SENTENCES), entries(y_pred, "y_pred", SENTENCES)
     if len(y_true) != len(y_pred):
         raise DataError(f"y_true has {len(y_true)} sentences but y_pred has {len(y_pred)}; give one prediction for each.")
     tokens = correct = 0
+    pairs = []
     for i, (right, answer) in enumerate(zip(y_true, y_pred, strict=True)):
         for labels, name in ((right, "y_true"), (answer, "y_pred")):
             if isinstance(labels, str):
-                raise DataError(f"{name}[{i}] is {labels!r:.60}; expected sentences, each a list of tags; pass one alone as [sentence].")
-            check(labels, f"{name}[{i}]")
+                raise DataError(f"{name}[{i}] is {labels!r:.60}; expected sentences, each a list of tags; pass one sentence as [sentence].")
+        right, answer = check(right, f"y_true[{i}]"), check(answer, f"y_pred[{i}]")
         if len(right) != len(answer):
             raise DataError(f"y_true[{i}] has {len(right)} tags but y_pred[{i}] has {len(answer)}; give one for each token.")
+        pairs.append((right, answer))
         tokens += len(right)
         correct += sum(map(str.__eq__, right, answer))
     if tokens == 0:
         raise DataError("y_true has no tokens; at least one is needed to measure anything.")
-    return tokens, correct
+    return pairs, tokens, correct

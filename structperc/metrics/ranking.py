@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.core.arguments import FINITE, how_many, real_array, real_number
 from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.labels import as_label_array
 from structperc.reading.groups import about_sizes, gather
 
 
@@ -46,7 +48,8 @@ def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weig
     0.5
     """
     ranked = Ranked(y_true, scores, groups)
-    counted = (ranked.grades >= relevant) & (ranked.places < n_places(k))
+    k = n_places(k)
+    counted = (ranked.grades >= real_number(relevant, "relevant")) & (ranked.places < k)
     return ranked.mean(ranked.sums(counted) / k, sample_weight)
 
 
@@ -72,10 +75,11 @@ def mean_average_precision(y_true, scores, k=None, *, groups=None, relevant=1, s
     0.8333
     """
     ranked = Ranked(y_true, scores, groups)
-    hits = (ranked.grades >= relevant).astype(float)
+    hits = (ranked.grades >= real_number(relevant, "relevant")).astype(float)
     total = ranked.sums(hits)
     if k is not None:
-        hits[ranked.places >= n_places(k)] = 0
+        k = n_places(k)
+        hits[ranked.places >= k] = 0
         total = np.minimum(total, k)
     precision = ranked.running(hits) / (ranked.places + 1)
     return ranked.mean(divided(ranked.sums(precision * hits), total), sample_weight)
@@ -106,13 +110,13 @@ def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=No
     0.2754
     """
     ranked = Ranked(y_true, scores, groups)
-    if gains is None or len(gains) == 0:
+    gains = real_array(() if gains is None else gains, "gains", ("n_relevances",), FINITE)
+    if len(gains) == 0:
         if ranked.grades.max() > 1000:
             raise DataError(f"y_true holds the relevance {ranked.grades.max():g}, for which the gain 2^relevance - 1 is too large; "
                             f"pass gains.")
         worth = 2.0 ** np.maximum(ranked.grades, 0) - 1
     else:
-        gains = np.asarray(gains, dtype=float)
         odd = (ranked.grades != np.floor(ranked.grades)) | (ranked.grades < 0) | (ranked.grades >= len(gains))
         if odd.any():
             raise DataError(f"y_true holds {ranked.grades[odd][0]:g}, but gains are known for the relevances 0..{len(gains) - 1}.")
@@ -178,6 +182,7 @@ def document_places(scores, *, groups=None) -> np.ndarray:
     >>> document_places([0.2, 0.9, 0.5, 0.7], groups=["a", "a", "b", "b"]).tolist()
     [2, 1, 2, 1]
     """
+    scores = read_grades(scores, None, "scores")
     ranked = Ranked(np.zeros(len(scores)), scores, groups)
     places = np.empty(len(ranked.places), dtype=np.int64)
     places[ranked.order] = ranked.places + 1
@@ -205,6 +210,7 @@ class Ranked:
             raise DataError("y_true is empty; at least one document is needed to measure anything.")
         if groups is None:
             groups = np.zeros(len(scores), dtype=np.intp)
+        groups = as_label_array(groups, "groups", "an entry for each document")
         if len(groups) != len(scores):
             raise DataError(f"groups has {len(groups)} entries but there are {len(scores)} documents; give one for each."
                             + about_sizes(groups, len(scores), "numpy.repeat(numpy.arange(len(sizes)), sizes)"))
@@ -268,10 +274,12 @@ def divided(a, b):
 
 
 def n_places(k):
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
-        named = "" if np.ndim(k) == 0 else " Queries go by name: groups=..."
-        raise OptionError(f"k={shortened(k)}; expected a whole number, at least 1.{named}")
-    return k
+    try:
+        return how_many(k)
+    except OptionError as error:
+        if hasattr(k, "__len__") and not isinstance(k, str):
+            raise OptionError(f"{error} Queries go by name: groups=...") from None
+        raise
 
 
 def read_grades(values, n, name="y") -> np.ndarray:

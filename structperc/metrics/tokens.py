@@ -7,7 +7,9 @@ from itertools import chain, islice
 
 from structperc.core.errors import DataError
 from structperc.core.labels import is_nested
-from structperc.metrics.phrases import are_phrase_tags, phrase_scores
+from structperc.metrics.phrases import are_phrase_tags, entries, phrase_scores
+
+LISTS = "lists of labels, or a flat list"
 
 
 def token_measures(y_true, y_pred) -> dict[str, float]:
@@ -35,6 +37,7 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     >>> token_measures([["D", "N"], ["V"]], [["D", "V"], ["V"]])
     {'token accuracy': 0.666..., 'whole sentences right': 0.5}
     """
+    y_pred = [entries(labels, f"y_pred[{i}]", "the labels of one sentence") for i, labels in enumerate(entries(y_pred, "y_pred", LISTS))]
     y_true = sentences(y_true, y_pred)
     right = [[a == b for a, b in zip(*pair, strict=True) if a is not None] for pair in zip(y_true, y_pred, strict=True)]
     n_tokens = sum(map(len, right))
@@ -66,8 +69,13 @@ def unseen_labels(y_true, labels) -> dict:
     >>> unseen_labels([["D", "N"], ["V", "X"]], ["D", "N", "V"])
     {'X': 1}
     """
-    counts = Counter(chain.from_iterable(y_true) if is_nested(y_true) else y_true)
-    known = set(labels.tolist() if hasattr(labels, "tolist") else labels)
+    y_true, labels = entries(y_true, "y_true", LISTS), entries(labels, "labels", "the labels that the model knows")
+    if is_nested(y_true):
+        y_true = chain.from_iterable(entries(row, f"y_true[{i}]", "the labels of one sentence") for i, row in enumerate(y_true))
+    try:
+        counts, known = Counter(y_true), set(labels)
+    except TypeError:
+        raise DataError("y_true or labels contains lists or the like; expected numbers, strings or other hashable labels.") from None
     return {label: count for label, count in counts.most_common() if label not in known}
 
 
@@ -93,7 +101,8 @@ def sentences(y, like, name="y_true", other="y_pred") -> list:
     >>> sentences(["D", "N", "V"], [["the", "cat"], ["sleeps"]])
     [['D', 'N'], ['V']]
     """
-    y, sizes = list(y), list(map(len, like))
+    y, like = entries(y, name, LISTS), entries(like, other, "a list of sentences")
+    sizes = [len(entries(one, f"{other}[{i}]", "one sentence")) for i, one in enumerate(like)]
     if not is_nested(y):
         if len(y) != sum(sizes):
             raise DataError(f"{name} has {len(y)} labels but {other} has {sum(sizes)} tokens; give one label per token.")
@@ -102,6 +111,7 @@ def sentences(y, like, name="y_true", other="y_pred") -> list:
     if len(y) != len(sizes):
         raise DataError(f"{name} has {len(y)} sentences but {other} has {len(sizes)}; give one list of labels per sentence.")
     for i, (labels, size) in enumerate(zip(y, sizes, strict=True)):
+        y[i] = labels = entries(labels, f"{name}[{i}]", "the labels of one sentence")
         if len(labels) != size:
             raise DataError(f"{name}[{i}] has {len(labels)} labels but sentence {i} of {other} has {size} tokens; "
                             f"give one label per token.")

@@ -83,7 +83,8 @@ class ColumnCode:
         values = self.values(column)
         missing = np.isnan(values)
         if missing.any() and np.isnan(self.fill):
-            raise Unusable(find_fault(self.name, ["" if gone else 0.0 for gone in missing.tolist()]))
+            fault = find_fault(self.name, ["" if gone else 0.0 for gone in missing.tolist()])
+            raise Unusable(attrs.evolve(fault, has_levels=bool(self.levels)))
         if not np.isfinite(values[~missing]).all():
             raise Unusable(find_fault(self.name, column.cells()))
         values = np.where(missing, self.fill, values)

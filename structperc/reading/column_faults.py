@@ -16,6 +16,11 @@ DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ][\d:.+Z-]+)?|\d{1,2}[./]\d{1,2}[./
 NAMED = 3                   # different texts that a message names all,
 SOME = 50                   # and so many at most that columns of 0 and 1 are advised for
 KINDS = ("empty cell", "infinite number", "date", "number with a decimal comma", "text")
+BY_HAND = {                 # what mends columns without the plugin "table", by the option that would
+    "drop": "drop {}", "one_hot": "make columns of 0 and 1 of {}, for instance by pandas.get_dummies",
+    "date": "turn the dates of {} into days since the first", "decimal": "read {} with decimal=','",
+    "fill": "fill the gaps of {}, for instance by sklearn.impute.SimpleImputer",
+}  # fmt: skip
 
 
 @attrs.frozen
@@ -32,6 +37,8 @@ class Fault:
     n_rows : int
     first : object
         The first cell at fault.
+    has_levels : bool
+        Whether the column is read as levels.
     """
 
     name: str
@@ -39,6 +46,7 @@ class Fault:
     texts: dict
     n_rows: int
     first: object
+    has_levels: bool = False
 
     @property
     def row(self) -> int:
@@ -108,29 +116,69 @@ class ColumnError(DataError):
         What holds the columns.
     place : function of int
         Says where a row stands that is counted from 0.
-    advise : function of the faults
+    advise : function of (faults, encoded)
         Says which options mend them.
+    encoded : bool
+        Whether the plugin "table" has read the columns.
     """
 
-    def __init__(self, faults, trained=False, where="X", place="row {}".format, advise=None):
-        self.faults, self.trained = tuple(faults), trained
+    def __init__(self, faults, trained=False, where="X", place="row {}".format, advise=None, encoded=False):
+        self.faults, self.trained, self.encoded = tuple(faults), trained, encoded
         n = len(self.faults)
         columns = "; ".join(fault.describe(place) for fault in self.faults)
         advice = "fill these cells or drop their rows, as the model has learned nothing else for them" if trained else (
-            in_python if advise is None else advise)(self.faults)
+            in_engine if advise is None else advise)(self.faults, encoded)
         super().__init__(f"{where} has {n} column{'s' * (n > 1)} that {'are' if n > 1 else 'is'} not numbers throughout: {columns}. "
                          f"{advice[0].upper()}{advice[1:]}.")
 
+    def advised(self, advise, **where):
+        """The same error with other advice, and for the command line with another `where` and `place`."""
+        return type(self)(self.faults, self.trained, advise=advise, encoded=self.encoded, **where)
 
-def in_python(faults) -> str:
-    """The options that mend columns, as an engine takes them."""
+
+def in_engine(faults, encoded) -> str:
+    """The options that mend columns, as an engine has them."""
+    options = options_of(faults)
+    return advice(faults, [*plugin_of(encoded), *(f"{name}={value!r}" for name, value in options.items())] if options else [])
+
+
+def in_estimator(faults, encoded) -> str:
+    """The options that mend columns, as an estimator of the engine has them."""
+    options = options_of(faults)
+    return advice(faults, [*plugin_of(encoded), f"plugin_options={options!r}"] if options else [])
+
+
+def in_a_frame(faults, encoded) -> str:
+    """What mends columns before an estimator without plugins reads them."""
     found = mends_of(faults)
-    options = [f"{name}={found[name]!r}" for name in ("drop", "one_hot", "date") if name in found]
-    options += ["fill='median'"] * ("fill" in found)
-    advice = [f"pass plugins=['table'], {', '.join(options)}"] if options else []
-    if "decimal" in found:
-        advice.append(f"read {', '.join(map(repr, found['decimal']))} with decimal=','")
-    return " and ".join([*advice, *one_by_one(faults)])
+    ways = [f"{way.format(', '.join(map(repr, found[option])))}" for option, way in BY_HAND.items() if option in found]
+    return " and ".join([*ways, *one_by_one(faults)])
+
+
+def plugin_of(encoded) -> list:
+    return [] if encoded else ["plugins=['table']"]
+
+
+def advice(faults, options) -> str:
+    """A call's options, and what they do not mend."""
+    decimals = ", ".join(map(repr, mends_of(faults).get("decimal", ())))
+    return " and ".join([*[f"pass {', '.join(options)}"] * bool(options), *[f"read {decimals} with decimal=','"] * bool(decimals),
+                         *one_by_one(faults)])
+
+
+def options_of(faults) -> dict:
+    """The options of `structperc.components.TableReader` that mend columns."""
+    found = mends_of(faults)
+    options = {name: found[name] for name in ("drop", "one_hot", "date") if name in found}
+    return options | ({"fill": fill_of(faults)} if "fill" in found else {})
+
+
+def fill_of(faults):
+    """What fills their gaps: the median, which is the most frequent level where columns have levels; by name where all have levels."""
+    gaps = [fault for fault in faults if "fill" in fault.mends]
+    if all(fault.has_levels or "one_hot" in fault.mends for fault in gaps):
+        return {fault.name: "most-frequent" for fault in gaps}
+    return "median"
 
 
 def mends_of(faults) -> dict:

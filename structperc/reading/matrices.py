@@ -6,13 +6,15 @@ import datetime
 import numbers
 import os
 import sys
+from collections.abc import Mapping
 
 import numpy as np
 
 from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
-from structperc.reading.column_faults import ColumnError, find_fault
+from structperc.core.sparse_parts import refuse_damaged, to_csr
+from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
 CHUNK_EXAMPLES = 1 << 11    # or examples of many rows
@@ -54,6 +56,14 @@ def read(X, offsets=None) -> Rows:
         return Rows(list(X))
     X = check_size(as_dense(X))
     return Rows(X, check_offsets(offsets, len(X)), names)
+
+
+def read_alone(X, offsets=None) -> Rows:
+    """As `read`, for estimators without plugins: what mends a table is said in words of other libraries."""
+    try:
+        return read(X, offsets)
+    except ColumnError as error:
+        raise error.advised(in_a_frame) from None
 
 
 def is_sparse(X) -> bool:
@@ -102,6 +112,15 @@ def column_names(X):
     return tuple(columns)
 
 
+def other_columns(names, known) -> str:
+    """Which names are missing and which are further ones, beside those of the training, as a part of a message; None: without names."""
+    if names is None or known is None:
+        return ""
+    sides = (("lacks", [name for name in known if name not in names]), ("has further", [name for name in names if name not in known]))
+    parts = [f"{word} {', '.join(f'{name!r:.60}' for name in side[:5])}{', ...' * (len(side) > 5)}" for word, side in sides if side]
+    return f": it {' and '.join(parts)}" if parts else ""
+
+
 def as_dense(X) -> np.ndarray:
     """A C-ordered float array with two dimensions."""
     refuse_masked(X)
@@ -134,6 +153,9 @@ def explain_frame(X) -> DataError | None:
 
 def explain_dense(X) -> DataError:
     """Why X is no matrix of numbers: ragged rows, or the first entry that is no number."""
+    if isinstance(X, Mapping):
+        return DataTypeError(f"X is a {type(X).__name__} with the keys {', '.join(map(repr, list(X)[:5]))}; pass pandas.DataFrame(X) where "
+                             f"these are columns, or a list of such objects, one for each row, to scikit-learn's DictVectorizer.")
     if isinstance(X, (str, os.PathLike)):
         return DataTypeError(f"X is {'the text ' if isinstance(X, str) else ''}{shortened(X)}; read the file first, for instance with "
                              f"pandas.read_csv.")
@@ -204,57 +226,6 @@ def as_csr(X):
         csr = csr.copy()
         csr.data, csr.indices, csr.indptr = parts
     return csr
-
-
-def refuse_damaged(X) -> None:
-    """Refuses a sparse matrix whose parts do not fit together: scipy's conversions would read and write wherever these say."""
-    if X.format == "coo":
-        for name, at, size in (("row", X.row, X.shape[0]), ("col", X.col, X.shape[1])):
-            check_part(name, at)
-            if len(at) != X.data.size:
-                raise DataError(f"X.{name} is damaged: it has {len(at)} entries for the {X.data.size} values of X.data.")
-            check_within(name, at, size)
-        check_part("data", X.data, "fiubcO")
-    elif X.format in ("csr", "csc", "bsr"):
-        lines, across = X.shape[::-1] if X.format == "csc" else X.shape
-        flat = X.data
-        if X.format == "bsr":
-            if flat.ndim != 3 or not flat.shape[1] or not flat.shape[2]:
-                raise DataError(f"X.data has shape {flat.shape}; that of a BSR matrix has blocks of rows and columns.")
-            lines, across, flat = lines // flat.shape[1], across // flat.shape[2], flat[:, 0, 0]
-        for name, part, kinds in (("indptr", X.indptr, "iu"), ("indices", X.indices, "iu"), ("data", flat, "fiubcO")):
-            check_part(name, part, kinds)
-        whole = len(X.indptr) == lines + 1 and X.indptr[0] == 0 and not (X.indptr[1:] < X.indptr[:-1]).any()
-        if not whole or X.indptr[-1] > min(len(X.indices), len(flat)):
-            raise DataError(f"X.indptr is damaged: for {lines} {'columns' if X.format == 'csc' else 'rows'} it must have {lines + 1} "
-                            f"entries, begin at 0, never fall and end within X.indices and X.data.")
-        if len(X.indices) != len(flat):
-            raise DataError(f"X.indices is damaged: it has {len(X.indices)} entries for the {len(flat)} values of X.data.")
-        check_within("indices", X.indices, across, X.indptr, "row" if X.format == "csc" else "column")
-
-
-def check_part(name, part, kinds="iu") -> None:
-    """Refuses a part of a sparse matrix that is not flat, or of another type."""
-    if part.ndim != 1:
-        raise DataError(f"X.{name} has {part.ndim} dimensions; those of a sparse matrix are flat.")
-    if part.dtype.kind not in kinds:
-        raise DataTypeError(f"X.{name} is of type {part.dtype}; expected {'whole numbers' if kinds == 'iu' else 'numbers'}.")
-
-
-def check_within(name, at, size, starts=None, across="column") -> None:
-    """Refuses a place outside a sparse matrix."""
-    if len(at) and not (0 <= at.min() and at.max() < size):
-        i = int(np.flatnonzero((at < 0) | (at >= size))[0])
-        line = "" if starts is None else f" ({'column' if across == 'row' else 'row'} {int(np.searchsorted(starts, i, side='right')) - 1})"
-        raise DataError(f"X.{name}[{i}]{line} is {at[i]}, outside the {size} {'rows' if name == 'row' else across + 's'} of X.")
-
-
-def to_csr(X):
-    """The CSR matrix of a sparse one of another format."""
-    try:
-        return X.tocsr()
-    except (TypeError, ValueError, IndexError, OverflowError) as error:
-        raise DataError(f"X is a damaged sparse matrix of format {X.format!r} ({error}).") from None
 
 
 def as_floats(csr):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import attrs
 
 from structperc.core.errors import OptionError, did_you_mean, shortened
-from structperc.reading.column_codes import STATISTICS
+from structperc.reading.column_codes import STATISTICS, level_of
 
 REST = "*"                  # stands for all columns that an option does not name
 
@@ -81,6 +81,14 @@ class TableOptions:
                 hint = did_you_mean(name, known)
                 raise OptionError(f"there is no column {name!r} in the table; its columns are "
                                   f"{', '.join(map(repr, list(known)[:10]))}{', ...' if len(known) > 10 else ''}.{hint}")
+
+    def check_fills(self, columns) -> None:
+        """Refuses a misspelt statistic: a text that is written almost like one, and is no level of a column that it could fill."""
+        for name, fill in self.fill.items():
+            hint = did_you_mean(fill, STATISTICS) if isinstance(fill, str) else ""
+            if hint and not any(fill in map(level_of, column.cells()) or fill in self.ordinal.get(column.name, ())
+                                for column in (columns.values() if name == REST else [columns[name]])):
+                raise OptionError(f"fill={fill!r}; expected one of {', '.join(STATISTICS)}, a number, or a level.{hint}")
 
 
 def names(option, value) -> tuple:

@@ -118,6 +118,7 @@ class TableReader(Reader):
         """What each column is to become."""
         options, codes, faults = self.options, [], []
         options.check_names(columns)
+        options.check_fills(columns)
         for name, column in columns.items():
             if name in options.drop:
                 continue
@@ -130,7 +131,7 @@ class TableReader(Reader):
             except Unusable as error:
                 faults.append(error.fault)
         if faults:
-            raise ColumnError(faults)
+            raise ColumnError(faults, encoded=True)
         if not codes:
             raise DataError("drop names all columns of X; leave one at least to learn from.")
         names = [name for code in codes for name in code.feature_names]

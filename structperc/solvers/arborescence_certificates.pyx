@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from structperc.core.arguments import flag
 from structperc.solvers.arborescences cimport FOUND, Contraction, arborescence_work, best_tree, contraction_in, refusal, total_score
 from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
 
@@ -87,7 +88,7 @@ def arborescence_certificate(scores, one_root=False):
     cdef double[::1] work = np.zeros(arborescence_work(n))
     cdef int[::1] heads = np.zeros(n + 1, dtype=np.intc)
     cdef Contraction c = contraction_in(&work[0], n)
-    cdef bint one = one_root
+    cdef bint one = flag(one_root, "one_root")
     cdef int status, v, child
     c.scores, c.pitch = sentences.at[0], n + 1
     with nogil:

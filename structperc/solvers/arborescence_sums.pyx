@@ -16,6 +16,7 @@ Typical sizes: 5 to 60 words. O(n^3): 1 ns per n^3, 10 ns as logarithms. Memory 
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log, log1p
+from structperc.core.arguments import flag
 from structperc.core.stopping cimport interrupted
 from structperc.solvers.arborescences cimport FOUND, INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
@@ -225,7 +226,7 @@ def arborescence_marginals(scores, one_root=False):
     cdef double[::1] work = np.zeros(arborescence_marginals_work(n))
     cdef double[:, ::1] arcs = np.zeros((n + 1, n + 1))
     cdef int[::1] heads = np.zeros(n + 1, dtype=np.intc)
-    cdef bint one = one_root
+    cdef bint one = flag(one_root, "one_root")
     cdef double log_z = 0
     cdef int status
     with nogil:

@@ -11,6 +11,7 @@ Typical sizes: 10 to 200 words. O(n^2) time; 2 to 6 ns per arc. Memory O(n^2), o
 import numpy as np
 
 from libc.math cimport INFINITY
+from structperc.core.arguments import flag
 from structperc.core.errors import DataError
 from structperc.core.stopping cimport interrupted
 from structperc.core.stopping import take_interruption
@@ -191,7 +192,7 @@ cdef void hang(Contraction *c, int v, Py_ssize_t i) noexcept nogil:
 cdef int first_largest(const double *x, Py_ssize_t begin, Py_ssize_t end, double *value) noexcept nogil:
     cdef Py_ssize_t u = begin
     value[0] = largest(x + begin, end - begin)
-    while x[u] != value[0]:
+    while u < end - 1 and x[u] != value[0]:
         u += 1
     return <int> u
 
@@ -327,7 +328,7 @@ def max_arborescence(scores, one_root=False):
     """
     cdef ScoreMatrices sentences = ScoreMatrices(scores)
     cdef Py_ssize_t n = sentences.n_matrices, i = 0, words = 0
-    cdef bint one = one_root
+    cdef bint one = flag(one_root, "one_root")
     cdef int status = FOUND
     cdef int[::1] heads = np.zeros(sentences.offsets[n] + 1, dtype=np.intc)
     cdef double[::1] totals = np.zeros(n), work = np.zeros(arborescence_work(sentences.most_words))

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import numbers
-
 import attrs
 import numpy as np
 from scipy.sparse import csr_array
 
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.arguments import (
+    MOST,
+    SCORES,
+    float_array,
+    limit,
+    number_array,
+    real_array,
+    shaped,
+    whole_array,
+    whole_number,
+    wrong_entry,
+)
+from structperc.core.errors import DataError
 from structperc.solvers.best_partitions import best_partition
 from structperc.solvers.conflicts import packed, violated
 from structperc.solvers.contraction import connected, joined, moved
-from structperc.solvers.integer_programs import ILP
+from structperc.solvers.integer_programs import ILP, Clock
 
 TOLERANCE = 1e-6                # of whole numbers, violated cycles and, relative to the largest score, of a gap that counts as none
 ROUNDING = 1e-12                # of sums, relative to the largest score: what a move has to gain at least
+MOST_PAIRS = MOST // 2          # each pair is listed at both of its items
 FEW = 12                        # items whose subsets are all looked at
 EXACT_CYCLES, EXACT_SUBSETS, EXACT_LP, EXACT_MILP, LOCAL = STATUSES = "exact-cycles", "exact-subsets", "exact-lp", "exact-milp", "local"
 
@@ -53,14 +64,14 @@ class Clustering:
         return 0.0 if self.exact else self.bound - self.score
 
 
-def max_clusters(scores, most_pairs=None, most_nodes=None) -> Clustering:
+def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> Clustering:
     """The clusters of n items of largest sum of scores of the pairs inside them.
 
     Parameters
     ----------
     scores : array-like of shape (n, n)
         Symmetric; -inf forbids a pair to be in one cluster. The diagonal is not read.
-    most_pairs, most_nodes
+    most_pairs, most_nodes, time_limit
         As in `cluster_pairs`.
 
     Returns
@@ -79,15 +90,17 @@ def max_clusters(scores, most_pairs=None, most_nodes=None) -> Clustering:
     >>> found.labels.tolist(), found.score, found.status
     ([0, 0, 0, 1], 2.5, 'exact-cycles')
     """
-    try:
-        s = np.asarray(scores, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(f"scores={shortened(scores)}; expected a matrix of numbers.") from None
-    if s.ndim != 2 or s.shape[0] != s.shape[1]:
-        raise DataError(f"scores has the shape {s.shape}; expected a square matrix, a row and a column for each item.")
+    s = shaped(number_array(scores, "scores"), "scores", ("n_items", "n_items"))
+    if len(s) * (len(s) - 1) // 2 > MOST_PAIRS:
+        raise DataError(f"scores has the shape {s.shape}; expected at most {MOST_PAIRS} pairs of items; pass "
+                        f"those that count to cluster_pairs.")
+    s = float_array(s, "scores")
+    allowed = SCORES.allowed(s)
+    np.fill_diagonal(allowed, True)
+    if not allowed.all():
+        raise wrong_entry("scores", s, allowed, SCORES.expected)
     first, second = np.triu_indices(len(s), 1)
     values, mirrored = s[first, second], s[second, first]
-    refuse(values, first, second)
     with np.errstate(invalid="ignore"):
         uneven = ~((values == mirrored) | (np.abs(values - mirrored) <= 1e-9 * largest(values)))
     if uneven.any():
@@ -95,10 +108,10 @@ def max_clusters(scores, most_pairs=None, most_nodes=None) -> Clustering:
         i, j = first[a], second[a]
         raise DataError(f"scores[{i}, {j}] is {s[i, j]} but scores[{j}, {i}] is {s[j, i]}; expected a symmetric matrix, such as "
                         f"(scores + scores.T) / 2.")
-    return solved(len(s), first.astype(np.intc), second.astype(np.intc), values, most_pairs, most_nodes)
+    return solved(len(s), first.astype(np.intc), second.astype(np.intc), values, most_pairs, most_nodes, time_limit)
 
 
-def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nodes=None) -> Clustering:
+def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nodes=None, time_limit=None) -> Clustering:
     """The clusters of largest sum of scores of the listed pairs inside them; `max_clusters` where few pairs count.
 
     Parameters
@@ -114,6 +127,10 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
         bound of conflicted cycles; 0: all greedily. Not given: all are solved, however long it takes.
     most_nodes : int, optional
         Branch and bound stops after so many nodes of each program, with the bound known by then.
+    time_limit : float, optional
+        Seconds, after which no further program is solved: the best clusters so far are returned with their bound, and the status is
+        "local" unless they are optimal. Which clusters these are depends on the machine. Greedy clusters and the bound of cycles come
+        first, whatever they take.
 
     Returns
     -------
@@ -123,6 +140,8 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     ------
     DataError
         For items that are no whole numbers from 0, pairs listed twice or of an item with itself, NaN and +inf.
+    OptionError
+        For limits that are no whole numbers, or a time_limit that is no number above 0.
 
     Notes
     -----
@@ -131,7 +150,8 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     these optimal. Where they do not, all subsets of such items are looked at if they are 12 at most. Else their linear program is solved,
     x = 1 for a pair inside a cluster, with the inequalities of violated cycles added until none is left (triangles, where all pairs are
     listed); then branch and bound, with the same inequalities. Which of several optimal clusterings is found is not promised, but it is the
-    same each time; items are not joined at a gain of 0. Ctrl-C waits for HiGHS.
+    same each time; items are not joined at a gain of 0. Ctrl-C waits for the end of
+    the program that HiGHS solves, which time_limit bounds.
 
     Examples
     --------
@@ -141,14 +161,12 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     ([0, 0, 0, 1, 2], 2.5, True)
     """
     n, first, second, s = read_pairs(first, second, scores, n_items)
-    return solved(n, np.minimum(first, second), np.maximum(first, second), s, most_pairs, most_nodes)
+    return solved(n, np.minimum(first, second), np.maximum(first, second), s, most_pairs, most_nodes, time_limit)
 
 
-def solved(n, first, second, scores, most_pairs, most_nodes) -> Clustering:
+def solved(n, first, second, scores, most_pairs, most_nodes, time_limit) -> Clustering:
     """The clusters of checked pairs: greedily, then by programs where cycles do not prove them."""
-    for name, value, least in (("most_pairs", most_pairs, 0), ("most_nodes", most_nodes, 1)):
-        if value is not None and not (isinstance(value, numbers.Integral) and value >= least):
-            raise OptionError(f"{name}={shortened(value)}; expected None or a whole number from {least}.")
+    most_pairs, most_nodes, clock = limit(most_pairs, "most_pairs", 0), limit(most_nodes, "most_nodes"), Clock(time_limit)
     part = connected(n, first[scores > 0], second[scores > 0])
     inside = np.flatnonzero(part[first] == part[second])
     first, second, scores = first[inside], second[inside], scores[inside]
@@ -164,7 +182,7 @@ def solved(n, first, second, scores, most_pairs, most_nodes) -> Clustering:
     begins = np.searchsorted(pair_part[order], np.arange(n_parts + 1))
     for p in np.flatnonzero(bound - score > TOLERANCE * scale):
         own = order[begins[p]:begins[p + 1]]
-        if most_pairs is not None and len(own) > most_pairs:
+        if most_pairs is not None and len(own) > most_pairs or clock.over:
             status = LOCAL
             continue
         items, ends = np.unique([first[own], second[own]], return_inverse=True)
@@ -173,7 +191,7 @@ def solved(n, first, second, scores, most_pairs, most_nodes) -> Clustering:
         if len(items) <= FEW:
             program.look_at_all()
         else:
-            program.solve(most_nodes)
+            program.solve(clock, most_nodes)
         labels[items] = n + items[program.labels]       # no label of another part
         score[p], bound[p], status = program.score, program.bound, max(status, program.status, key=STATUSES.index)
     total = float(score.sum())
@@ -217,12 +235,12 @@ class ClusterProgram:
         self.consider(best_partition(table))
         self.bound, self.status = self.score, EXACT_SUBSETS
 
-    def solve(self, most_nodes=None):
-        """One program after the other, first over fractions, then over whole numbers, until none violates a cycle."""
+    def solve(self, clock, most_nodes=None):
+        """One program after the other, first over fractions, then over whole numbers, until none violates a cycle or time is over."""
         graph = adjacency(self.n, self.first, self.second)
         for relaxed, proof in ((True, EXACT_LP), (False, EXACT_MILP)):
-            while True:
-                found = self.program().solve(self.scores, relaxed, most_nodes)
+            while not clock.over:
+                found = self.program().solve(self.scores, relaxed, most_nodes, clock.left)
                 self.bound = min(self.bound, found.bound)
                 cycles = violated(*graph, np.round(1.0 - found.v, 9), TOLERANCE)
                 self.cycles += cycles
@@ -279,28 +297,16 @@ def largest(scores) -> float:
     return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
 
 
-def refuse(scores, first, second):
-    """Refuses NaN and +inf."""
-    bad = ~(scores < np.inf)
-    if bad.any():
-        a = int(np.argmax(bad))
-        raise DataError(f"the score of the items {first[a]} and {second[a]} is {scores[a]}; expected a finite number, or -inf to forbid "
-                        f"the pair.")
-
-
-def read_pairs(first, second, scores, n_items=None, ordered=False):
+def read_pairs(first, second, scores, n_items=None, ordered=False, names=("first", "second")):
     """How many items there are, the two ends of each pair as int32, and its score below +inf; `ordered`: i, j and j, i are two pairs."""
-    ends = [read_items(side, name) for side, name in ((first, "first"), (second, "second"))]
-    s = np.asarray(scores, dtype=float)
-    if not s.shape == ends[0].shape == ends[1].shape:
-        raise DataError(f"{len(ends[0])} first items, {len(ends[1])} second ones and scores of shape {s.shape}; expected one of each for a "
-                        f"pair.")
-    refuse(s, *ends)
-    n = max((int(side.max()) + 1 for side in ends if len(side)), default=0)
-    if n_items is not None and not (isinstance(n_items, numbers.Integral) and n_items >= n):
-        raise DataError(f"n_items={shortened(n_items)}, but the pairs name {n} items; expected at least so many.")
-    refuse_pairs(*ends, ordered)
-    return n if n_items is None else int(n_items), *(side.astype(np.intc) for side in ends), s
+    first = whole_array(first, names[0], ("n_pairs",), most=MOST_PAIRS)
+    second = whole_array(second, names[1], first.shape)
+    scores = real_array(scores, "scores", first.shape)
+    n = max((int(side.max()) + 1 for side in (first, second) if len(side)), default=0)
+    if n_items is not None:
+        n = whole_number(n_items, "n_items", n)
+    refuse_pairs(first, second, ordered)
+    return n, first, second, scores
 
 
 def refuse_pairs(first, second, ordered):
@@ -313,18 +319,6 @@ def refuse_pairs(first, second, ordered):
     if len(codes) < len(low):
         a = int(np.setdiff1d(np.arange(len(low)), listed)[0])
         raise DataError(f"pair {a}, of the items {first[a]} and {second[a]}, is listed twice.")
-
-
-def read_items(items, name):
-    """Numbers of items, as int64."""
-    try:
-        found = np.asarray(items)
-        whole = found.astype(np.int64) if found.size else np.empty(0, dtype=np.int64)
-        if found.ndim == 1 and (whole == found).all() and whole.min(initial=0) >= 0 and whole.max(initial=0) < 1 << 31:
-            return whole
-    except (TypeError, ValueError):
-        pass
-    raise DataError(f"{name}={shortened(items)}; expected the number of an item, from 0, for each pair.")
 
 
 __all__ = ["EXACT_CYCLES", "EXACT_LP", "EXACT_MILP", "LOCAL", "Clustering", "canonical", "cluster_pairs", "connected", "max_clusters",

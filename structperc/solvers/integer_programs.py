@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import threading
+import time
 from functools import cached_property
 
 import attrs
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse import csc_array, csr_array, hstack, vstack
+from scipy.sparse import csc_array, csr_array, hstack, issparse, vstack
 
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, real_array, seconds
+from structperc.core.errors import DataError, shortened
+from structperc.core.sparse_parts import refuse_damaged, to_csr
 from structperc.extras import require
 
 TOLERANCE = 1e-6                # of whole numbers, and of a row relative to 1 + |b|
 MOST_NAMED = 8                  # rows in a message
 EXACT_LP, EXACT_MILP, RELAXED = "exact-lp", "exact-milp", "relaxed"
+LEAST_TIME = 1e-3              # seconds that HiGHS is given at least
 CHOOSE, PRIMAL_SIMPLEX = 0, 4   # HiGHS's numbers of strategies
+
+
+class OutOfTime(DataError):
+    """The time limit is over, and no v is known."""
 
 
 class Infeasible(DataError):
@@ -98,8 +106,7 @@ class ILP:
     """
 
     def __init__(self, A=None, b=None, A_eq=None, b_eq=None, solver="scipy", auxiliary=(), whole=False):
-        if solver not in ("scipy", "highspy"):
-            raise OptionError(f"solver={shortened(solver)}; expected 'scipy' or 'highspy'.")
+        choice(solver, "solver", ("scipy", "highspy"))
         pairs = [read_rows(A, b, "A", "b"), read_rows(A_eq, b_eq, "A_eq", "b_eq")]
         widths = {rows.shape[1] for rows, _ in filter(None, pairs)}
         if len(widths) != 1:
@@ -116,6 +123,9 @@ class ILP:
         (upper, b), (equal, b_eq) = (pair or (np.zeros((0, width)), np.zeros(0)) for pair in pairs)
         self.n_inequalities = len(b)
         self.rows, self.high = stacked(upper, equal), np.concatenate([b, b_eq])
+        n_numbers = self.rows.size if isinstance(self.rows, np.ndarray) else self.rows.nnz
+        if n_numbers > MOST:
+            raise DataError(f"the rows have {n_numbers} coefficients; expected at most {MOST}.")
         self.low = np.concatenate([np.full(len(b), -np.inf), b_eq])
         self._slack = TOLERANCE * (1 + np.abs(self.high))
         self._warm = threading.local()
@@ -143,6 +153,7 @@ class ILP:
 
     def violated(self, v) -> str | None:
         """Why v is not feasible, in words that follow "v"; None where it is, up to the tolerance of the rows."""
+        v = real_array(v, "v", ("n_variables",), FINITE)
         if len(v) != self.n_variables:
             return f"has {len(v)} variables where the program has {self.n_variables}"
         if self.n_auxiliary:
@@ -173,7 +184,7 @@ class ILP:
         """What a row is called in messages: by its number in A or in A_eq, from 0."""
         return f"row {r} of A" if r < self.n_inequalities else f"row {r - self.n_inequalities} of A_eq"
 
-    def solve(self, scores, relaxed=False, most_nodes=None) -> Solution:
+    def solve(self, scores, relaxed=False, most_nodes=None, time_limit=None) -> Solution:
         """The feasible v of largest score.
 
         Parameters
@@ -184,19 +195,27 @@ class ILP:
             Stop at the linear program, whatever its vertex.
         most_nodes : int, optional
             Branch and bound stops after so many nodes with the best v found so far, which is then "relaxed" with its bound.
+        time_limit : float, optional
+            Seconds, after which the best v so far is returned with its bound, as "relaxed"; that no variable is 1 counts as such a v when
+            the rows allow it. Which v this is depends on the machine.
 
         Raises
         ------
         DataError
-            For NaN or +inf, and where HiGHS fails; `Infeasible` where no v satisfies the rows.
+            For NaN or +inf, and where HiGHS fails; `Infeasible` where no v satisfies the rows, `OutOfTime` where the time is over and no v
+            was found.
+        OptionError
+            For a most_nodes that is no whole number from 1, or a time_limit that is no number above 0.
 
         Notes
         -----
         Which of several optimal v is found is the solver's choice, the same each time; variables of score 0 stay out where the positive
         ones alone are feasible. Scores are divided by the largest one, since tolerances of solvers are absolute: optimal means up to about
-        1e-6 of it. Ctrl-C waits for HiGHS. The HiGHS of some versions of scipy prints a line in rare cases of branch and bound.
+        1e-6 of it. Ctrl-C waits until HiGHS returns, which time_limit bounds. The HiGHS of some versions of
+        scipy prints a line in rare cases of branch and bound.
         """
-        s = read_scores(scores, self.n_variables)
+        s, clock = real_array(scores, "scores", (self.n_variables,)), Clock(time_limit)
+        relaxed, most_nodes = flag(relaxed, "relaxed"), limit(most_nodes, "most_nodes")
         allowed = s > -np.inf
         scale = np.abs(s[allowed]).max(initial=0.0) or 1.0
         cost, upper, finite = np.where(allowed, -s / scale, 0.0), allowed.astype(float), np.where(allowed, s, 0.0)
@@ -206,7 +225,10 @@ class ILP:
             greedy = (finite > 0).astype(float)
             if self._violated(greedy) is None:  # no other vertex of the cube scores more
                 return solution(finite, greedy, 0.0, EXACT_LP)
-        found = self._linear(cost, upper)
+        try:
+            found = self._linear(cost, upper, clock)
+        except OutOfTime:
+            return self._unfinished(finite, np.maximum(finite, 0.0).sum())
         if found is None:
             raise self._infeasible(upper)
         v, value = found
@@ -216,11 +238,13 @@ class ILP:
             return self._answer(finite, whole, bound, EXACT_LP)
         if relaxed:
             return self._answer(finite, v, bound, RELAXED)
-        options = {"mip_rel_gap": 0.0} | ({} if most_nodes is None else {"node_limit": int(most_nodes)})
+        options = {"mip_rel_gap": 0.0} | ({} if most_nodes is None else {"node_limit": most_nodes}) | clock.option
         refined = milp(cost, integrality=self.integrality, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=options)
         if refined.status == 2:
             raise Infeasible("the rows of the program contradict each other for whole numbers: fractional v satisfy them, 0/1 vectors "
                              "do not.")
+        if refined.x is None and refined.status == 1 and clock.over:
+            return self._unfinished(finite, bound)
         if refined.x is None:
             raise DataError(f"no 0/1 vector was found that satisfies the rows of the program ({refined.message.strip()}); "
                             f"{'allow more nodes' if refined.status == 1 else 'rescale its rows'}.")
@@ -232,6 +256,13 @@ class ILP:
         bound = min(bound, -refined.mip_dual_bound * scale)
         return self._answer(finite, whole, bound, EXACT_MILP if refined.status == 0 else RELAXED)
 
+    def _unfinished(self, scores, bound):
+        """What is known when the time is over before HiGHS has found a v."""
+        nothing = np.zeros(self.n_variables)
+        if self.n_auxiliary or self._violated(nothing) is not None:
+            raise OutOfTime(f"no v was found within time_limit; none scores more than {bound:g}. Allow more time.")
+        return self._answer(scores, nothing, bound, RELAXED)
+
     def _answer(self, scores, v, bound, status):
         """The solution of values for all variables, which are kept: they prove it feasible."""
         self._warm.answer = v
@@ -239,7 +270,7 @@ class ILP:
 
     def k_best(self, scores, k) -> list:
         """The k feasible 0/1 vectors of largest score, best first, fewer where there are fewer; a program more for each."""
-        found, program = [], self
+        found, program, k = [], self, how_many(k)
         while len(found) < k:
             try:
                 found.append(program.solve(scores))
@@ -252,24 +283,25 @@ class ILP:
 
     def without(self, v) -> ILP:
         """The same program without one 0/1 vector."""
+        v = real_array(v, "v", (self.n_variables,), FINITE)
         n, row = self.n_inequalities, np.where(v > 0.5, 1.0, -1.0)
         row = np.append(row, np.zeros(self.n_auxiliary))
         return ILP(stacked(self.rows[:n], row[None]), np.append(self.high[:n], (v > 0.5).sum() - 1), self.rows[n:], self.high[n:],
                    auxiliary=self.auxiliary, whole=self.whole)
 
-    def _linear(self, cost, upper):
-        """A vertex of least cost of the linear program and minus its cost; None where no v is feasible."""
+    def _linear(self, cost, upper, clock):
+        """A vertex of least cost of the linear program and minus its cost; None where no v is feasible, `OutOfTime` at the limit."""
         if len(cost) == 0:
             return None if self._violated(np.zeros(0)) else (np.zeros(0), 0.0)
         if self.solver == "highspy":
             if not hasattr(self._warm, "model"):
                 ones = np.append(np.ones(self.n_variables), self.auxiliary[:, 1])
                 self._warm.model = WarmModel(self.rows, self.low, self.high, self.lowest, ones)
-            return self._warm.model.solve(cost, upper)
-        found = milp(cost, bounds=Bounds(self.lowest, upper), constraints=self.constraints)
-        if found.x is not None:
-            return found.x, -found.fun
-        return None
+            return self._warm.model.solve(cost, upper, clock)
+        found = milp(cost, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=clock.option)
+        if found.status == 1 and clock.over:
+            raise OutOfTime
+        return None if found.x is None else (found.x, -found.fun)
 
     def _infeasible(self, upper):
         """Names the rows of a certificate of Farkas: the duals of the program that asks for the least violation."""
@@ -311,16 +343,16 @@ class WarmModel:
         program.row_lower_, program.row_upper_ = low, high
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         program.a_matrix_.start_, program.a_matrix_.index_, program.a_matrix_.value_ = columns.indptr, columns.indices, columns.data
-        self.highs, self.variables, self.lowest, self.upper = highspy.Highs(), np.arange(n, dtype=np.int32), lowest, largest
-        for name, value in (("output_flag", False), ("presolve", "off"), ("solver", "simplex"), ("threads", 1)):
+        self.highs, self.variables, self.lowest, self.upper = quiet(highspy), np.arange(n, dtype=np.int32), lowest, largest
+        for name, value in (("presolve", "off"), ("solver", "simplex"), ("threads", 1)):
             self.highs.setOptionValue(name, value)
-        self.optimal = highspy.HighsModelStatus.kOptimal
+        self.optimal, self.late = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit
         self.highs.passModel(program)
         self.highs.run()                # a feasible vertex, where every solve begins
         self.basis = self.highs.getBasis() if self.highs.getModelStatus() == self.optimal else None
 
-    def solve(self, cost, upper):
-        """A vertex of least cost and minus its cost; None where no v is feasible."""
+    def solve(self, cost, upper, clock):
+        """A vertex of least cost and minus its cost; None where no v is feasible, `OutOfTime` at the limit."""
         n, highs = len(cost), self.highs
         if self.basis is None:
             return None
@@ -330,18 +362,61 @@ class WarmModel:
             self.upper = upper
         highs.changeColsCost(n, self.variables, cost)
         highs.setBasis(self.basis)
+        highs.setOptionValue("time_limit", np.inf if clock.left is None else highs.getRunTime() + clock.left)
         highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
         highs.run()
         if highs.getModelStatus() != self.optimal:      # primal simplex may lose its way where a bound has moved
             highs.clearSolver()
             highs.setOptionValue("simplex_strategy", CHOOSE)
             highs.run()
+        if highs.getModelStatus() == self.late:
+            raise OutOfTime
         if highs.getModelStatus() != self.optimal:
             return None
         return np.array(highs.getSolution().col_value), -highs.getInfo().objective_function_value
 
 
-def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_nodes=None) -> Solution:
+def quiet(highspy):
+    """A solver of HiGHS that prints nothing; highspy's constructor would print a banner before an option can be set."""
+    class Quiet(highspy.Highs):
+        def enableCallbacks(self):          # noqa: N802 (called by the constructor)
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    highs = Quiet()
+    highs.setOptionValue("output_flag", False)
+    return highs
+
+
+class Clock:
+    """How much of a time limit is left, from now on.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds.
+    """
+
+    def __init__(self, time_limit):
+        time_limit = seconds(time_limit)
+        self.end = None if time_limit is None else time.monotonic() + time_limit
+
+    @property
+    def left(self) -> float | None:
+        """Seconds, None without a limit; above 0, so that a solver begins."""
+        return None if self.end is None else max(self.end - time.monotonic(), LEAST_TIME)
+
+    @property
+    def over(self) -> bool:
+        return self.end is not None and self.end - time.monotonic() <= LEAST_TIME
+
+    @property
+    def option(self) -> dict:
+        """As scipy's solvers take it."""
+        return {} if self.end is None else {"time_limit": self.left}
+
+
+def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_nodes=None, time_limit=None) -> Solution:
     """The v of largest score among the 0/1 vectors with A v <= b and A_eq v = b_eq.
 
     The linear program over 0 <= v <= 1 is solved first; where its vertex is whole, it is the answer, else branch and bound goes on (both by
@@ -353,7 +428,7 @@ def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_
         -inf forbids a variable: it is 0.
     A, b, A_eq, b_eq
         As in `ILP`.
-    relaxed, most_nodes
+    relaxed, most_nodes, time_limit
         As in `ILP.solve`.
 
     Returns
@@ -377,7 +452,7 @@ def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_
     >>> found.v, found.score, found.status
     (array([0.5, 0.5, 0.5]), 1.5, 'relaxed')
     """
-    return ILP(A, b, A_eq, b_eq).solve(scores, relaxed, most_nodes)
+    return ILP(A, b, A_eq, b_eq).solve(scores, relaxed, most_nodes, time_limit)
 
 
 def solution(scores, v, bound, status, auxiliary=()) -> Solution:
@@ -404,46 +479,30 @@ def read_rows(A, b, name, side):
         return None
     if A is None or b is None:
         raise DataError(f"{name if b is None else side} was given without {side if b is None else name}; expected both or neither.")
-    try:
-        rows = csr_array(A, dtype=float) if hasattr(A, "tocsr") else np.atleast_2d(np.asarray(A, dtype=float))
-        b = np.atleast_1d(np.asarray(b, dtype=float))
-    except (TypeError, ValueError):
-        raise DataError(f"{name} or {side} is no array of numbers; expected a matrix and a number per row.") from None
-    if rows.ndim != 2:
-        raise DataError(f"{name} has {rows.ndim} dimensions; expected a matrix.")
-    if b.shape != (rows.shape[0],):
-        raise DataError(f"{name} has {rows.shape[0]} rows and {side} has the shape {b.shape}; expected a number per row.")
-    if not (np.isfinite(rows if isinstance(rows, np.ndarray) else rows.data).all() and np.isfinite(b).all()):
-        raise DataError(f"{name} or {side} holds NaN or Inf; expected finite numbers, and rows without a limit left out.")
-    return rows, b
+    if issparse(A):
+        if A.ndim != 2:
+            raise DataError(f"{name} has {A.ndim} dimension; expected a matrix.")
+        refuse_damaged(A, name)
+        rows = csr_array(to_csr(A, name))
+        rows.data = real_array(rows.data, f"{name}.data", ("n_entries",), FINITE)
+    else:
+        rows = real_array(np.atleast_2d(float_array(A, name)), name, ("n_rows", "n_variables"), FINITE)
+    return rows, real_array(np.atleast_1d(float_array(b, side)), side, (rows.shape[0],), FINITE)
 
 
 def read_auxiliary(bounds, whole):
     """Bounds of auxiliary variables, (n_auxiliary, 2), and which of them are whole."""
+    bounds = real_array(bounds, "auxiliary", ("n_auxiliary", 2), NUMBERS)
+    wrong = np.flatnonzero(~((bounds[:, 0] <= bounds[:, 1]) & (bounds[:, 0] < np.inf) & (bounds[:, 1] > -np.inf)))
+    if len(wrong):
+        raise DataError(f"auxiliary[{wrong[0]}] is {bounds[wrong[0]].tolist()}; expected a lowest value and one at least as large.")
     try:
-        bounds = np.asarray(bounds, dtype=float).reshape(-1, 2) if len(bounds) == 0 else np.asarray(bounds, dtype=float)
-        whole = np.broadcast_to(np.asarray(whole, dtype=bool), len(bounds))
+        whole = np.asarray(whole)
+        if whole.dtype.kind != "b" and whole.size:
+            raise TypeError
+        return bounds, np.broadcast_to(whole.astype(bool), len(bounds))
     except (TypeError, ValueError):
-        raise DataError(f"auxiliary={shortened(bounds)} with whole={shortened(whole)}; expected a pair of bounds for each variable, and "
-                        f"whether it is whole.") from None
-    if bounds.ndim != 2 or bounds.shape[1] != 2 or not (bounds[:, 0] <= bounds[:, 1]).all():
-        raise DataError(f"auxiliary={shortened(bounds)}; expected a lowest value and one at least as large for each variable.")
-    return bounds, whole
+        raise DataError(f"whole={shortened(whole)}; expected True or False, for all auxiliary variables or for each.") from None
 
 
-def read_scores(scores, n):
-    """n scores below +inf, as float64."""
-    try:
-        s = np.asarray(scores, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(f"scores={shortened(scores)}; expected a number per variable.") from None
-    if s.shape != (n,):
-        raise DataError(f"scores of shape {s.shape}; expected ({n},), a number per variable.")
-    bad = ~(s < np.inf)
-    if bad.any():
-        a = int(np.argmax(bad))
-        raise DataError(f"the score of variable {a} is {s[a]}; expected a finite number, or -inf to forbid it.")
-    return s
-
-
-__all__ = ["EXACT_LP", "EXACT_MILP", "ILP", "RELAXED", "TOLERANCE", "Infeasible", "Solution", "solve_ilp"]
+__all__ = ["EXACT_LP", "EXACT_MILP", "ILP", "RELAXED", "TOLERANCE", "Infeasible", "OutOfTime", "Solution", "solve_ilp"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.core.arguments import FINITE, real_array
 from structperc.core.errors import DataError
 from structperc.solvers.paths import best_path, k_best_paths, path_marginals
 
@@ -70,18 +71,13 @@ def interval_marginals(starts, stops, weights):
 
 def as_graph(starts, stops, weights):
     """Arcs between neighbouring ends, of score 0, then one for each interval; the number of the last end."""
-    try:
-        starts, stops, weights = (np.asarray(values, dtype=float) for values in (starts, stops, weights))
-    except (TypeError, ValueError):
-        raise DataError("starts, stops or weights are no arrays of numbers.") from None
-    if starts.ndim != 1 or not starts.shape == stops.shape == weights.shape:
-        raise DataError(f"starts, stops and weights have the shapes {starts.shape}, {stops.shape} and {weights.shape}; expected one of "
-                        f"each for an interval.")
-    bad = ~(np.isfinite(starts) & np.isfinite(stops) & (starts < stops) & (weights < np.inf))
+    starts = real_array(starts, "starts", ("n_intervals",), FINITE)
+    stops = real_array(stops, "stops", starts.shape, FINITE)
+    weights = real_array(weights, "weights", starts.shape)
+    bad = ~(starts < stops)
     if bad.any():
         a = int(np.argmax(bad))
-        raise DataError(f"interval {a} goes from {starts[a]} to {stops[a]} with the weight {weights[a]}; expected finite numbers, the stop "
-                        f"after the start, and a finite weight or -inf to forbid it.")
+        raise DataError(f"interval {a} goes from {starts[a]} to {stops[a]}; expected a stop after the start.")
     ends, places = np.unique(np.concatenate([starts, stops]), return_inverse=True)
     places, last = places.reshape(2, -1), max(len(ends) - 1, 0)
     gaps = np.arange(last)

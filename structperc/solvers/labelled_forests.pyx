@@ -7,10 +7,10 @@ Typical sizes: 10 to 10^6 nodes, 2 to 50 labels. O(n K^2): about 1 ns an entry o
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log
+from structperc.core.arguments import edge_array, float_array, real_array, whole_number
 from structperc.core.errors import DataError
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport interrupted
-from structperc.solvers.minimum_cuts import read_edges
 
 cdef enum:
     OFTEN = 1 << 16             # operations between two questions whether to stop
@@ -28,7 +28,7 @@ cdef class Forest:
     Attributes
     ----------
     acyclic : bool
-        Whether the graph has no cycle; only then the methods may be called.
+        Whether the graph has no cycle; else the methods raise an error.
 
     Examples
     --------
@@ -49,14 +49,16 @@ cdef class Forest:
     cdef signed char[::1] turned    # whether that edge is listed as (node, parent)
 
     def __init__(self, n_nodes, edges):
-        cdef const int[:, ::1] ends = read_edges(n_nodes, edges)
-        cdef Py_ssize_t n = n_nodes, m = len(ends), e, i, filled = 0, done = 0
+        cdef Py_ssize_t n = whole_number(n_nodes, "n_nodes"), e, i, filled = 0, done = 0
+        cdef const int[:, ::1] ends = edge_array(edges, n)
+        cdef Py_ssize_t m = ends.shape[0]
         cdef int[::1] first = np.zeros(n + 2, dtype=np.intc), leaving = np.empty(2 * m + 1, dtype=np.intc)
         cdef int root, u, v
         self.n_nodes, self.n_edges, self.edges = n, m, np.asarray(ends)
         self.order, self.parent, self.above = (np.empty(n + 1, dtype=np.intc) for _ in range(3))
         self.turned = np.zeros(n + 1, dtype=np.int8)
         if m >= n:
+            self.acyclic = n == 0
             return
         for e in range(m):
             first[ends[e, 0] + 2] += 1
@@ -99,9 +101,9 @@ cdef class Forest:
 
         Parameters
         ----------
-        unary : float64 array of shape (n_nodes, n_labels)
+        unary : array-like of shape (n_nodes, n_labels)
             -inf forbids a label.
-        pairs : float64 array of shape (n_edges, n_labels, n_labels), or (1, n_labels, n_labels) for all edges alike
+        pairs : array-like of shape (n_edges, n_labels, n_labels), or (n_labels, n_labels) or (1, n_labels, n_labels) for all edges
             By the label of an edge's first and of its second node; -inf forbids a pair.
 
         Returns
@@ -111,10 +113,14 @@ cdef class Forest:
         Raises
         ------
         DataError
-            Where no labels are allowed; it names the node that has none left.
+            For NaN or +inf, for other shapes, for a graph with a cycle, and when no labels are allowed; names the node that has none left.
         """
-        cdef double[:, ::1] belief = np.array(unary, dtype=float, order="C")
-        cdef const double[:, :, ::1] table = np.ascontiguousarray(pairs, dtype=float)
+        return self.labels_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
+
+    def labels_of(self, const double[:, ::1] unary, const double[:, :, ::1] table):
+        """`best_labels` of arrays that `read_tables` has checked."""
+        self.check(unary, table)
+        cdef double[:, ::1] belief = np.array(unary)
         cdef int[::1] labels = np.empty(self.n_nodes + 1, dtype=np.intc)
         cdef Py_ssize_t K = belief.shape[1], i, operations = 0, several = table.shape[0] > 1
         cdef int v, u, e, k, j, best
@@ -179,13 +185,17 @@ cdef class Forest:
         Sums in the log domain upwards, then p(label) as the sum of p(label of the parent) p(label | label of the parent): nothing is
         subtracted, so that rounding stays small for scores of any size.
         """
-        cdef double[:, ::1] belief = np.array(unary, dtype=float, order="C")
-        cdef const double[:, :, ::1] table = np.ascontiguousarray(pairs, dtype=float)
+        return self.sums_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
+
+    def sums_of(self, const double[:, ::1] unary, const double[:, :, ::1] table):
+        """`marginals` of arrays that `read_tables` has checked."""
+        self.check(unary, table)
+        cdef double[:, ::1] belief = np.array(unary)
         cdef Py_ssize_t K = belief.shape[1], i, operations = 0, several = table.shape[0] > 1
         nodes, edges = np.zeros((self.n_nodes, K)), np.zeros((self.n_edges, K, K))
         cdef double[:, ::1] p = nodes
         cdef double[:, :, ::1] together = edges
-        cdef double[::1] shares = np.empty(K)
+        cdef double[::1] shares = np.empty(K + 1)
         cdef int v, u, e, k, j, stopped = 0
         cdef double most, found, log_z = 0
         with nogil:
@@ -237,6 +247,15 @@ cdef class Forest:
         self.refuse(stopped)
         return log_z, nodes, edges
 
+    cdef check(self, const double[:, ::1] unary, const double[:, :, ::1] table):
+        """Whether the arrays fit the graph, so that no place outside of them is read; their numbers may be any."""
+        if not self.acyclic:
+            raise DataError("the graph has a cycle; expected a forest. PairwiseModel labels graphs with cycles.")
+        if not (unary.shape[0] == self.n_nodes and table.shape[0] in (1, self.n_edges)
+                and table.shape[1] == table.shape[2] == unary.shape[1]):
+            raise DataError(f"unary and pairs have the shapes {np.shape(unary)} and {np.shape(table)} for {self.n_nodes} nodes and "
+                            f"{self.n_edges} edges; expected a row for each node, and a table for each edge or for all.")
+
     def refuse(self, int stopped):
         if stopped < 0:
             raise_interruption()
@@ -260,6 +279,17 @@ cdef double log_sum(const double *a, const double *b, Py_ssize_t step, Py_ssize_
     for j in range(n):
         shares[j] /= total
     return most + log(total)
+
+
+def read_tables(unary, pairs, n_nodes, n_edges, n_labels="n_labels"):
+    """Checked scores of a graph's labels as float64 arrays; pairs as one table for all edges, (1, K, K), or one for each."""
+    unary = real_array(unary, "unary", (n_nodes, n_labels))
+    pairs, K = float_array(pairs, "pairs"), unary.shape[1]
+    tables = pairs[None] if pairs.ndim == 2 else pairs
+    if tables.ndim != 3 or tables.shape[1:] != (K, K) or len(tables) not in (1, n_edges):
+        raise DataError(f"pairs has the shape {pairs.shape}; expected ({K}, {K}) or ({n_edges}, {K}, {K}), a table of pairs of labels for "
+                        f"all edges or for each.")
+    return unary, real_array(tables, "pairs", tables.shape)
 
 
 __all__ = ["Forest"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array
 
-from structperc.core.errors import DataError, shortened
+from structperc.core.arguments import item_codes
+from structperc.core.errors import DataError
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.clusters import read_pairs
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
@@ -55,13 +56,11 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
     Fernandes, dos Santos and Milidiu (2012), Latent structure perceptron with feature induction for unrestricted coreference resolution,
     CoNLL shared task.
     """
-    n, heads, dependents, scores = read_pairs(heads, dependents, scores, n_items, ordered=True)
+    n, heads, dependents, scores = read_pairs(heads, dependents, scores, n_items, ordered=True, names=("heads", "dependents"))
     if labels is None:
         arcs = np.flatnonzero(scores > 0)               # another arc into an item loses against the root's
         return arcs[chosen(heads[arcs], dependents[arcs], heads_of_all(n, heads[arcs], dependents[arcs], scores[arcs]))]
-    labels = np.asarray(labels)
-    if labels.shape != (n,):
-        raise DataError(f"labels={shortened(labels)} of shape {labels.shape}; expected a label for each of the {n} items.")
+    labels = item_codes(labels, "labels", (n,))[1]
     arcs = np.flatnonzero((labels[heads] == labels[dependents]) & (scores > -np.inf))
     return arcs[chosen(heads[arcs], dependents[arcs], heads_within(labels, heads[arcs], dependents[arcs], scores[arcs]))]
 

@@ -10,9 +10,11 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from structperc.core.arguments import flag, how_many, item_codes, real_array, whole_array
 from structperc.core.errors import DataError, shortened
 
 MOST_NAMED = 5              # vertices in a message
+TABLE = ("n_rows", "n_columns")
 
 
 def max_matching(scores, perfect=False):
@@ -48,7 +50,7 @@ def max_matching(scores, perfect=False):
     >>> max_matching([[3, -2], [2, -1]]).tolist()
     [0, -1]
     """
-    s = read_table(scores)
+    s, perfect = real_array(scores, "scores", TABLE), flag(perfect, "perfect")
     partners = np.full(len(s), -1)
     if perfect:
         try:
@@ -69,7 +71,7 @@ def match_pairs(left, right, scores, perfect=False):
     Parameters
     ----------
     left, right : array-like of shape (n_pairs,)
-        The two items of each pair, by any numbers; no pair is listed twice.
+        The two items of each pair, by any labels; no pair is listed twice.
     scores : array-like of shape (n_pairs,)
         -inf forbids a pair.
     perfect : bool, default False
@@ -94,11 +96,9 @@ def match_pairs(left, right, scores, perfect=False):
     >>> match_pairs([7, 7, 9], [1, 2, 1], [0.5, 0.4, 0.3]).tolist()
     [1, 2]
     """
-    left_names, left = np.unique(np.asarray(left), return_inverse=True)
-    right_names, right = np.unique(np.asarray(right), return_inverse=True)
-    s = read_scores(scores, len(left))
-    if len(right) != len(left):
-        raise DataError(f"{len(left)} left items and {len(right)} right ones; expected one of each for a pair.")
+    left_names, left = item_codes(left, "left", ("n_pairs",))
+    right_names, right = item_codes(right, "right", left.shape)
+    s, perfect = real_array(scores, "scores", left.shape), flag(perfect, "perfect")
     n, m = len(left_names), len(right_names)
     codes, first = np.unique(left * max(m, 1) + right, return_index=True)
     if len(codes) < len(s):
@@ -162,7 +162,8 @@ def matching_prices(scores, partners, perfect=False):
     -----
     Shortest distances over the pairs that could be exchanged, by Bellman and Ford's steps over whole tables: O(n m) each.
     """
-    s, partners = read_table(scores), np.asarray(partners)
+    s, perfect = real_array(scores, "scores", TABLE), flag(perfect, "perfect")
+    partners = read_partners(partners, "partners", s, False)
     if perfect and s.shape[0] > s.shape[1]:
         turned = np.full(s.shape[1], -1)
         rows = np.flatnonzero(partners >= 0)
@@ -197,6 +198,7 @@ def k_best_matchings(scores, k, perfect=False, first=None):
     scores, perfect
         As in `max_matching`. All partial matchings count, those with pairs of score 0 or less too.
     k : int
+        At least 1.
     first : int array of shape (n,), optional
         The best one, where it is known.
 
@@ -204,13 +206,15 @@ def k_best_matchings(scores, k, perfect=False, first=None):
     -----
     Murty's partition over rows: a cell has the first rows' partners in common, and keeps the next row from its own. O(k n^4).
     """
-    s = read_table(scores)
+    s, k, perfect = real_array(scores, "scores", TABLE), how_many(k), flag(perfect, "perfect")
+    if first is not None:
+        first = read_partners(first, "first", s, perfect)
     if perfect and s.shape[0] > s.shape[1]:
         n, found = len(s), k_best_matchings(s.T, k, True, None if first is None else turned_over(first, s.shape[1]))
         return [(turned_over(partners, n), score) for partners, score in found]
     n, m = s.shape
     table = s if perfect else np.hstack([s, np.where(np.eye(n, dtype=bool), 0.0, -np.inf)])     # column m + i: row i stays unmatched
-    best = max_matching(s, perfect) if first is None else np.asarray(first)
+    best = max_matching(s, perfect) if first is None else first
     best = np.where(best < 0, m + np.arange(n), best)
     order, found = count(), []
     heap = [(-table[np.arange(n), best].sum(), next(order), best, table, 0)]
@@ -266,31 +270,16 @@ def named(items) -> str:
     return ", ".join(str(item) for item in items[:MOST_NAMED]) + (", ..." if len(items) > MOST_NAMED else "")
 
 
-def read_table(scores):
-    """A matrix of scores below +inf, as float64."""
-    try:
-        s = np.asarray(scores, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(f"scores={shortened(scores)}; expected a matrix of numbers.") from None
-    if s.ndim != 2:
-        raise DataError(f"scores has {s.ndim} dimensions; expected a matrix, rows by columns.")
-    bad = ~(s < np.inf)
-    if bad.any():
-        i, j = (int(a) for a in np.argwhere(bad)[0])
-        raise DataError(f"the score of row {i} and column {j} is {s[i, j]}; expected a finite number, or -inf to forbid the pair.")
-    return s
-
-
-def read_scores(scores, n):
-    """A score below +inf for each listed pair, as float64."""
-    s = np.asarray(scores, dtype=float)
-    if s.shape != (n,):
-        raise DataError(f"scores of shape {s.shape} for {n} pairs; expected a number per pair.")
-    bad = ~(s < np.inf)
-    if bad.any():
-        a = int(np.argmax(bad))
-        raise DataError(f"the score of pair {a} is {s[a]}; expected a finite number, or -inf to forbid it.")
-    return s
+def read_partners(partners, name, s, perfect):
+    """The column of each row, -1 for none; no column twice, and as many pairs as fit when `perfect`."""
+    partners = whole_array(partners, name, s.shape[:1], -1, s.shape[1] - 1)
+    columns = partners[partners >= 0]
+    if len(np.unique(columns)) < len(columns):
+        column = int(np.argmax(np.bincount(columns)))
+        raise DataError(f"{name} has the column {column} for two rows; expected each column once.")
+    if perfect and len(columns) < min(s.shape):
+        raise DataError(f"{name} has {len(columns)} pairs; expected {min(s.shape)}, since perfect=True.")
+    return partners.astype(np.intp)
 
 
 __all__ = ["k_best_matchings", "match_pairs", "matching_prices", "max_matching"]

@@ -13,6 +13,7 @@ import threading
 import numpy as np
 
 from libc.math cimport INFINITY
+from structperc.core.arguments import COSTS, MOST, NUMBERS, edge_array, real_array, whole_number
 from structperc.core.errors import DataError
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport interrupted
@@ -151,16 +152,17 @@ cdef class CutGraph:
     """
 
     def __init__(self, n_nodes, edges):
-        ends = read_edges(n_nodes, edges)
-        cdef Py_ssize_t n = n_nodes, m = len(ends), e
+        cdef Py_ssize_t n = whole_number(n_nodes, "n_nodes"), e
+        ends = edge_array(edges, n)
         cdef const int[:, ::1] nodes = ends
+        cdef Py_ssize_t m = nodes.shape[0]
         cdef int[::1] numbers
         cdef double[::1] amounts
         cdef signed char[::1] trees
         cdef Cut *g = &self.cut
         cdef int *at
         cdef int u, v, there, back
-        if max(n, 2 * m) >= 2**31 - 1:
+        if 2 * m > MOST:
             raise DataError(f"the graph has {n} nodes and {m} edges; expected fewer than 2^30 edges.")
         self.n_nodes, self.n_edges, self.edges, self.lock = n, m, ends, threading.Lock()
         g.n_nodes, g.n_edges = n, m
@@ -295,14 +297,15 @@ cdef class CutGraph:
         forward, backward : array-like of shape (n_edges,)
             What it costs that the first node of an edge has 0 and its second 1, and the other way round.
         """
-        cdef const double[::1] a = read_numbers(terminals, self.n_nodes, "terminals", "node", True)
-        cdef const double[::1] there = read_numbers(forward, self.n_edges, "forward", "edge", False)
-        cdef const double[::1] back = read_numbers(backward, self.n_edges, "backward", "edge", False)
+        cdef const double[::1] a = real_array(terminals, "terminals", (self.n_nodes,), NUMBERS)
+        cdef const double[::1] there = real_array(forward, "forward", (self.n_edges,), COSTS)
+        cdef const double[::1] back = there if backward is forward else real_array(backward, "backward", (self.n_edges,), COSTS)
         found = np.zeros(self.n_nodes + 1, dtype=np.uint8)
         cdef unsigned char[::1] labels = found
         cdef double value
         with self.lock, nogil:
-            value = self.solve_c(&a[0], &there[0], &back[0], &labels[0])
+            value = self.solve_c(&a[0] if self.n_nodes else NULL, &there[0] if self.n_edges else NULL,
+                                 &back[0] if self.n_edges else NULL, &labels[0])
         if value == STOPPED:
             raise_interruption()
         if value == UNBOUNDED:
@@ -351,39 +354,8 @@ def min_cut(terminals, edges, capacities, backward=None):
     >>> labels.tolist(), value
     ([0, 1, 1], 1.0)
     """
-    terminals = np.asarray(terminals)
-    if terminals.ndim != 1:
-        raise DataError(f"terminals has the shape {terminals.shape}; expected a number per node.")
+    terminals = real_array(terminals, "terminals", ("n_nodes",), NUMBERS)
     return CutGraph(len(terminals), edges).solve(terminals, capacities, capacities if backward is None else backward)
-
-
-def read_edges(n_nodes, edges):
-    """Checked edges as a C-ordered int32 array of shape (m, 2)."""
-    ends = np.asarray(edges)
-    ends = ends.reshape(-1, 2).astype(np.intc) if ends.size == 0 else ends
-    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-        raise DataError(f"edges has the shape {ends.shape} and the dtype {ends.dtype}; expected two whole numbers for each edge.")
-    wrong = np.flatnonzero((ends < 0).any(axis=1) | (ends >= n_nodes).any(axis=1))
-    if len(wrong):
-        raise DataError(f"edge {wrong[0]} joins the nodes {ends[wrong[0]].tolist()}; expected nodes from 0 to {n_nodes - 1}.")
-    wrong = np.flatnonzero(ends[:, 0] == ends[:, 1])
-    if len(wrong):
-        raise DataError(f"edge {wrong[0]} joins node {ends[wrong[0], 0]} with itself; add its score to the node's own.")
-    return np.ascontiguousarray(ends, dtype=np.intc)
-
-
-def read_numbers(values, n, name, of, any_sign):
-    """So many numbers as float64, with room for one more; not NaN, and unless of any sign from 0."""
-    try:
-        found = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} is no array of numbers; expected a number per {of}.") from None
-    if found.shape != (n,):
-        raise DataError(f"{name} has the shape {found.shape} for {n} {of}s; expected a number per {of}.")
-    wrong = np.flatnonzero(np.isnan(found) if any_sign else ~(found >= 0))
-    if len(wrong):
-        raise DataError(f"{name}[{wrong[0]}] is {found[wrong[0]]}; expected a number{'' if any_sign else ' from 0, or inf'}.")
-    return np.append(found, 0.0)
 
 
 __all__ = ["CutGraph", "min_cut"]

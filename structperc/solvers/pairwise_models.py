@@ -8,10 +8,12 @@ import attrs
 import numpy as np
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
-from structperc.core.errors import DataError, OptionError, shortened
-from structperc.solvers.integer_programs import ILP, RELAXED
-from structperc.solvers.labelled_forests import Forest
-from structperc.solvers.minimum_cuts import CutGraph, read_edges
+from structperc.core.arguments import choice, edge_array, flag, limit, real_array, seconds, whole_array, whole_number
+from structperc.core.errors import DataError
+from structperc.solvers.integer_programs import ILP, RELAXED, OutOfTime
+from structperc.solvers.labelled_forests import Forest, read_tables
+from structperc.solvers.minimum_cuts import CutGraph
+from structperc.solvers.paths import grid_nodes
 
 TOLERANCE = 1e-12               # of attraction, relative to the largest score of a table: what rounding leaves of 0
 AUTO, TREE, CUT, EXPANSION, EXACT = "auto", "tree", "cut", "expansion", "exact"
@@ -76,9 +78,8 @@ class PairwiseModel:
     """
 
     def __init__(self, n_nodes, n_labels, edges):
-        if n_labels < 1:
-            raise DataError(f"n_labels={n_labels}; expected at least one label.")
-        self.n_nodes, self.n_labels, self.edges = n_nodes, n_labels, read_edges(n_nodes, edges)
+        self.n_nodes, self.n_labels = whole_number(n_nodes, "n_nodes"), whole_number(n_labels, "n_labels", 1)
+        self.edges = edge_array(edges, self.n_nodes)
 
     @cached_property
     def forest(self) -> Forest:
@@ -103,9 +104,9 @@ class PairwiseModel:
     def score(self, labels, unary, pairs) -> float:
         """The score of one labelling; -inf where a forbidden label or pair is in it."""
         unary, pairs = self.read(unary, pairs)
-        return self._score(np.asarray(labels), unary, pairs)
+        return self._score(whole_array(labels, "labels", (self.n_nodes,), high=self.n_labels - 1), unary, pairs)
 
-    def solve(self, unary, pairs, method=AUTO, most_nodes=None) -> Labelling:
+    def solve(self, unary, pairs, method=AUTO, most_nodes=None, time_limit=None) -> Labelling:
         """The labels of largest score, or good ones with a bound.
 
         Parameters
@@ -122,6 +123,8 @@ class PairwiseModel:
             "auto": the first of tree, cut, expansion and relaxed that the scores allow.
         most_nodes : int, optional
             Of "exact": branch and bound stops after so many nodes with the best labels found so far, then "relaxed".
+        time_limit : float, optional
+            Of "relaxed" and "exact": seconds, as in `ILP.solve`.
 
         Raises
         ------
@@ -139,28 +142,27 @@ class PairwiseModel:
         Boykov, Veksler, Zabih (2001), IEEE Transactions on Pattern Analysis and Machine Intelligence 23.
         """
         unary, pairs = self.read(unary, pairs)
-        if method not in METHODS:
-            raise OptionError(f"method={shortened(method)}; expected one of {', '.join(METHODS)}.")
+        method, most_nodes, time_limit = choice(method, "method", METHODS), limit(most_nodes, "most_nodes"), seconds(time_limit)
         if method == AUTO:
             method = self.fitting(pairs)
         if method == TREE:
             if not self.forest.acyclic:
                 raise DataError("method='tree' takes graphs without cycles, but this one has a cycle; use method='auto'.")
-            labels = self.forest.best_labels(unary, pairs)
+            labels = self.forest.labels_of(unary, pairs)
             score = self._score(labels, unary, pairs)
             return Labelling(labels, score, score, TREE)
         if method == CUT:
             return self._cut(unary, pairs)
         if method == EXPANSION:
             return self._expanded(unary, pairs)
-        return self._programmed(unary, pairs, method == RELAXED, most_nodes)
+        return self._programmed(unary, pairs, method == RELAXED, most_nodes, time_limit)
 
     def marginals(self, unary, pairs):
         """log Z and marginals of a graph without cycles, as `Forest.marginals` answers them; parameters as of `solve`."""
         unary, pairs = self.read(unary, pairs)
         if not self.forest.acyclic:
             raise DataError("marginals are those of graphs without cycles, but this one has a cycle.")
-        return self.forest.marginals(unary, pairs)
+        return self.forest.sums_of(unary, pairs)
 
     def fitting(self, pairs) -> str:
         """The method that "auto" takes for these pair scores, as `read` answers them."""
@@ -172,23 +174,7 @@ class PairwiseModel:
 
     def read(self, unary, pairs):
         """Checked scores as float64 arrays, pairs as one table for all edges (1, K, K) or one for each."""
-        n, m, K = self.n_nodes, len(self.edges), self.n_labels
-        try:
-            unary, pairs = (np.ascontiguousarray(values, dtype=float) for values in (unary, pairs))
-        except (TypeError, ValueError):
-            raise DataError("unary or pairs are no arrays of numbers.") from None
-        if unary.shape != (n, K) or pairs.shape not in ((K, K), (m, K, K)):
-            raise DataError(f"unary and pairs have the shapes {unary.shape} and {pairs.shape}; expected ({n}, {K}), nodes by labels, and "
-                            f"({K}, {K}) or ({m}, {K}, {K}), a table of pairs of labels for all edges or for each.")
-        if not (unary < np.inf).all():
-            i, k = (int(a) for a in np.argwhere(~(unary < np.inf))[0])
-            raise DataError(f"the score of label {k} at node {i} is {unary[i, k]}; expected a finite number, or -inf to forbid the label.")
-        pairs = pairs.reshape(-1, K, K)
-        if not (pairs < np.inf).all():
-            e, k, other = (int(a) for a in np.argwhere(~(pairs < np.inf))[0])
-            raise DataError(f"the score of the labels {k} and {other} at edge {e} is {pairs[e, k, other]}; expected a finite number, or "
-                            f"-inf to forbid the pair.")
-        return unary, pairs
+        return read_tables(unary, pairs, self.n_nodes, len(self.edges), self.n_labels)
 
     def _score(self, labels, unary, pairs):
         ends = labels[self.edges]
@@ -275,11 +261,15 @@ class PairwiseModel:
         costs = pairs.max(axis=(1, 2), keepdims=True, initial=-np.inf) - pairs
         unequal = costs[:, ~np.eye(self.n_labels, dtype=bool)]
         least, most = unequal.min(axis=1, initial=np.inf), unequal.max(axis=1, initial=0.0)
-        top = float(unary.max(axis=1).sum() + np.broadcast_to(pairs.max(axis=(1, 2), initial=-np.inf), len(self.edges)).sum())
+        top = self._top(unary, pairs)
         if (np.diagonal(costs, axis1=1, axis2=2) > 0).any() or (least[most > 0] == 0).any():
             return top
         ratio = (most[most > 0] / least[most > 0]).max(initial=1.0)
         return top - (top - score) / (2 * float(ratio))
+
+    def _top(self, unary, pairs):
+        """The sum of all largest scores of nodes and edges."""
+        return float(unary.max(axis=1).sum() + np.broadcast_to(pairs.max(axis=(1, 2), initial=-np.inf), len(self.edges)).sum())
 
     def _rounded(self, shares, unary, pairs):
         """Whole shares are kept; the other nodes, in order, take the best label beside those that are known."""
@@ -292,19 +282,24 @@ class PairwiseModel:
             labels[i], known[i] = own.argmax(), True
         return labels
 
-    def _programmed(self, unary, pairs, relaxed, most_nodes):
+    def _programmed(self, unary, pairs, relaxed, most_nodes, time_limit):
         """The linear program over the local polytope, branch and bound after it unless `relaxed`."""
         m, K = len(self.edges), self.n_labels
         scores = np.append(unary, np.broadcast_to(pairs, (m, K, K)))
-        found = self.polytope.solve(scores, relaxed, most_nodes)
-        labels = self._rounded(found.v[:unary.size].reshape(-1, K), unary, pairs)
+        try:
+            found = self.polytope.solve(scores, relaxed, most_nodes, time_limit)
+        except OutOfTime:
+            shares, bound, status = np.zeros(unary.size), self._top(unary, pairs), RELAXED
+        else:
+            shares, bound, status = found.v, found.bound, found.status
+        labels = self._rounded(shares[:unary.size].reshape(-1, K), unary, pairs)
         score = self._score(labels, unary, pairs)
         if score == -np.inf:
             raise DataError("the linear program's labels are fractional, and rounded ones are forbidden; use method='exact'.")
-        return Labelling(labels, score, max(found.bound, score), found.status)
+        return Labelling(labels, score, max(bound, score), status)
 
 
-def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None) -> Labelling:
+def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit=None) -> Labelling:
     """The labels of largest score of a graph's nodes, sum_i unary[i, y_i] + sum_(i,j) pairs[y_i, y_j], or good ones with a bound.
 
     A `PairwiseModel` keeps the graph for many calls.
@@ -315,7 +310,7 @@ def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None) -> Labelli
         -inf forbids a label.
     edges : int array-like of shape (n_edges, 2)
     pairs : array-like of shape (n_labels, n_labels) or (n_edges, n_labels, n_labels)
-    method, most_nodes
+    method, most_nodes, time_limit
         As in `PairwiseModel.solve`.
 
     Returns
@@ -333,17 +328,13 @@ def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None) -> Labelli
     >>> found.labels.tolist(), found.score, found.status
     ([0, 1, 1], 5.0, 'tree')
     """
-    unary = np.asarray(unary)
-    if unary.ndim != 2:
-        raise DataError(f"unary has the shape {unary.shape}; expected (n_nodes, n_labels).")
-    return PairwiseModel(*unary.shape, edges).solve(unary, pairs, method, most_nodes)
+    unary = real_array(unary, "unary", ("n_nodes", "n_labels"))
+    return PairwiseModel(*unary.shape, edges).solve(unary, pairs, method, most_nodes, time_limit)
 
 
 def forest_marginals(unary, edges, pairs):
     """log Z and marginals of the labels of a graph without cycles, as `Forest.marginals`; parameters as of `best_labelling`."""
-    unary = np.asarray(unary)
-    if unary.ndim != 2:
-        raise DataError(f"unary has the shape {unary.shape}; expected (n_nodes, n_labels).")
+    unary = real_array(unary, "unary", ("n_nodes", "n_labels"))
     return PairwiseModel(*unary.shape, edges).marginals(unary, pairs)
 
 
@@ -356,9 +347,9 @@ def grid_edges(n_rows, n_columns, diagonal=False):
     >>> grid_edges(2, 2).tolist()
     [[0, 1], [2, 3], [0, 2], [1, 3]]
     """
-    nodes = np.arange(n_rows * n_columns, dtype=np.intc).reshape(n_rows, n_columns)
+    nodes = grid_nodes(n_rows, n_columns)
     parts = [(nodes[:, :-1], nodes[:, 1:]), (nodes[:-1], nodes[1:])]
-    if diagonal:
+    if flag(diagonal, "diagonal"):
         parts += [(nodes[:-1, :-1], nodes[1:, 1:]), (nodes[:-1, 1:], nodes[1:, :-1])]
     return np.concatenate([np.stack([first.ravel(), second.ravel()], axis=1) for first, second in parts])
 

@@ -21,13 +21,14 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy, memset
-from structperc.core.errors import DataError
+from structperc.core.arguments import flag, float_array, shaped
+from structperc.core.errors import DataError, shortened
+from structperc.core.labels import is_listed
 from structperc.core.stopping import take_interruption
 from structperc.core.stopping cimport interrupted
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, NO_SCORE
 from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
-from structperc.solvers.score_matrices import as_float64
 
 cdef enum:
     AT_HEAD_LEFT        # kinds of spans: complete at i, complete at j, between a head and its dependent, between two siblings
@@ -193,7 +194,10 @@ cdef inline Py_ssize_t push(int *stack, Py_ssize_t top, int kind, Py_ssize_t i, 
 
 
 cdef void follow(const Chart *c, int *heads) noexcept nogil:
-    """The tree of the total, from the widest spans down; each split is the first that gives its span's value."""
+    """The tree of the total, from the widest spans down; each split is the first that gives its span's value.
+
+    Each search ends with its span, since another thread may write to the scores meanwhile.
+    """
     cdef Py_ssize_t p = c.n + 1, i, j, q, top = 0
     cdef const double *siblings
     cdef double value
@@ -209,41 +213,41 @@ cdef void follow(const Chart *c, int *heads) noexcept nogil:
         kind, i, j = stack[top], stack[top + 1], stack[top + 2]
         if kind == AT_HEAD_LEFT and i < j:
             q = i + 1
-            while c.between[i * p + q] + c.right[j * p + q] != c.right[i * p + j]:
+            while q < j and c.between[i * p + q] + c.right[j * p + q] != c.right[i * p + j]:
                 q += 1
             heads[q - 1] = <int> i
             top = push(stack, push(stack, top, INCOMPLETE, i, q), AT_HEAD_LEFT, q, j)
         elif kind == AT_HEAD_RIGHT and i < j:
             q = i
-            while c.left[i * p + q] + c.between[j * p + q] != c.left[i * p + j]:
+            while q < j - 1 and c.left[i * p + q] + c.between[j * p + q] != c.left[i * p + j]:
                 q += 1
             heads[q - 1] = <int> j
             top = push(stack, push(stack, top, AT_HEAD_RIGHT, i, q), INCOMPLETE, j, q)
         elif kind == NEIGHBOURS or (kind == INCOMPLETE and c.siblings == NULL):
             i, j = min(i, j), max(i, j)
             q = i
-            while c.right[i * p + q] + c.left[j * p + q + 1] != c.pair[i * p + j]:
+            while q < j - 1 and c.right[i * p + q] + c.left[j * p + q + 1] != c.pair[i * p + j]:
                 q += 1
             top = push(stack, push(stack, top, AT_HEAD_LEFT, i, q), AT_HEAD_RIGHT, q + 1, j)
         elif kind == INCOMPLETE and i < j:
             siblings = siblings_of(c, i, j)
             value = largest_of_three(c.between + i * p + i + 1, c.pair + j * p + i + 1, siblings + i + 1, j - i - 1)
-            if c.left[(i + 1) * p + j] + siblings[i] >= value:
+            if j - i < 2 or c.left[(i + 1) * p + j] + siblings[i] >= value:
                 top = push(stack, top, AT_HEAD_RIGHT, i + 1, j)
                 continue
             q = i + 1
-            while (c.between[i * p + q] + c.pair[j * p + q]) + siblings[q] != value:
+            while q < j - 1 and (c.between[i * p + q] + c.pair[j * p + q]) + siblings[q] != value:
                 q += 1
             heads[q - 1] = <int> i
             top = push(stack, push(stack, top, INCOMPLETE, i, q), NEIGHBOURS, q, j)
         elif kind == INCOMPLETE:                        # the head is on the right: i > j
             siblings = siblings_of(c, i, j)
             value = largest_of_three(c.between + i * p + j + 1, c.pair + j * p + j + 1, siblings + j + 1, i - j - 1)
-            if c.right[j * p + i - 1] + siblings[i] >= value:
+            if i - j < 2 or c.right[j * p + i - 1] + siblings[i] >= value:
                 top = push(stack, top, AT_HEAD_LEFT, j, i - 1)
                 continue
             q = j + 1
-            while (c.between[i * p + q] + c.pair[j * p + q]) + siblings[q] != value:
+            while q < i - 1 and (c.between[i * p + q] + c.pair[j * p + q]) + siblings[q] != value:
                 q += 1
             heads[q - 1] = <int> i
             top = push(stack, push(stack, top, INCOMPLETE, i, q), NEIGHBOURS, j, q)
@@ -442,14 +446,14 @@ cdef class Siblings:
         if not self.given:
             return
         tensors = [siblings] if sentences.single else siblings
+        if not is_listed(tensors):
+            raise DataError(f"siblings is {shortened(siblings)}; expected a tensor for each of {sentences.n_matrices} sentences.")
         if len(tensors) != sentences.n_matrices:
             raise DataError(f"siblings has {len(tensors)} tensors for {sentences.n_matrices} sentences; expected one for each.")
         self.tensors = []
         for i in range(sentences.n_matrices):
-            tensor, size = as_float64(tensors[i], self.name_of(i, sentences)), sentences.n_words[i] + 1
-            if tensor.shape != (size, size, size):
-                raise DataError(f"{self.name_of(i, sentences)} has the shape {tensor.shape}; expected {(size, size, size)}: head, "
-                                f"dependent, and the next dependent between the two.")
+            size = sentences.n_words[i] + 1
+            tensor = shaped(float_array(tensors[i], self.name_of(i, sentences)), self.name_of(i, sentences), (size, size, size))
             self.tensors.append(tensor)
 
     cdef const double *at(self, Py_ssize_t i) except? NULL:
@@ -506,7 +510,7 @@ def projective_tree(scores, siblings=None, one_root=False):
     cdef ScoreMatrices sentences = ScoreMatrices(scores)
     cdef Siblings tensors = Siblings(siblings, sentences)
     cdef Py_ssize_t n = sentences.n_matrices, i, words
-    cdef bint one = one_root
+    cdef bint one = flag(one_root, "one_root")
     cdef int status
     cdef int[::1] heads = np.zeros(sentences.offsets[n] + 1, dtype=np.intc)
     cdef double[::1] totals = np.zeros(n + 1), work = np.zeros(projective_work(sentences.most_words))
@@ -561,7 +565,7 @@ def projective_marginals(scores, siblings=None, one_root=False):
     cdef double[:, :, ::1] parts = np.zeros((n + 1, n + 1, n + 1)) if tensors.given else None
     cdef double *to_parts = &parts[0, 0, 0] if tensors.given else NULL
     cdef const double *q = tensors.at(0)
-    cdef bint one = one_root
+    cdef bint one = flag(one_root, "one_root")
     cdef double log_z = 0
     cdef int status
     with nogil:

@@ -11,7 +11,7 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
-from structperc.core.errors import OptionError
+from structperc.core.arguments import flag, how_many
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, arborescence_work, max_arborescence_c, refusal, total_score
 from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
 
@@ -93,8 +93,7 @@ def k_best_arborescences(scores, k, one_root=False):
 
     Lawler (1972), A procedure for computing the k best solutions to discrete optimization problems, Management Science 18.
     """
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise OptionError(f"k is {k!r}; expected a whole number from 1.")
+    k, one_root = how_many(k), flag(one_root, "one_root")
     cdef ScoreMatrices sentences = one_sentence(scores)
     cdef Cells cells = Cells()
     cells.begin(sentences, one_root)

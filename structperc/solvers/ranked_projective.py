@@ -6,6 +6,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from structperc.core.arguments import float_array, how_many
 from structperc.core.errors import DataError
 from structperc.solvers.projective import projective_tree
 
@@ -23,6 +24,7 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
     scores : array of shape (n + 1, n + 1)
         As in `projective_tree`, of at least one word.
     k : int
+        At least 1.
     siblings, one_root
         As in `projective_tree`.
 
@@ -36,6 +38,8 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
     ------
     DataError
         As `projective_tree`.
+    OptionError
+        When k is not a whole number from 1.
 
     Examples
     --------
@@ -47,7 +51,7 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
 
     Lawler (1972), A procedure for computing the k best solutions to discrete optimization problems, Management Science 18.
     """
-    scores = np.array(scores, dtype=float)
+    k, scores = how_many(k), np.array(float_array(scores, "scores"))
     heads, total = projective_tree(scores, siblings, one_root)
     found, open_ones, n_seen = [], [(-total, 0, heads, scores, 0)], 1
     while open_ones and len(found) < k:

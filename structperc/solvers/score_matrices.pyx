@@ -6,6 +6,7 @@ import numpy as np
 
 from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from structperc.core.arguments import float_array
 from structperc.core.errors import DataError
 
 cdef object ndarray = np.ndarray
@@ -90,7 +91,7 @@ cdef class ScoreMatrices:
                     self.n_buffers += 1
                     return buffer
                 PyBuffer_Release(buffer)
-        PyObject_GetBuffer(as_float64(values, self.name_of(place)), buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+        PyObject_GetBuffer(float_array(values, self.name_of(place)), buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
         self.n_buffers += 1
         return buffer
 
@@ -111,17 +112,6 @@ cdef ScoreMatrices one_sentence(scores):
     if not sentence.single:
         raise DataError(f"{sentence.n_matrices} sentences are given; expected the scores of one.")
     return sentence
-
-
-def as_float64(values, name):
-    """A float64 array of real numbers, in C order."""
-    try:
-        values = np.asarray(values)
-    except ValueError as error:
-        raise DataError(f"{name} is no array: {error}.") from error
-    if values.dtype.kind not in "fiub":
-        raise DataError(f"{name} has the dtype {values.dtype}; expected real numbers.")
-    return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def hint(matrix):

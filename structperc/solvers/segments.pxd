@@ -18,6 +18,7 @@ cdef enum:
     UNCOVERED = -1                  # no segments cover all tokens
     OVERFLOWN = -2                  # the best score is no finite number
     STOPPED = -3                    # Ctrl-C
+    CHANGED = -4                    # another thread has written to the scores
 
 cdef Py_ssize_t segments_work(Py_ssize_t n_tokens, Py_ssize_t n_labels, Py_ssize_t longest) noexcept nogil
 # How many float64 numbers `best_segments_c` works in; `segment_sums_c` works in as many.

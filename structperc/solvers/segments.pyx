@@ -15,6 +15,7 @@ Typical sizes: 23 tokens, segments of up to 10, 12 labels: 3 us for the best seg
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log
+from structperc.core.arguments import how_many, real_array, whole_number
 from structperc.core.errors import DataError, OptionError
 from structperc.core.stopping import take_interruption
 from structperc.core.stopping cimport interrupted
@@ -97,13 +98,17 @@ cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found
     i = n
     while i > 0:
         d = <Py_ssize_t> lengths[i * n_labels + label]
+        if d < 1:
+            return CHANGED
         found[3 * n_found], found[3 * n_found + 1], found[3 * n_found + 2] = <int> (i - d), <int> i, <int> label
         n_found += 1
         i -= d
         if i > 0:                                       # the lowest label that A was entered from: no pointers to keep
             value, k = before[i * n_labels + label], 0
-            while best[i * n_labels + k] + (0 if lattice.transitions == NULL else lattice.transitions[k * n_labels + label]) != value:
+            while k < n_labels and best[i * n_labels + k] + between(lattice, k, label) != value:
                 k += 1
+            if k == n_labels:                           # another thread has written to the transitions
+                return CHANGED
             label = k
     for i in range(n_found // 2):
         for k in range(3):
@@ -210,6 +215,8 @@ cdef refusal(int status, const double *work, Py_ssize_t n_tokens, Py_ssize_t n_l
         return take_interruption()
     if status == OVERFLOWN:
         return DataError(f"the scores of {what} add up to more than floating point holds; scale the features, or give smaller scores.")
+    if status == CHANGED:
+        return DataError(f"the transitions changed while {what} were divided; write to the array after the call, or pass a copy.")
     while reached > 0:
         if any(work[reached * n_labels + k] > -INFINITY for k in range(n_labels)):
             break
@@ -234,16 +241,13 @@ cdef class Problem:
         self.work = None
 
     def __init__(self, scores, transitions):
-        self.scores = read_scores(scores, "scores", 3, "(n_tokens, n_lengths, n_labels)")
+        self.scores = real_array(scores, "scores", ("n_tokens", "n_lengths", "n_labels"))
         cdef Py_ssize_t n = self.scores.shape[0], longest = self.scores.shape[1], n_labels = self.scores.shape[2]
         if longest == 0 or n_labels == 0:
-            raise DataError(f"scores has the shape {np.shape(scores)}; expected (n_tokens, n_lengths, n_labels) with a length and a label "
-                            f"at least.")
+            raise DataError(f"scores has the shape {np.shape(self.scores)}; expected (n_tokens, n_lengths, n_labels) with a length and a "
+                            f"label at least.")
         if transitions is not None:
-            self.transitions = read_scores(transitions, "transitions", 2, "(n_labels, n_labels)")
-            if not self.transitions.shape[0] == self.transitions.shape[1] == n_labels:
-                raise DataError(f"transitions has the shape {np.shape(transitions)}; expected ({n_labels}, {n_labels}) for the labels of "
-                                f"scores.")
+            self.transitions = real_array(transitions, "transitions", (n_labels, n_labels))
         self.lattice.n_tokens, self.lattice.n_labels, self.lattice.longest = n, n_labels, longest
         self.lattice.scores_from = stored_scores
         self.lattice.data = &self.scores[0, 0, 0] if n else NULL
@@ -264,21 +268,6 @@ cdef class Problem:
         if status < 0:
             raise self.refused(status)
         return total, np.asarray(segments)[:n], np.asarray(transitions)
-
-
-def read_scores(values, str name, Py_ssize_t n_dimensions, str expected):
-    """A float64 array without NaN and +inf."""
-    try:
-        values = np.ascontiguousarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} is no array of numbers; expected one of shape {expected}.") from None
-    if values.ndim != n_dimensions:
-        raise DataError(f"{name} has the shape {values.shape}; expected {expected}.")
-    bad = ~(values < np.inf)
-    if bad.any():
-        at = tuple(int(place) for place in np.argwhere(bad)[0])
-        raise DataError(f"{name}[{', '.join(map(str, at))}] is {values[at]}; expected a finite number, or -inf to forbid it.")
-    return values
 
 
 def best_segments(scores, transitions=None):
@@ -422,15 +411,14 @@ def k_best_segments(scores, transitions=None, k=1):
     cdef Problem problem = Problem(scores, transitions)
     cdef const Lattice *lattice = &problem.lattice
     cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, longest = lattice.longest, j, d, m, label, size, most, n_lists, i
-    if not k >= 1:
-        raise OptionError(f"k is {k!r}; expected a whole number, at least 1.")
+    k = how_many(k)
     if n == 0:
         return [([], 0.0)]
     best_segments(problem.scores, None if transitions is None else problem.transitions)         # refuses what has no division
     divisions = [1]                                 # how many there are of the first tokens, forbidden ones too
     for _ in range(n):
         divisions.append(min(n_labels * sum(divisions[-longest:]), MOST_ORIGINS))
-    size, most = min(int(k), divisions[n]), max(longest, n_labels)
+    size, most = min(k, divisions[n]), max(longest, n_labels)
     if size * most > MOST_ORIGINS:
         raise OptionError(f"k={k} is too large; expected at most {MOST_ORIGINS // most} for {n_labels} labels and {longest} lengths.")
     cdef double[:, :, ::1] best = np.full((n + 1, n_labels, size), -np.inf), before = np.full((n, n_labels, size), -np.inf)
@@ -496,18 +484,11 @@ def segment_scores(first, inside, last, alone, longest, lengths=None):
     >>> segment_scores([[1.0], [2.0]], [[0.0], [0.0]], [[3.0], [4.0]], [[5.0], [6.0]], 2)[:, :, 0].tolist()
     [[5.0, 5.0], [6.0, -inf]]
     """
-    parts = [read_scores(values, name, 2, "(n_tokens, n_labels)")
-             for values, name in ((first, "first"), (inside, "inside"), (last, "last"), (alone, "alone"))]
-    if len({part.shape for part in parts}) > 1:
-        raise DataError(f"first, inside, last and alone have the shapes {', '.join(str(part.shape) for part in parts)}; expected one "
-                        f"shape, (n_tokens, n_labels).")
-    if not longest >= 1:
-        raise OptionError(f"longest is {longest!r}; expected a whole number, at least 1.")
-    first, inside, last, alone = parts
+    first = real_array(first, "first", ("n_tokens", "n_labels"))
+    inside, last, alone = (real_array(values, name, first.shape) for values, name in ((inside, "inside"), (last, "last"), (alone, "alone")))
+    longest = whole_number(longest, "longest", 1, error=OptionError)
     n, n_labels = first.shape
-    added = np.zeros((longest, n_labels)) if lengths is None else read_scores(lengths, "lengths", 2, "(longest, n_labels)")
-    if added.shape != (longest, n_labels):
-        raise DataError(f"lengths has the shape {added.shape}; expected ({longest}, {n_labels}).")
+    added = np.zeros((longest, n_labels)) if lengths is None else real_array(lengths, "lengths", (longest, n_labels))
     scores = np.full((n, longest, n_labels), -np.inf)
     if n:
         scores[:, 0] = alone + added[0]

@@ -6,6 +6,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
+from structperc.core.arguments import edge_array, flag, real_array, whole_number
 from structperc.core.errors import DataError
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport interrupted
@@ -78,19 +79,11 @@ def max_spanning_tree(edges, scores, n_nodes, forest=False):
 
     Kruskal (1956), Proceedings of the American Mathematical Society 7.
     """
-    ends = np.asarray(edges)
-    ends = ends.reshape(-1, 2) if ends.size == 0 else ends
-    values = np.array(scores, dtype=float)
-    if ends.ndim != 2 or ends.shape[1] != 2 or values.shape != ends.shape[:1] or (ends.size and ends.dtype.kind not in "iu"):
-        raise DataError(f"edges has the shape {ends.shape} and the dtype {ends.dtype}, scores the shape {values.shape}; expected two whole "
-                        f"numbers and a score for each edge.")
-    wrong = np.flatnonzero(~(values < INFINITY))
-    if len(wrong):
-        raise DataError(f"scores[{wrong[0]}] is {values[wrong[0]]}; expected a number, or -inf for a forbidden edge.")
-    wrong = np.flatnonzero((ends < 0).any(axis=1) | (ends >= n_nodes).any(axis=1))
-    if len(wrong):
-        raise DataError(f"edges[{wrong[0]}] is {ends[wrong[0]].tolist()}; expected nodes from 0 to {n_nodes - 1}.")
-    cdef Py_ssize_t n_edges = len(values), nodes = n_nodes, n_chosen
+    cdef Py_ssize_t nodes = whole_number(n_nodes, "n_nodes"), n_edges, n_chosen
+    ends = edge_array(edges, nodes, loops=True)
+    n_edges = len(ends)
+    values = real_array(scores, "scores", (n_edges,))
+    forest = flag(forest, "forest")
     cdef int64_t[:, ::1] pairs = np.zeros((n_edges + 1, 2), dtype=np.int64)
     cdef int64_t[::1] order = np.zeros(n_edges + 1, dtype=np.int64), parent = np.zeros(nodes + 1, dtype=np.int64)
     cdef double[::1] value = np.append(values, 0.0)

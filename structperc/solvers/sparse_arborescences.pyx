@@ -10,7 +10,9 @@ import numpy as np
 import scipy.sparse
 
 from libc.math cimport INFINITY
+from structperc.core.arguments import flag
 from structperc.core.errors import DataError
+from structperc.core.sparse_parts import refuse_damaged, to_csr
 from structperc.core.stopping import take_interruption
 from structperc.core.stopping cimport interrupted
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, refusal
@@ -264,10 +266,12 @@ def max_sparse_arborescence(scores, one_root=False):
     """
     if not scipy.sparse.issparse(scores):
         raise DataError(f"scores is a {type(scores).__name__}; expected a scipy.sparse matrix. Pass full matrices to max_arborescence.")
+    refuse_damaged(scores, "scores")
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1] or not scores.shape[0] or scores.dtype.kind not in "fiub":
         raise DataError(f"scores has the shape {scores.shape} and the dtype {scores.dtype}; expected real numbers of shape (n + 1, n + 1) "
                         f"for n words and the root, rows for heads.")
-    rows = scipy.sparse.csr_array(scores).sorted_indices().tocoo()
+    table = scipy.sparse.csr_array(to_csr(scores, "scores")).sorted_indices()
+    rows = table.tocoo()
     cdef Py_ssize_t n = scores.shape[0] - 1, m
     heads, dependents, values = rows.row, rows.col, np.asarray(rows.data, dtype=float)
     read = (dependents != 0) & (heads != dependents)
@@ -282,7 +286,7 @@ def max_sparse_arborescence(scores, one_root=False):
     root_scores[dependents[of_root] - 1] = values[of_root]
     cdef Graph graph = Graph(n, heads[between], dependents[between], values[between], root_scores)
     cdef int[::1] found = np.zeros(n + 1, dtype=np.intc)
-    cdef bint one = one_root
+    cdef bint one = flag(one_root, "one_root")
     cdef int status = INFEASIBLE
     if n or not one_root:
         with nogil:
@@ -295,5 +299,4 @@ def max_sparse_arborescence(scores, one_root=False):
             found[m] = -1 if v == graph.path[0] else -2 if v == graph.rooted else 0
         raise refusal(status, NULL, 0, n, &found[0], "scores")
     answer = np.asarray(found)[:n]
-    table = scipy.sparse.csr_array(scores)
     return answer, float(sum(table[answer, np.arange(1, n + 1)].tolist())) if n else 0.0

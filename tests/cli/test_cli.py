@@ -523,7 +523,7 @@ def test_evaluate_prints_the_measures_and_the_confusion_matrix(fitted, data, run
 def test_evaluate_refuses_labels_that_the_model_does_not_know(fitted, data, run):
     data.assign(level=9).to_csv("other.csv", index=False)
     code, _, err = run("evaluate", "my.model", "other.csv", "--target", "level")
-    assert code == 2 and "is 9, which is not one of the labels" in err
+    assert code == 2 and "labels that the model does not know, 9 (90 rows); it knows 1, 2, 3" in err
 
 
 def test_plot_draws_what_the_model_has(fitted, run):

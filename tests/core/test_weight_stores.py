@@ -105,7 +105,7 @@ def test_a_kernel_expansion_can_be_assigned(average, sparse):
     one = Engine("multiclass", plugins=["dual-kernel"], epochs=3, **options).fit(X, y)
     coefficients = np.zeros((60, 3))
     coefficients[one.support_] = one.dual_coef_
-    plugins = ["dual-kernel", Assigning(coefficients, one.intercept_, 180)]
+    plugins = ["dual-kernel", Assigning(np.append(coefficients, one.intercept_), 180)]
     other = Engine("multiclass", plugins=plugins, trainer="assigned", **options).fit(X, y)
     np.testing.assert_allclose(other.atom_scores(X), one.atom_scores(X), rtol=1e-12, atol=1e-12)
     assert sorted(other.support_) == sorted(one.support_) and other.parts_.weights.n_visited == 180
@@ -114,13 +114,13 @@ def test_a_kernel_expansion_can_be_assigned(average, sparse):
 
 def test_an_expansion_must_fit_the_rows():
     X, y = data()
-    for solution, why in [((np.zeros((2, 3)), np.zeros(3), 1), r"coefficients of shape \(2, 3\) .* expected \(60, 3\)"),
-                          ((np.ones((60, 3)), np.zeros(3), 1), "60 rows with coefficients, more than the budget of 5")]:
+    for solution, why in [((np.zeros(12), 1), r"shape \(12,\); a kernel expansion over 60 rows .* 3 explicit weights, \(183,\)"),
+                          ((np.ones(183), 1), "60 rows with coefficients, more than the budget of 5")]:
         with pytest.raises(DataError, match=why):
             Engine("multiclass", plugins=["dual-kernel", Assigning(*solution)], trainer="assigned", kernel="rbf", budget=5).fit(X, y)
     trained = Engine("multiclass", plugins=["dual-kernel"], kernel="rbf").fit(X, y)
     with pytest.raises(PluginError, match="assign was called before begin_fit"):
-        trained.parts_.weights.assign(np.zeros((60, 3)), np.zeros(3), 1)
+        trained.parts_.weights.assign(np.zeros(183), 1)
 
 
 # ---- rows ----

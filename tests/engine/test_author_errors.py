@@ -4,10 +4,20 @@ import numpy as np
 import pytest
 from subsets import Subsets
 
-from structperc import Engine
-from structperc.components import Argmax, HammingLoss, Loss, Outputs, PerceptronUpdate, PrefixArgmax, PrimalWeights
-from structperc.errors import DataError, OptionError, PluginError
-from structperc.estimators import StructuredEstimator
+from structperc import Engine, hookimpl
+from structperc.components import (
+    Argmax,
+    HammingLoss,
+    Loss,
+    OnlineTrainer,
+    Outputs,
+    PerceptronUpdate,
+    PrefixArgmax,
+    PrimalWeights,
+    Reader,
+    RowFeatures,
+)
+from structperc.errors import DataError, PluginError
 
 X, Y = [np.ones((2, 2)), np.array([[1.0, 2.0], [-1.0, 0.5]])], [[0], [1]]
 
@@ -121,7 +131,93 @@ def test_sentences_about_a_rule_name_the_rule_in_use():
         Engine("cusum", plugins=[rule(takes_weights=False)]).fit([[0.0], [1.0]], [1, 2], sample_weight=[0.5, 1.0])
 
 
-def test_parameters_of_estimators_are_passed_by_name():
-    with pytest.raises(OptionError, match=r"StructuredEstimator got 'cusum' without a name; pass parameters by name, as in "
-                                          r"StructuredEstimator\(problem=...\)"):
-        StructuredEstimator("cusum")
+# ---- methods that are called once ----
+
+
+class Bare(Exception):
+    pass
+
+
+def broken(base, method):
+    """A class whose method raises an exception that says nothing."""
+
+    def raising(self, *arguments, **named):
+        raise Bare
+
+    return type("Mine", (base,), {method: raising})
+
+
+def once(base, method):
+    hooks = {Reader: "reader", Outputs: "outputs", RowFeatures: "features", OnlineTrainer: "trainer"}
+    kind = broken(base, method)
+    arguments = (2,) if base is RowFeatures else ()
+    return kind(*arguments) if base not in hooks else type("P", (), {
+        f"structperc_{hooks[base]}": hookimpl(lambda self, context: kind(*arguments))})()
+
+
+@pytest.mark.parametrize(
+    ("base", "method"),
+    [
+        (Reader, "read"), (Reader, "learn"), (Outputs, "find_labels"), (Outputs, "start"), (Outputs, "encode"), (Outputs, "check"),
+        (Outputs, "admissible"), (Outputs, "check_gold"), (RowFeatures, "start"), (RowFeatures, "check_rows"), (RowFeatures, "max_atoms"),
+        (OnlineTrainer, "train"), (OnlineTrainer, "check"), (PerceptronUpdate, "check"), (HammingLoss, "start"),
+    ],
+)
+def test_a_method_that_is_called_once_is_named_too(base, method):
+    with pytest.raises(Bare) as caught:
+        Engine(Subsets(), plugins=[once(base, method)]).fit(X, Y)
+
+    assert caught.value.__notes__ == [f"in Mine.{method}"]
+
+
+@pytest.mark.parametrize(
+    ("base", "method", "call"),
+    [
+        (Outputs, "state", lambda engine: engine.__reduce__()),
+        (PerceptronUpdate, "state", lambda engine: engine.__reduce__()),
+        (Outputs, "atom_names", lambda engine: engine.explain(X[0], against=(0,))),
+        (RowFeatures, "column_of", lambda engine: engine.explain(X[0], against=(0,))),
+        (Outputs, "picture", lambda engine: engine.explain(X[0], against=(0,))),
+        (OnlineTrainer, "check_answers", lambda engine: engine.predict(X)),
+        (Outputs, "decode_many", lambda engine: engine.predict(X)),
+        (Outputs, "attributes", lambda engine: engine.coef_),
+    ],
+)
+def test_a_method_of_a_trained_part_is_named_too(base, method, call):
+    part = with_restore(base) if method == "state" else once(base, method)
+    engine = Engine(Subsets(), plugins=[part]).fit(X, Y)
+    with pytest.raises(Bare) as caught:
+        call(engine)
+
+    note = caught.value.__notes__
+    assert note in ([f"in Mine.{method}"], [f"in Mine.{method}, example 0"])
+
+
+def with_restore(base):
+    kind = type("Mine", (broken(base, "state"),), {"restore": lambda self, state: None, "__module__": __name__})
+    if base is Outputs:
+        return type("P", (), {"structperc_outputs": hookimpl(lambda self, context: kind())})()
+    return kind()
+
+
+def test_an_observer_is_named():
+    class Watcher:
+        @hookimpl
+        def structperc_epoch_end(self, engine, record):
+            raise Bare
+
+    with pytest.raises(Bare) as caught:
+        Engine(Subsets(), plugins=[Watcher()]).fit(X, Y)
+
+    assert caught.value.__notes__ == ["in Watcher.structperc_epoch_end"]
+
+
+def test_the_innermost_part_is_named_once():
+    class Visits(OnlineTrainer):
+        def train(self, run):
+            return super().train(run)
+
+    with pytest.raises(KeyError) as caught:
+        Engine(Subsets(), plugins=[Visits(), failing(PerceptronUpdate, "step")()], epochs=2).fit(X, Y)
+
+    assert caught.value.__notes__ == ["in Mine.step, example 1"]

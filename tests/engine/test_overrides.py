@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from structperc_kernels import KERNEL_OPTIONS
 from structperc_sequence.chain_features import ChainFeatures
 from subsets import Subsets
 
@@ -28,6 +29,7 @@ from structperc.components import (
     PrimalWeights,
     RankOutputs,
     RowFeatures,
+    TablePart,
     Update,
     VectorFeatures,
     Weights,
@@ -348,6 +350,112 @@ def test_replacing_the_whole_weight_store(training_set, register, average):
     assert not hasattr(replaced, "coef_")
 
 
+# ---- kernels ----
+
+
+class SquaredColumns(BlockFeatures):
+    """phi(x, a) of the squares of x, but for the cells."""
+
+    def scores(self, w, x):
+        return np.asarray(w).reshape(RANKS - 1, FEATURES) @ x.rows[0] ** 2
+
+    def add(self, w, x, c):
+        np.asarray(w)[:] += np.outer(c, x.rows[0] ** 2).ravel()
+
+
+@pytest.mark.parametrize("kind", [SquaredColumns, OnlyTheFirstColumn, DoubleSteps, HalfNorm])
+@pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "in a sum"])
+def test_a_kernel_goes_around_no_replaced_method_of_a_map(kind, wrapped):
+    def made():
+        return kind(RANKS - 1, FEATURES) + TablePart(RANKS - 1) if wrapped else kind(RANKS - 1, FEATURES)
+
+    class Replacement:
+        @hookimpl
+        def structperc_features(self, context):
+            return made()
+
+    name = "SumFeatures" if wrapped else kind.__name__
+    with pytest.raises(PluginError, match=f"{name} does not say on which row of x each of its atoms stands.*replaces scores, add"):
+        Engine("cusum", plugins=[Replacement(), "dual-kernel"]).fit(*data())
+
+
+def test_a_map_that_says_cells_beside_its_scores_takes_a_kernel():
+    class Whole(SquaredColumns):
+        def cell(self, x, a):
+            return 0, a
+
+    X, y = data()
+    engines = [Engine("cusum", plugins=[kind(RANKS - 1, FEATURES), "dual-kernel"]).fit(X, y) for kind in (Whole, BlockFeatures)]
+    assert np.array_equal(engines[0].atom_scores(X), engines[1].atom_scores(X))
+
+
+def test_predictions_of_a_kernel_go_around_no_replaced_scores():
+    from structperc_dual_kernel.weights import DualWeights as KernelWeights
+    from structperc_kernels import kernel_rows_for
+
+    def made(kind):
+        hook = hookimpl(lambda self, context: kind(kernel_rows_for(context)))
+        return type("P", (), {"options": KERNEL_OPTIONS, "structperc_weights": hook})
+
+    class Half(KernelWeights):
+        def scores(self, x):
+            return 0.5 * super().scores(x)
+
+    class Counting(KernelWeights):
+        def update(self, x, c):
+            super().update(x, c)
+
+    with pytest.raises(PluginError, match="Half replaces scores, but predictions come from what averaged.. returns, a Expansion"):
+        Engine("cusum", plugins=[made(Half)()], kernel="rbf").fit(*data())
+    Engine("cusum", plugins=[made(Counting)()], kernel="rbf").fit(*data())
+
+
+def test_a_rule_sees_the_inner_products_of_a_store_of_which_another_method_is_replaced():
+    class Doubled(PrimalWeights):
+        def inner(self, x, a, z, b):
+            return 2 * super().inner(x, a, z, b)
+
+    seen = []
+
+    class Looks(PerceptronUpdate):
+        def step(self, trial):
+            seen.append((trial.inner(0, 0), trial.norm(np.arange(trial.x.n_atoms) == 0)))
+            return super().step(trial)
+
+    trained(data(), Doubled(), Looks(), epochs=1)
+
+    assert seen and all(inner == pytest.approx(2 * norm) for inner, norm in seen)
+
+
+@pytest.mark.parametrize("base", ["map", "store"])
+def test_exact_steps_go_by_a_replaced_norm(base):
+    class HalfStore(PrimalWeights):
+        def norm(self, x, c):
+            return super().norm(x, c) / 2
+
+    X, y = data(1)
+    part = HalfNorm(RANKS - 1, FEATURES) if base == "map" else HalfStore()
+    steps = [trained((X, y), part, update="exact-pa", epochs=1) for part in (part, BlockFeatures(RANKS - 1, FEATURES))]
+
+    assert steps[1].atom_scores(X).any()
+    np.testing.assert_allclose(steps[0].atom_scores(X), 2 * steps[1].atom_scores(X))
+
+
+def test_a_failed_chunk_is_undone_where_a_map_projects_other_weights():
+    class Elsewhere(BlockFeatures):
+        def project(self, w, x=None):
+            w[:] = np.minimum(w, 0.125 if x is not None and x.index else w)
+
+    X = csr_matrix((np.ones(3), ([0, 1, 2], [5, 900, 31])), shape=(3, 1000))
+    engine = Engine("multiclass", plugins=[Elsewhere(3, 1000)], classes=[1, 2, 3], fit_intercept=False).partial_fit(X, [2, 3, 1])
+    before = engine.coef_.copy()
+    broken = csr_matrix(([1.0, np.inf], ([0, 1], [31, 31])), shape=(2, 1000))
+    with pytest.raises(ValueError):
+        engine.partial_fit(broken, [3, 1])
+
+    assert before.any() and np.array_equal(engine.coef_, before)
+
+
 # ---- Y(x), update rule, trainer ----
 
 
@@ -422,8 +530,9 @@ def test_replacing_only_the_update_rule(training_set, register, rule):
 def test_replacing_only_the_trainer(training_set, register):
     class Twice(OnlineTrainer):
         def train(self, run):
+            run.begin_epoch()
             run.run()
-            run.run()
+            run.end_epoch(run.run())
             return "max_epochs"
 
     replaced, before = trained(training_set, register(Twice()), epochs=7), trained(training_set, epochs=2)

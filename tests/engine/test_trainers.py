@@ -111,7 +111,8 @@ def test_the_epochs_made_are_part_of_the_model_file(tmp_path):
 def test_a_trainer_must_say_why_it_ended():
     class Silent(Trainer):
         def train(self, run):
-            run.run()
+            run.begin_epoch()
+            run.end_epoch(run.run())
 
     with pytest.raises(PluginError, match="Silent.train returned None; expected a word for status_"):
         Engine("multiclass", plugins=[Silent()]).fit(*data())
@@ -156,6 +157,7 @@ class OnePass(Trainer):
         self.rule, self.recorded = rule, recorded
 
     def train(self, run):
+        run.begin_epoch()
         passed = (run.run if self.recorded else run.pass_without_record)(run.active, self.rule, 2.0)
         self.rule.counts = passed.visited, passed.mistakes, passed.updates, passed.loss
         return "max_epochs"

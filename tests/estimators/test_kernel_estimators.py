@@ -200,7 +200,7 @@ def test_objects_and_rows_are_not_confused(words, rings):
     model = made(StructuredClassifier, kernel="subsequence").fit(*words)
     with pytest.raises(DataError, match="X has rows of numbers, but this model was trained on a list of objects"):
         model.predict(rings[0])
-    with pytest.raises(DataError, match="X is a list of objects.*through a kernel"):
+    with pytest.raises(DataError, match="X is a list of objects.*a kernel on such objects"):
         StructuredClassifier().fit(*words)
     with pytest.raises(DataError, match="rbf kernel compares rows of numbers"):
         StructuredClassifier(kernel="rbf").fit(*words)

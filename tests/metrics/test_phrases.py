@@ -182,7 +182,7 @@ def test_numbers_are_no_tags():
 
 
 @pytest.mark.parametrize(("y_true", "y_pred", "message"), [
-    (["B-NP", "O"], ["B-NP", "O"], r"y_true\[0\] is 'B-NP'; expected sentences.*pass one alone as \[sentence\]"),
+    (["B-NP", "O"], ["B-NP", "O"], r"y_true\[0\] is 'B-NP'; expected sentences.*pass one sentence as \[sentence\]"),
     ("B-NP", [["O"]], "y_true is 'B-NP'; expected a list of sentences"),
     ([["O"]], 3, "y_pred is 3; expected a list of sentences"),
     ([["O"]], [["O"], ["O"]], "y_true has 1 sentences but y_pred has 2"),

@@ -96,7 +96,7 @@ def test_without_ties_they_are_those_of_scikit_learn():
     (dict(y_true=[0, 1, None, 1, 2]), DataError, "expected a number for each document"),
     (dict(scores=[1, 2, np.nan, 3, 4]), DataError, r"scores\[2\] is nan"),
     (dict(groups=[1, 1]), DataError, "groups has 2 entries but there are 5 documents"),
-    (dict(k=0), OptionError, "k=0; expected a whole number, at least 1"),
+    (dict(k=0), OptionError, "k=0; expected a whole number from 1"),
     (dict(k=2.5), OptionError, "k=2.5"),
     (dict(sample_weight=[1, 1]), DataError, r"sample_weight has shape \(2,\)"),
     (dict(sample_weight=[0]), DataError, "nothing but zeros"),
@@ -117,7 +117,7 @@ def test_pairs_weigh_what_their_queries_weigh():
 
 def test_k_comes_before_groups():
     assert precision_at_k([1, 0, 0, 1], [2, 1, 1, 2], 1, groups=[7, 7, 8, 8]) == 1
-    with pytest.raises(OptionError, match=r"expected a whole number, at least 1. Queries go by name: groups=..."):
+    with pytest.raises(OptionError, match=r"expected a whole number from 1. Queries go by name: groups=..."):
         ndcg_at_k([1, 0, 0, 1], [2, 1, 1, 2], np.array([7, 7, 8, 8]))
     with pytest.raises(DataError, match=r"They add up to 5: sizes of groups go into numpy.repeat\(numpy.arange\(len\(sizes\)\), sizes\)"):
         ndcg_at_k(Y, SCORES, groups=[2, 3])

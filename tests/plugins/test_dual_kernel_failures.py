@@ -308,6 +308,7 @@ class Wandering(Trainer):
         self.Z = Z
 
     def train(self, run):
+        run.begin_epoch()
         weights, rows = run.model.parts.weights, Rows(self.Z)
         for order in ([3, 3, 1, 0, 3], [5, 4, 3, 2, 1, 0], [7, 7, 7]):
             run.run(np.array(order))

@@ -130,7 +130,7 @@ def test_refused_scores(wrong):
     (np.zeros((3, 4)), r"shape \(3, 4\)"), (np.zeros((0, 0)), "shape"), (np.zeros(3), r"shape \(3,\)"),
     (np.zeros((2, 3, 4)), r"shape \(2, 3, 4\)"),
     ([[0.0, 1.0], [0.0, 0.0]], "A list stands for many sentences"), (np.zeros((2, 2), dtype=complex), "dtype complex128"),
-    (np.array([["a", "b"], ["c", "d"]]), "dtype"), ([[[0], [1, 2]]], "no array"),
+    (np.array([["a", "b"], ["c", "d"]]), "dtype"), ([[[0], [1, 2]]], "expected an array of numbers"),
 ])
 def test_refused_shapes(scores, message):
     with pytest.raises(DataError, match=message):

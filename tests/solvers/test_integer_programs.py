@@ -151,17 +151,17 @@ def test_programs_without_a_vector_are_refused_with_a_witness(call, sentence):
 
 
 @pytest.mark.parametrize(("call", "kind", "sentence"), [
-    (lambda: solve_ilp([1, np.nan], [[1, 1]], [1]), DataError, "variable 1 is nan; expected a finite number, or -inf to forbid it"),
-    (lambda: solve_ilp([np.inf, 1], [[1, 1]], [1]), DataError, "score of variable 0 is inf"),
-    (lambda: solve_ilp([1], [[1, 1]], [1]), DataError, r"scores of shape \(1,\); expected \(2,\)"),
-    (lambda: solve_ilp(["a", 2], [[1, 1]], [1]), DataError, "expected a number per variable"),
+    (lambda: solve_ilp([1, np.nan], [[1, 1]], [1]), DataError, r"scores\[1\] is nan; expected a finite number, or -inf to forbid it"),
+    (lambda: solve_ilp([np.inf, 1], [[1, 1]], [1]), DataError, r"scores\[0\] is inf"),
+    (lambda: solve_ilp([1], [[1, 1]], [1]), DataError, r"scores has the shape \(1,\); expected \(2,\)"),
+    (lambda: solve_ilp(["a", 2], [[1, 1]], [1]), DataError, "expected an array of real numbers"),
     (lambda: ILP(), DataError, "neither A, b nor A_eq, b_eq were given"),
     (lambda: ILP([[1, 1]]), DataError, "A was given without b; expected both or neither"),
     (lambda: ILP(b_eq=[1]), DataError, "b_eq was given without A_eq"),
-    (lambda: ILP([[1, 1]], [1, 2]), DataError, r"A has 1 rows and b has the shape \(2,\)"),
+    (lambda: ILP([[1, 1]], [1, 2]), DataError, r"b has the shape \(2,\); expected \(1,\)"),
     (lambda: ILP([[1, 1]], [1], [[1]], [1]), DataError, "A has 2 columns and A_eq 1"),
-    (lambda: ILP([[1, np.inf]], [1]), DataError, "A or b holds NaN or Inf"),
-    (lambda: ILP([["x"]], [1]), DataError, "A or b is no array of numbers"),
+    (lambda: ILP([[1, np.inf]], [1]), DataError, r"A\[0, 1\] is inf; expected a finite number"),
+    (lambda: ILP([["x"]], [1]), DataError, "A is .* expected an array of real numbers"),
     (lambda: ILP([[1]], [1], solver="gurobi"), OptionError, "solver='gurobi'; expected 'scipy' or 'highspy'"),
 ])  # fmt: skip
 def test_what_is_no_program_is_refused(call, kind, sentence):

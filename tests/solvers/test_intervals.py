@@ -54,11 +54,11 @@ def test_nothing_stands_last_at_a_tie():
 
 
 @pytest.mark.parametrize(("call", "sentence"), [
-    (lambda: best_intervals([1], [1], [1]), r"interval 0 goes from 1.0 to 1.0 with the weight 1.0; expected finite numbers, the stop"),
-    (lambda: best_intervals([1, np.nan], [2, 3], [1, 1]), "interval 1 goes from nan"),
-    (lambda: best_intervals([1], [2], [np.inf]), "with the weight inf"),
-    (lambda: best_intervals([1], [2, 3], [1]), r"the shapes \(1,\), \(2,\) and \(1,\)"),
-    (lambda: best_intervals(["a"], [2], [1]), "no arrays of numbers"),
+    (lambda: best_intervals([1], [1], [1]), r"interval 0 goes from 1.0 to 1.0; expected a stop after the start"),
+    (lambda: best_intervals([1, np.nan], [2, 3], [1, 1]), r"starts\[1\] is nan"),
+    (lambda: best_intervals([1], [2], [np.inf]), r"weights\[0\] is inf"),
+    (lambda: best_intervals([1], [2, 3], [1]), r"stops has the shape \(2,\); expected \(1,\)"),
+    (lambda: best_intervals(["a"], [2], [1]), "expected an array of real numbers"),
 ])  # fmt: skip
 def test_what_is_no_interval_is_said(call, sentence):
     with pytest.raises(DataError, match=sentence):

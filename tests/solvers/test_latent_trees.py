@@ -71,8 +71,8 @@ def test_the_clusters_of_given_trees_keep_one_root_each():
 
 @pytest.mark.parametrize(("arguments", "sentence"), [
     (([0, 0], [1, 1], [1, 1]), "pair 1, of the items 0 and 1, is listed twice"),
-    (([0], [1], [np.inf]), "the score of the items 0 and 1 is inf"),
-    (([0], [1], [1.0], 3, [0, 0]), "expected a label for each of the 3 items"),
+    (([0], [1], [np.inf]), r"scores\[0\] is inf"),
+    (([0], [1], [1.0], 3, [0, 0]), r"labels has the shape \(2,\); expected \(3,\)"),
 ])  # fmt: skip
 def test_what_is_refused(arguments, sentence):
     with pytest.raises(DataError, match=sentence):

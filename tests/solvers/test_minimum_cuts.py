@@ -108,12 +108,12 @@ def test_ctrl_c_is_answered():
     (lambda: min_cut([np.nan], [], []), r"terminals\[0\] is nan; expected a number\."),
     (lambda: min_cut([0, 0], [[0, 1]], [-1]), r"forward\[0\] is -1.0; expected a number from 0, or inf"),
     (lambda: min_cut([0, 0], [[0, 1]], [1], [np.nan]), r"backward\[0\] is nan"),
-    (lambda: min_cut([0, 0], [[0, 1]], [1, 2]), r"forward has the shape \(2,\) for 1 edges"),
-    (lambda: min_cut([0, 0], [[0, 2]], [1]), r"edge 0 joins the nodes \[0, 2\]; expected nodes from 0 to 1"),
-    (lambda: min_cut([0, 0], [[1, 1]], [1]), "edge 0 joins node 1 with itself"),
-    (lambda: min_cut([0, 0], [[0.5, 1]], [1]), "expected two whole numbers for each edge"),
-    (lambda: min_cut([[0, 0]], [], []), "expected a number per node"),
-    (lambda: min_cut(["a"], [], []), "terminals is no array of numbers"),
+    (lambda: min_cut([0, 0], [[0, 1]], [1, 2]), r"forward has the shape \(2,\); expected \(1,\)"),
+    (lambda: min_cut([0, 0], [[0, 2]], [1]), r"edges\[0, 1\] is 2; expected a whole number from 0 to 1"),
+    (lambda: min_cut([0, 0], [[1, 1]], [1]), r"edges\[0\] joins node 1 with itself"),
+    (lambda: min_cut([0, 0], [[0.5, 1]], [1]), r"edges\[0, 0\] is 0.5; expected a whole number"),
+    (lambda: min_cut([[0, 0]], [], []), r"terminals has the shape \(1, 2\); expected \(n_nodes,\)"),
+    (lambda: min_cut(["a"], [], []), "terminals is .* expected an array of real numbers"),
 ])  # fmt: skip
 def test_what_is_no_cut_problem_is_said(call, sentence):
     with pytest.raises(DataError, match=sentence):

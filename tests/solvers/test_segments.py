@@ -117,10 +117,10 @@ def test_long_sentences_and_large_scores():
     (lambda: best_segments([[0.0]]), r"scores has the shape \(1, 1\); expected \(n_tokens, n_lengths, n_labels\)"),
     (lambda: best_segments(np.zeros((2, 0, 1))), "with a length and a label at least"),
     (lambda: best_segments([[[0.0, 1.0]]], [[0.0]]), r"transitions has the shape \(1, 1\); expected \(2, 2\)"),
-    (lambda: best_segments("a"), "scores is no array of numbers"),
+    (lambda: best_segments("a"), "scores is 'a'; expected an array of real numbers"),
     (lambda: best_segments([[[1e308]]] * 3), "add up to more than floating point holds"),
     (lambda: segment_marginals([[[1e308]]] * 3), "add up to more than floating point holds"),
-    (lambda: segment_scores([[0.0]], [[0.0]], [[0.0]], [[0.0, 1.0]], 1), "expected one shape"),
+    (lambda: segment_scores([[0.0]], [[0.0]], [[0.0]], [[0.0, 1.0]], 1), r"alone has the shape \(1, 2\); expected \(1, 1\)"),
     (lambda: segment_scores([[0.0]], [[0.0]], [[0.0]], [[0.0]], 2, [[0.0]]), r"lengths has the shape \(1, 1\); expected \(2, 1\)"),
 ])  # fmt: skip
 def test_what_cannot_be_answered_is_said(call, sentence):
@@ -129,9 +129,9 @@ def test_what_cannot_be_answered_is_said(call, sentence):
 
 
 def test_hopeless_numbers_of_answers_and_lengths_are_refused():
-    with pytest.raises(OptionError, match="k is 0; expected a whole number, at least 1"):
+    with pytest.raises(OptionError, match="k=0; expected a whole number from 1"):
         k_best_segments([[[0.0]]], k=0)
     with pytest.raises(OptionError, match="k=2147483647 is too large"):
         k_best_segments(np.zeros((40, 2, 2)), k=2**31 - 1)
-    with pytest.raises(OptionError, match="longest is 0"):
+    with pytest.raises(OptionError, match="longest=0"):
         segment_scores([[0.0]], [[0.0]], [[0.0]], [[0.0]], 0)

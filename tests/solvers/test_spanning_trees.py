@@ -94,9 +94,11 @@ def test_forests_leave_what_costs():
 
 @pytest.mark.parametrize(("edges", "scores", "message"), [
     ([[0, 1]], [1], "joins the 2 nodes 0, 1 with the others"), ([[0, 1]], [np.nan], r"scores\[0\] is nan"),
-    ([[0, 1], [1, 2]], [0, INF], r"scores\[1\] is inf"), ([[0, 3]], [1], r"edges\[0\] is \[0, 3\]; expected nodes from 0 to 2"),
-    ([[0, -1]], [1], "expected nodes"), ([[0, 1]], [1, 2], "a score for each edge"), ([[0.0, 1.0]], [1], "two whole numbers"),
-    ([0, 1], [1, 2], "two whole numbers"),
+    ([[0, 1], [1, 2]], [0, INF], r"scores\[1\] is inf"), ([[0, 3]], [1], r"edges\[0, 1\] is 3; expected a whole number from 0 to 2"),
+    ([[0, -1]], [1], r"edges\[0, 1\] is -1"),
+    ([[0, 1]], [1, 2], r"scores has the shape \(2,\); expected \(1,\)"),
+    ([[0.5, 1.0]], [1], r"edges\[0, 0\] is 0.5; expected a whole number"),
+    ([0, 1], [1, 2], r"expected \(n_edges, 2\)"),
 ])
 def test_refusals(edges, scores, message):
     with pytest.raises(DataError, match=message):

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from structperc.core.errors import OptionError, PluginError, StructPercError
+from structperc.core.errors import OptionError, PluginError, StructPercError, did_you_mean
 from structperc.engine.exports.chains import LinearChain, linear_chain
 from structperc.engine.exports.labels import LinearLabels, linear_labels
 from structperc.engine.exports.names import identifier
@@ -27,7 +27,7 @@ ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensor
 def export(engine, path, to) -> None:
     """Writes a model as a file of another language; see `Engine.export`."""
     if to not in FORMATS:
-        raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.")
+        raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS)}")
     model = described(engine)
     module = f"{type(model).__module__}.{FORMATS[to]}"
     if find_spec(module) is None:

@@ -1,0 +1,226 @@
+"""The border of solvers and measures: arrays, whole numbers and flags are checked here, once, before compiled code reads them.
+
+Each function raises an error that names the argument, the place, the value and what was expected. Arrays may be lists, data frame columns,
+read-only, strided, or of another byte order. Whole numbers in arrays become places in memory, so they are copied before the check: another
+thread cannot change them after it. Real numbers are not copied; no loop may depend on them for its end.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.labels import as_label_array, refuse_missing, refuse_unhashable
+
+MOST = 2**31 - 2            # entries along an axis, nodes, labels: compiled code counts them in 32 bits
+
+
+class Policy(NamedTuple):
+    """Which real numbers an argument may contain."""
+
+    low: float
+    high: float
+    open: bool              # whether `high` is excluded, and -inf with `low` = -inf is included
+    expected: str
+
+    def allowed(self, array):
+        """For each number whether it is allowed; False for NaN."""
+        within = array < self.high if self.open else array <= self.high
+        return within if self.low == -np.inf else within & (array >= self.low)
+
+
+LARGEST = float(np.finfo(np.float64).max)
+FINITE = Policy(-LARGEST, LARGEST, False, "a finite number")
+SCORES = Policy(-np.inf, np.inf, True, "a finite number, or -inf to forbid it")
+COSTS = Policy(0.0, np.inf, False, "a number from 0, or inf to forbid it")
+NUMBERS = Policy(-np.inf, np.inf, False, "a number")
+
+
+# ---- arrays ----
+
+def number_array(values, name: str, most: int = MOST) -> np.ndarray:
+    """An array of real numbers, in any order and dtype, of at most so many entries along an axis.
+
+    Text, complex numbers, dates and masked entries are refused. Nothing is copied before the size is known.
+    """
+    array = values
+    if type(values) is not np.ndarray:
+        masked = sys.modules.get("numpy.ma")            # a masked array cannot exist before this module does
+        if masked is not None and masked.is_masked(values):
+            raise DataError(f"{name} has masked entries; fill them (values.filled), or drop them.")
+        try:
+            array = np.asarray(values)
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(f"{name} is {shortened(values)}; expected an array of numbers, with rows of equal length.") from None
+    if array.dtype.kind not in "fiub":
+        array = objects_as_floats(array, values, name)
+    for size in array.shape:
+        if size > most:
+            raise DataError(f"{name} has the shape {array.shape}; expected at most {most} entries along each axis.")
+    return array
+
+
+def objects_as_floats(array, values, name) -> np.ndarray:
+    """A float64 array of Python's numbers; anything else is refused."""
+    if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            pass
+    of = f" of dtype {array.dtype}" if array.ndim and array.dtype.kind != "O" else ""
+    raise DataError(f"{name} is {shortened(values)}{of}; expected an array of real numbers.")
+
+
+def float_array(values, name: str) -> np.ndarray:
+    """A float64 array in C order; an array that is one already is not copied."""
+    array = np.asarray(number_array(values, name), dtype=np.float64, order="C")
+    return array if array.flags.aligned else array.copy()
+
+
+def shaped(array, name: str, shape: tuple) -> np.ndarray:
+    """An array of this shape; a text stands for any size, and the same text for the same size.
+
+    An empty list is an array of any such shape without entries.
+    """
+    if array.shape == shape:
+        return array
+    sizes, fits = {}, array.ndim == len(shape)
+    if fits:
+        for size, asked in zip(array.shape, shape, strict=True):
+            fits &= size == (sizes.setdefault(asked, size) if isinstance(asked, str) else asked)
+    if fits:
+        return array
+    if array.shape == (0,) and shape and (isinstance(shape[0], str) or shape[0] == 0):
+        return array.reshape(tuple(0 if isinstance(asked, str) else asked for asked in shape))
+    expected = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})" if shape else "one number"
+    raise DataError(f"{name} has the shape {array.shape}; expected {expected}.")
+
+
+def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.ndarray:
+    """A float64 array in C order.
+
+    Parameters
+    ----------
+    values : array-like of real numbers
+    name : str
+        Of the argument.
+    shape : tuple of int or str
+        As in `shaped`.
+    policy : Policy
+        Which numbers are allowed.
+    """
+    array = shaped(float_array(values, name), name, shape)
+    allowed = policy.allowed(array)
+    if not allowed.all():
+        raise wrong_entry(name, array, allowed, policy.expected)
+    return array
+
+
+def whole_array(values, name: str, shape: tuple, low: int = 0, high: int = MOST, most: int = MOST) -> np.ndarray:
+    """A new int32 array in C order, of whole numbers from `low` to `high`; shape as in `shaped`, `most` as in `number_array`."""
+    array = shaped(number_array(values, name, most), name, shape)
+    if array.dtype.kind == "b":
+        raise DataError(f"{name} has the dtype bool; expected whole numbers from {low}.")
+    if array.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            own = array.astype(np.intc, order="C")
+    else:
+        own = array.astype(np.intc, order="C")
+    if own.size and ((own - low if low else own).view(np.uintc).max() > high - low      # a negative number is a large unsigned one
+                     or own.dtype != array.dtype and not (own == array).all()):
+        raise wrong_entry(name, array, (own == array) & (own >= low) & (own <= high), f"a whole number {span(low, high)}")
+    return own
+
+
+def wrong_entry(name, array, allowed, expected) -> DataError:
+    """An error that names the first entry that is not allowed."""
+    place = tuple(int(i) for i in np.unravel_index(int(np.argmin(allowed)), array.shape))
+    return DataError(f"{name}[{', '.join(map(str, place))}] is {array[place]}; expected {expected}.")
+
+
+def span(low, high) -> str:
+    return f"from {low} to {high}" if high < MOST else f"from {low}"
+
+
+def item_codes(items, name: str, shape: tuple):
+    """The distinct labels of items, which may be any, and the place of each item's label among them; None and NaN are refused."""
+    values = shaped(as_label_array(items, name, "a label for each item"), name, shape)
+    refuse_missing(values, name)
+    refuse_unhashable(values, name)
+    try:
+        return np.unique(values, return_inverse=True)
+    except TypeError:                               # labels without a common order: in the order in which they first appear
+        place = {}
+        codes = np.array([place.setdefault(label, len(place)) for label in values.tolist()], dtype=np.intp)
+        names = np.empty(len(place), dtype=object)
+        names[:] = list(place)
+        return names, codes
+
+
+def edge_array(edges, n_nodes: int, loops: bool = False) -> np.ndarray:
+    """The two nodes of each edge as a new int32 array of shape (n_edges, 2); without `loops`, an edge joins different nodes."""
+    ends = whole_array(edges, "edges", ("n_edges", 2), high=n_nodes - 1, most=MOST // 2)         # an edge is two arcs
+    if not loops:
+        same = np.flatnonzero(ends[:, 0] == ends[:, 1])
+        if len(same):
+            raise DataError(f"edges[{same[0]}] joins node {ends[same[0], 0]} with itself; add its score to the node's own.")
+    return ends
+
+
+# ---- single values ----
+
+def whole_number(value, name: str, low: int = 0, high: int = MOST, error=DataError, also: str = "") -> int:
+    """A whole number from `low` to `high`, as an int of Python; True, 2.0 and text are refused. `also`: what else a message expects."""
+    number = None
+    if not isinstance(value, (bool, np.bool_)) and not (isinstance(value, np.ndarray) and value.ndim):
+        try:
+            number = operator.index(value)
+        except TypeError:
+            pass
+    if number is None or not low <= number <= high:
+        raise error(f"{name}={shortened(value)}; expected {also}a whole number {span(low, high)}.")
+    return int(number)
+
+
+def how_many(k, name: str = "k") -> int:
+    """How many answers are wanted: a whole number from 1."""
+    return whole_number(k, name, 1, sys.maxsize, OptionError)
+
+
+def limit(value, name: str, low: int = 1) -> int | None:
+    """A whole number from `low`, or None for no limit."""
+    return None if value is None else whole_number(value, name, low, MOST, OptionError, "None or ")
+
+
+def seconds(value, name: str = "time_limit") -> float | None:
+    """A number of seconds above 0, or None for no limit."""
+    if value is None:
+        return None
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < np.inf:
+        raise OptionError(f"{name}={shortened(value)}; expected None or a number of seconds above 0.")
+    return float(value)
+
+
+def real_number(value, name: str) -> float:
+    """A real number that is not NaN."""
+    return float(real_array(value, name, (), NUMBERS))
+
+
+def flag(value, name: str) -> bool:
+    """True or False."""
+    if value is True or value is False:
+        return value
+    if not isinstance(value, (bool, np.bool_)):
+        raise OptionError(f"{name}={shortened(value)}; expected True or False.")
+    return bool(value)
+
+
+def choice(value, name: str, choices):
+    """One of several texts."""
+    if not isinstance(value, str) or value not in choices:
+        raise OptionError(f"{name}={shortened(value)}; expected {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}.")
+    return value

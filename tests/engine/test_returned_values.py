@@ -1,0 +1,488 @@
+"""What a method of a part returns is checked before compiled code reads it: a sentence names class and method, and no memory is touched."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from subsets import Subsets
+
+from structperc import Engine, hookimpl
+from structperc.components import (
+    BlockFeatures,
+    ClassOutputs,
+    Features,
+    HammingLoss,
+    LargestArgmax,
+    Outputs,
+    PassiveAggressiveUpdate,
+    PerceptronUpdate,
+    PrimalWeights,
+    Reader,
+    RowFeatures,
+    Rows,
+    Structures,
+    Trainer,
+    Weights,
+)
+from structperc.errors import PluginError
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(60, 4))
+Y = (X @ RANDOM.normal(size=(4, 3))).argmax(axis=1)
+BLOCKS, SUBSETS = [np.ones((2, 2)), np.array([[1.0, 2.0], [-1.0, 0.5]])], [[0], [1]]
+KINDS = {Reader: "reader", Outputs: "outputs", Features: "features", Weights: "weights", Trainer: "trainer"}
+NAN = float("nan")
+
+
+def plugin(part, *arguments):
+    """A plugin that answers one hook with a new part of this class."""
+    hook = "structperc_" + next(name for kind, name in KINDS.items() if issubclass(part, kind))
+    return type("P", (), {hook: hookimpl(lambda self, context: part(*arguments))})()
+
+
+def returning(base, method, value, name="Mine"):
+    """A class of which one method returns this value."""
+    return type(name, (base,), {method: lambda self, *arguments, **named: value})
+
+
+def refused(sentence, part, problem="multiclass", data=(X, Y), **options):
+    arguments = {BlockFeatures: (3, 4), RowFeatures: (2,)}.get(part.__mro__[1], ())
+    plugins = [plugin(part, *arguments)] if issubclass(part, tuple(KINDS)) else [part(*((3,) if issubclass(part, LargestArgmax) else ()))]
+    with pytest.raises(PluginError, match=sentence):
+        Engine(problem, plugins=plugins, **options).fit(*data)
+
+
+# ---- gold outputs ----
+
+
+@pytest.mark.parametrize("method", ["encode", "admissible"])
+@pytest.mark.parametrize("value", [None, [1, 2], 5])
+@pytest.mark.parametrize("problem", ["labels", "atoms"])
+def test_gold_outputs_are_structures(problem, method, value):
+    base, of = (ClassOutputs, {}) if problem == "labels" else (Outputs, {"problem": Subsets(), "data": (BLOCKS, SUBSETS)})
+
+    refused(rf"Mine.{method} returned {re.escape(repr(value))}; expected Structures", returning(base, method, value), **of)
+
+
+@pytest.mark.parametrize("method", ["encode", "admissible"])
+def test_gold_outputs_are_as_many_as_examples(method):
+    few = Structures(np.ones(3, dtype=np.intc))
+
+    refused(f"Mine.{method} made 3 gold outputs for 60 examples", returning(ClassOutputs, method, few))
+
+
+@pytest.mark.parametrize("method", ["encode", "admissible"])
+@pytest.mark.parametrize("code", [0, 4, 10**6, -5])
+def test_codes_of_labels_are_labels(method, code):
+    codes = Structures(np.array([1] * 59 + [code], dtype=np.intc))
+
+    refused(rf"Mine.{method} returned the codes {min(code, 1)}..{max(code, 1)}; expected ints from 1 to 3",
+            returning(ClassOutputs, method, codes))
+    blind = type("Mine", (returning(ClassOutputs, method, codes),), {"check_gold": lambda self, *given: None})
+    refused(f"Mine.{method} returned the codes", blind)
+
+
+def test_a_label_is_one_integer():
+    refused("Mine.encode returned structures of several integers or none", returning(ClassOutputs, "encode", Structures.ragged([[]] * 60)))
+
+
+def test_offsets_of_structures_lie_within_their_integers():
+    for offsets in ([0, 5], [0, 3, 2], [-1, 2], []):
+        with pytest.raises(ValueError, match="offsets of structures are"):
+            Structures(np.ones(3, dtype=np.intc), np.array(offsets, dtype=np.int64))
+    with pytest.raises(ValueError, match=r"shape \(2, 2\); expected a vector"):
+        Structures(np.ones((2, 2), dtype=np.intc))
+
+
+def test_an_argmax_cannot_leave_the_labels_even_where_structures_go_unchecked():
+    class Blind(ClassOutputs):
+        def check_structure(self, x, y):
+            pass
+
+    class Wild(LargestArgmax):
+        def argmax(self, scores, x):
+            return 10**6
+
+    with pytest.raises(PluginError, match="1000000 is not a label of example 0"):
+        Engine("multiclass", plugins=[plugin(Blind), Wild(3)]).fit(X, Y)
+
+
+@pytest.mark.parametrize("value", [5, "abc", None])
+def test_labels_are_an_array(value):
+    sentence = r"super\(\).find_labels" if value is None else f"Mine.find_labels returned {value!r}; expected an array"
+    refused(sentence, returning(ClassOutputs, "find_labels", value))
+
+
+# ---- readers and rows ----
+
+
+@pytest.mark.parametrize("method", ["read", "learn"])
+@pytest.mark.parametrize("value", [None, [1, 2]])
+def test_a_reader_returns_rows(method, value):
+    with pytest.raises(PluginError, match=rf"Mine.{'learn|Mine.read'} returned {re.escape(repr(value))}; expected Rows"):
+        Engine("multiclass", plugins=[plugin(returning(Reader, method, value))]).fit(X, Y)
+
+
+def test_a_reader_returns_rows_in_later_calls_too():
+    class Later(Reader):
+        def learn(self, X, offsets=None):
+            return Reader.read(X, offsets)
+
+        def read(self, X, offsets=None):
+            return None
+
+    engine = Engine("multiclass", plugins=[plugin(Later)]).fit(X, Y)
+    for call in (engine.predict, engine.atom_scores, lambda X: engine.explain(X[0])):
+        with pytest.raises(PluginError, match="Later.read"):
+            call(X)
+
+
+@pytest.mark.parametrize("offsets", [[0, 2, 70], [0, 5, 3, 60], [-3, 60], []])
+def test_offsets_of_rows_lie_within_X(offsets):
+    for given in (X, csr_array(X), list(X)):
+        with pytest.raises(PluginError, match="Rows was given the offsets .* never fall, from 0 to 60 rows"):
+            Rows(given, np.array(offsets, dtype=np.int64))
+
+
+@pytest.mark.parametrize("given", [X[0], X.astype(int), np.asfortranarray(X), X[:, ::2]])
+def test_rows_are_read_from_a_matrix_of_floats(given):
+    with pytest.raises(PluginError, match="expected a C-contiguous matrix of float64 or float32"):
+        Rows(given)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_entries_of_sparse_rows_lie_within_X(index):
+    def rows(indices, indptr):
+        made = csr_array((np.ones(3), np.array([0, 1, 2]), np.array([0, 2, 3])), shape=(2, 3))
+        made.indices, made.indptr = np.array(indices, dtype=index), np.array(indptr, dtype=index)
+        return Rows(made)
+
+    assert rows([0, 1, 2], [0, 2, 3]).summed().n_rows == 2
+    for indices in ([0, 7, 2], [7, 0, 2], [-1, 0, 2], [0, 1, 3]):
+        with pytest.raises(PluginError, match="has entries for the columns"):
+            rows(indices, [0, 2, 3]).summed()
+    for indptr in ([0, 2, 9], [0, 4, 3], [0, 3]):
+        with pytest.raises(PluginError, match="Rows was given the indptr of X"):
+            rows([0, 1, 2], indptr)
+
+
+# ---- trainers ----
+
+
+@pytest.mark.parametrize(
+    ("order", "sentence"),
+    [
+        (np.array([10**6]), "has example 1000000 at position 0; X has the examples 0..59"),
+        (np.array([3, 60]), "has example 60 at position 1"),
+        (np.array([-3]), "has example -3 at position 0"),
+        ([0, 99], "has example 99 at position 1"),
+        ([0.5], r"is \[0.5\]; expected a vector with the numbers of examples"),
+        (np.zeros((2, 2), dtype=int), "expected a vector with the numbers of examples"),
+        (np.ones(60, dtype=bool), "expected a vector with the numbers of examples"),
+        ("all", "expected a vector with the numbers of examples"),
+    ],
+)
+@pytest.mark.parametrize("method", ["run", "pass_without_record"])
+def test_the_order_of_a_pass_names_examples(order, sentence, method):
+    class Visits(Trainer):
+        def train(self, run):
+            run.begin_epoch()
+            run.end_epoch(getattr(run, method)(order))
+            return "done"
+
+    refused(sentence, Visits)
+
+
+def test_an_order_may_be_a_list():
+    class Visits(Trainer):
+        def train(self, run):
+            run.begin_epoch()
+            run.end_epoch(run.run([0, 1, 1, 5]))
+            return "done"
+
+    assert Engine("multiclass", plugins=[plugin(Visits)]).fit(X, Y).parts_.weights.n_visited == 4
+
+
+def test_a_pass_belongs_to_an_epoch():
+    class Early(Trainer):
+        def train(self, run):
+            run.run()
+            return "done"
+
+    class Late(Trainer):
+        def train(self, run):
+            run.begin_epoch()
+            run.end_epoch(run.run())
+            run.run()
+            return "done"
+
+    for trainer in (Early, Late):
+        refused(f"{trainer.__name__}.train called run outside of an epoch; call begin_epoch before", trainer)
+
+
+def test_none_is_no_example():
+    """Compiled methods would read its fields."""
+    engine = Engine("multiclass").fit(X, Y)
+    parts = engine.parts_
+    for call in (lambda: parts.features.scores(parts.weights.vector(), None), lambda: parts.weights.scores(None),
+                 lambda: parts.outputs.count(None, 1), lambda: parts.argmax.argmax(np.zeros(3), None), lambda: parts.features + None):
+        with pytest.raises(TypeError):
+            call()
+
+
+# ---- feature maps ----
+
+
+@pytest.mark.parametrize("value", [-1, 5.0, None, "2"])
+def test_the_number_of_atoms_is_a_whole_number(value):
+    for data in ((BLOCKS, SUBSETS), (BLOCKS, [[], []])):
+        refused(f"Mine.n_atoms returned {value!r} for example 0; expected a whole number, at least 0",
+                returning(RowFeatures, "n_atoms", value), Subsets(), data)
+    refused(f"Mine.max_atoms returned {value!r}; expected a whole number", returning(RowFeatures, "max_atoms", value), Subsets(),
+            (BLOCKS, SUBSETS))
+
+
+def test_a_map_without_a_shape_is_refused():
+    class Bare(Features):
+        def __init__(self):
+            pass
+
+    refused(r"Bare has no weights; call self.shape\(n_weights, ...\) in its constructor", Bare)
+
+
+@pytest.mark.parametrize("value", [NAN, float("inf")])
+def test_scores_that_are_not_finite_are_said_whose_they_are(value):
+    class Phi(BlockFeatures):
+        def scores(self, w, x):
+            scores = np.array(super().scores(w, x))
+            scores[1] = value if x.index == 2 else scores[1]
+            return scores
+
+    refused(f"Phi.scores returned {value} for atom 1 of example 2; expected finite numbers", Phi)
+
+
+def test_scores_of_a_store_that_are_not_finite_are_said_whose_they_are():
+    class Store(PrimalWeights):
+        def scores(self, x):
+            return super().scores(x) * NAN
+
+    refused("Store.scores returned nan for atom 0 of example 0; expected finite numbers", Store)
+
+
+def test_a_row_that_is_not_finite_is_still_the_fault_of_the_row():
+    class Phi(BlockFeatures):
+        def scores(self, w, x):
+            return super().scores(w, x)
+
+    broken = X.copy()
+    broken[3, 2] = NAN
+    with pytest.raises(ValueError, match=r"X\[3, 2\]|row 3"):
+        Engine("multiclass", plugins=[plugin(Phi, 3, 4)]).fit(broken, Y)
+
+
+@pytest.mark.parametrize("value", [-1.0, NAN, None, "long"])
+def test_a_norm_is_a_number_at_least_0(value):
+    shown = value if isinstance(value, float) else repr(value)
+    for base in (BlockFeatures, PrimalWeights):
+        refused(rf"Mine.norm returned {shown} for example \d+; expected a finite number, at least 0", returning(base, "norm", value),
+                update="pa1")
+
+
+@pytest.mark.parametrize("value", [NAN, None])
+@pytest.mark.parametrize("base", [BlockFeatures, PrimalWeights])
+def test_an_inner_product_is_a_number(base, value):
+    shown = value if isinstance(value, float) else repr(value)
+    refused(rf"Mine.inner returned {shown} for example \d+; expected a finite number", returning(base, "inner", value), update="exact-pa1")
+
+
+@pytest.mark.parametrize("value", [None, (1.0, NAN), (-1.0, 0.0)])
+def test_a_constant_gram_matrix_is_two_numbers(value):
+    refused("Mine.constant_gram returned", returning(BlockFeatures, "constant_gram", value), update="exact-pa1")
+
+
+def test_methods_that_change_an_array_return_nothing():
+    class Copies(BlockFeatures):
+        def add(self, w, x, c):
+            w = w.copy()
+            super().add(w, x, c)
+            return w
+
+    class Returns(BlockFeatures):
+        def add(self, w, x, c):
+            super().add(w, x, c)
+            return w
+
+    class Store(PrimalWeights):
+        def update(self, x, c):
+            return np.zeros(3)
+
+    refused(r"Copies.add returned array.* for example \d+; expected None, since it changes the array", Copies)
+    refused(r"Store.update returned array", Store)
+    plain, same = (Engine("multiclass", plugins=[plugin(kind, 3, 4)], fit_intercept=False).fit(X, Y) for kind in (BlockFeatures, Returns))
+    assert np.array_equal(plain.predict(X), same.predict(X))
+
+
+@pytest.mark.parametrize("value", [5, (0,), (0, 9), (9, 0), (0.0, 0), "ab"])
+def test_a_cell_is_a_row_and_a_block(value):
+    with pytest.raises(PluginError, match=re.escape(f"Mine.cell returned {value!r} for atom 0 of example 0; expected a row below 1")):
+        Engine("multiclass", plugins=[plugin(returning(BlockFeatures, "cell", value), 3, 4), "dual-kernel"]).fit(X, Y)
+
+
+def test_an_explicit_part_is_a_map():
+    class Mine(BlockFeatures):
+        def cell(self, x, a):
+            return super().cell(x, a)
+
+        def explicit_part(self):
+            return 5
+
+    with pytest.raises(PluginError, match="Mine.explicit_part returned 5; expected a feature map or None"):
+        Engine("multiclass", plugins=[plugin(Mine, 3, 4), "dual-kernel"]).fit(X, Y)
+
+
+# ---- stores ----
+
+
+def test_a_start_of_its_own_begins_with_that_of_the_base_class():
+    for base, data in ((PrimalWeights, (X, Y)), (LargestArgmax, (X, Y))):
+        refused(r"Mine does not know the .* yet; a start of its own begins with super\(\).start", returning(base, "start", None), data=data)
+    refused("Mine does not know the outputs yet", returning(HammingLoss, "start", None), Subsets(), (BLOCKS, SUBSETS))
+
+
+@pytest.mark.parametrize("value", [None, [1], 0])
+def test_a_state_is_a_dict(value):
+    class Mine(PerceptronUpdate):
+        def state(self):
+            return value
+
+        def restore(self, state):
+            pass
+
+    engine = Engine("multiclass", plugins=[Mine()]).fit(X, Y)
+    with pytest.raises(PluginError, match=re.escape(f"Mine.state returned {value!r}; expected a dict of arrays")):
+        engine.__reduce__()
+
+
+@pytest.mark.parametrize("value", [None, 5, PrimalWeights()])
+def test_averaged_returns_a_store_that_has_started(value):
+    engine = Engine("multiclass", plugins=[plugin(returning(PrimalWeights, "averaged", value))]).fit(X, Y)
+
+    with pytest.raises(PluginError, match="Mine.averaged returned|PrimalWeights does not know the feature map"):
+        engine.predict(X)
+
+
+@pytest.mark.parametrize("value", [5, np.zeros((60, 2)), np.zeros(60), (np.zeros(5), np.arange(61)), "ab"])
+def test_scores_of_many_examples_have_a_number_per_atom(value):
+    for base, arguments in ((PrimalWeights, ()), (BlockFeatures, (3, 4))):
+        engine = Engine("multiclass", plugins=[plugin(returning(base, "batch_scores", value), *arguments)]).fit(X, Y)
+        for call in (engine.predict, engine.atom_scores):
+            with pytest.raises(PluginError, match="Mine.batch_scores returned"):
+                call(X)
+
+
+def test_rows_of_a_store_are_rows():
+    engine = Engine("multiclass").fit(X, Y)
+    refused("Mine.prepare returned None; expected Rows", returning(PrimalWeights, "prepare", None))
+    assert engine.predict(X).shape == (60,)
+
+
+# ---- outputs, losses, solvers and rules ----
+
+
+@pytest.mark.parametrize("value", [None, "yes", 1.0, [True]])
+def test_agreement_is_a_truth_value(value):
+    sentence = f"Mine.agrees returned {re.escape(repr(value))} for example 0; expected True or False"
+    refused(sentence, returning(ClassOutputs, "agrees", value))
+
+
+@pytest.mark.parametrize(("base", "method"), [(Outputs, "count"), (HammingLoss, "augment")])
+def test_a_forgotten_return_is_no_array(base, method):
+    refused(rf"Mine.{method} returned None for example 0; expected \(2,\), one number per atom", returning(base, method, None), Subsets(),
+            (BLOCKS, SUBSETS), loss_weight=1.0, update="perceptron")
+
+
+@pytest.mark.parametrize("value", [NAN, None, float("inf"), "1"])
+def test_log_z_is_a_number(value):
+    shown = re.escape(repr(value))
+    part = returning(LargestArgmax, "marginals", (value, np.ones(3) / 3))
+
+    refused(f"Mine.marginals returned log Z = {shown} for example 0; expected a finite number", part, update="log-loss")
+    engine = Engine("multiclass", plugins=[part(3)]).fit(X, Y)
+    with pytest.raises(PluginError, match=f"log Z = {shown}"):
+        engine.predict_marginals(X)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ([(1, 0.0), (2, 1.0)], "returned the score 1.0 after 0.0 for example 0; expected the best structures first"),
+        ([(1, 0.0), (2, NAN)], "returned the score nan after 0.0"),
+        ([(1, 1.0), (2, 0.5), (3, 0.1)], "returned 3 structures for example 0 and k=2"),
+        ([1, 2], "expected a list of pairs, a structure and its score"),
+        (5, "expected a list of pairs"),
+    ],
+)
+def test_a_list_of_the_best_is_a_list_of_the_best(value, sentence):
+    engine = Engine("multiclass", plugins=[returning(LargestArgmax, "k_best", value)(3)]).fit(X, Y)
+
+    with pytest.raises(PluginError, match=f"Mine.k_best .*{sentence}"):
+        engine.predict(X, k=2)
+
+
+def test_a_rule_leaves_a_loss():
+    class Mine(PerceptronUpdate):
+        sets_loss = True
+
+        def step(self, trial):
+            trial.loss = NAN
+
+    refused(r"Mine.step left the loss nan for example \d+", Mine)
+
+
+def test_the_room_of_a_compiled_search_is_not_replaced():
+    refused("Mine replaces workspace_size", returning(LargestArgmax, "workspace_size", 0))
+
+
+@pytest.mark.parametrize("value", [None, 2.5, -1])
+def test_the_length_of_a_structure_is_a_whole_number(value):
+    refused(f"Mine.max_code_length returned {value}; expected a whole number", returning(Outputs, "max_code_length", value), Subsets(),
+            (BLOCKS, SUBSETS))
+
+
+# ---- explanations ----
+
+
+@pytest.mark.parametrize("value", [99, 4, -2])
+def test_columns_of_weights_are_columns_of_X(value):
+    class Mine(BlockFeatures):
+        def column_of(self, indices):
+            return np.full(len(indices), value)
+
+    engine = Engine("multiclass", plugins=[plugin(Mine, 3, 4)]).fit(X, Y)
+    with pytest.raises(PluginError, match=rf"Mine.column_of returned \[{value}.*expected a column of X for each, 0..3, or -1"):
+        engine.explain(X[0])
+
+
+@pytest.mark.parametrize("value", [None, ["one"], 3])
+def test_every_atom_has_a_name(value):
+    engine = Engine("multiclass", plugins=[plugin(returning(ClassOutputs, "atom_names", value))]).fit(X, Y)
+
+    with pytest.raises(PluginError, match="Mine.atom_names returned .*; expected a name for each of 3 atoms"):
+        engine.explain(X[0])
+
+
+def test_messages_name_an_object_by_its_class():
+    from structperc.errors import shortened
+
+    def halved(t):
+        return 0.5
+
+    class Halved:
+        def __call__(self, t):
+            return 0.5
+
+    for schedule, name in ((halved, "halved"), (Halved(), "Halved")):
+        card = str(Engine("multiclass", update="latent", step_schedule=schedule).fit(X, Y).card())
+        assert re.search(rf"schedule \| .*{name}", card) and " at 0x" not in card
+    assert shortened([PassiveAggressiveUpdate(), halved]) == "[PassiveAggressiveUpdate, halved]"

@@ -1,0 +1,119 @@
+"""Mistakes that would end the interpreter if the border of the solvers let them in, limits of time, and what solvers print."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array
+
+from structperc.errors import DataError
+from structperc.solvers import CutGraph, Forest, best_path, cluster_pairs, k_best_paths, max_clusters, max_sparse_arborescence, solve_ilp
+
+
+def test_a_graph_with_a_cycle_is_no_forest():
+    triangle = Forest(3, [[0, 1], [1, 2], [0, 2]])
+    for method in (triangle.best_labels, triangle.marginals):
+        with pytest.raises(DataError, match="the graph has a cycle"):
+            method(np.zeros((3, 2)), np.zeros((3, 2, 2)))
+
+
+@pytest.mark.parametrize(("unary", "pairs", "sentence"), [
+    (np.zeros((2, 2)), np.zeros((3, 2, 2)), r"unary has the shape \(2, 2\); expected \(4, n_labels\)"),
+    (np.zeros((4, 2)), np.zeros((2, 2, 2)), r"pairs has the shape \(2, 2, 2\); expected \(2, 2\) or \(3, 2, 2\)"),
+    (np.zeros((4, 3000)), np.zeros((3, 1, 1)), r"pairs has the shape \(3, 1, 1\)"),
+    (np.full((4, 2), np.nan), np.zeros((3, 2, 2)), r"unary\[0, 0\] is nan"),
+    (np.zeros((4, 2)), np.full((3, 2, 2), np.inf), r"pairs\[0, 0, 0\] is inf"),
+])  # fmt: skip
+def test_scores_of_a_forest_fit_its_nodes_and_edges(unary, pairs, sentence):
+    chain = Forest(4, [[0, 1], [1, 2], [2, 3]])
+    for method in (chain.best_labels, chain.marginals):
+        with pytest.raises(DataError, match=sentence):
+            method(unary, pairs)
+
+
+def test_damaged_sparse_matrices_are_refused():
+    arcs = coo_array((np.ones(3), (np.array([0, 1, 2]), np.array([1, 2, 3]))), shape=(4, 4))
+    arcs.coords[0][:] = 10**8
+    with pytest.raises(DataError, match=r"scores.row\[0\] is 100000000, outside the 4 rows of scores"):
+        max_sparse_arborescence(arcs)
+    rows = csr_array(np.ones((2, 4)))
+    rows.indices[:] = 10**8
+    with pytest.raises(DataError, match=r"A.indices\[0\] \(row 0\) is 100000000, outside the 4 columns of A"):
+        solve_ilp([1, 2, 3, 4.0], rows, [2, 2])
+
+
+def test_more_arcs_and_edges_than_32_bits_count_are_refused_before_they_are_copied():
+    arcs, edges = np.broadcast_to(np.int32(0), (2**31,)), np.broadcast_to(np.int32(0), (2**30, 2))
+    with pytest.raises(DataError, match="tails has the shape .* at most 2147483646 entries"):
+        best_path(arcs, arcs, arcs, 0, 1)
+    with pytest.raises(DataError, match="edges has the shape .* at most 1073741823 entries"):
+        CutGraph(2, edges)
+
+
+def test_a_number_is_read_once_whatever_its_comparisons_say():
+    class Odd:
+        def __index__(self):
+            return 2
+
+        def __lt__(self, other):
+            return True
+
+        __le__ = __gt__ = __ge__ = __lt__
+
+    with pytest.raises(DataError, match=r"edges\[0, 1\] is 10000000; expected a whole number from 0 to 1"):
+        CutGraph(Odd(), [[0, 10**7]])
+
+
+def test_k_best_paths_are_those_of_an_enumeration_in_its_order():
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        n = int(random.integers(2, 6))
+        tails, heads = np.triu_indices(n, 1)
+        tails, heads = np.append(tails, tails), np.append(heads, heads)         # two arcs between any two nodes
+        scores = random.integers(-2, 3, len(tails)).astype(float)               # with many ties
+
+        def paths(node, tails=tails, heads=heads, n=n):
+            if node == n - 1:
+                yield ()
+            for a in np.flatnonzero(tails == node).tolist():
+                yield from ((a, *rest) for rest in paths(int(heads[a])))
+
+        every = sorted(((path, float(scores[list(path)].sum())) for path in paths(0)), key=lambda found: (-found[1], found[0][::-1]))
+        for k in (1, 3, len(every), len(every) + 5):
+            found = k_best_paths(tails, heads, scores, 0, n - 1, k)
+            assert [score for _, score in found] == [score for _, score in every[:k]]
+            assert len({path for path, _ in found}) == len(found) == min(k, len(every))
+            assert found[0][0] == tuple(best_path(tails, heads, scores, 0, n - 1)[0].tolist())
+            assert all(float(scores[list(path)].sum()) == score for path, score in found)
+
+
+def hard_program(n=120, m=25):
+    random = np.random.default_rng(0)
+    return random.integers(5, 40, n).astype(float), random.integers(1, 40, (m, n)).astype(float), np.full(m, 300.0)
+
+
+def test_a_time_limit_keeps_the_best_vector_with_a_bound():
+    scores, A, b = hard_program()
+    found = solve_ilp(scores, A, b, time_limit=0.2)
+    assert found.status == "relaxed" and not found.exact and found.bound >= found.score
+    assert (A @ found.v <= b + 1e-6).all() and set(found.v) <= {0.0, 1.0}
+    assert solve_ilp([1.0, 1.0], [[1.0, 1.0]], [1.0], time_limit=60).status == "exact-lp"
+
+
+def test_a_time_limit_keeps_the_best_clusters_with_a_bound():
+    scores = np.random.default_rng(0).normal(size=(40, 40))
+    scores = scores + scores.T
+    found = max_clusters(scores, time_limit=1e-3)
+    greedy = max_clusters(scores, most_pairs=0)
+    assert found.status == "local" and found.bound >= found.score >= greedy.score - 1e-9
+    assert cluster_pairs([0], [1], [1.0], time_limit=60).exact
+
+
+def test_solvers_print_nothing():
+    pytest.importorskip("highspy")
+    program = ("from structperc.solvers import ILP\n"
+               "for solver in ('scipy', 'highspy'):\n"
+               "    print(ILP([[1, 1, 0], [1, 0, 1], [0, 1, 1]], [1, 1, 1], solver=solver).solve([1.0, 1, 2]).score)")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "2.0\n2.0\n" and done.stderr == ""

@@ -1,0 +1,252 @@
+"""Mistakes that users make, each with the words that tell them what to do: in Python, and on the command line."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from structperc import Engine, estimators, plotting
+from structperc.callbacks import EarlyStopping
+from structperc.cli import main
+from structperc.estimators import CuSumRank, LatentRanker, PRank, StructuredClassifier
+from structperc.files import csv_tables, svmlight
+
+random = np.random.default_rng(0)
+X = random.normal(size=(60, 3))
+y = 1 + np.digitize(X @ [1.0, -2.0, 0.5], [-1.0, 0.0, 1.0])
+relevance, queries = (X[:, 0] > 0).astype(int), np.repeat(np.arange(6), 10)
+named = pd.DataFrame(X, columns=["a", "b", "c"])
+colours = named.assign(colour=["red", "green", "blue"] * 20)
+gaps = colours.assign(colour=[None, *colours["colour"][1:]])
+texts = ["good", "bad"] * 30
+intervals = np.column_stack([y, y])
+trained, trained_by_name = PRank(epochs=1).fit(X, y), PRank(epochs=1).fit(named, y)
+engine, engine_by_name = Engine("cusum").fit(X, y), Engine("cusum").fit(named, y)
+
+NAMES = {name: getattr(estimators, name) for name in estimators.__all__} | {
+    "Engine": Engine, "EarlyStopping": EarlyStopping, "estimators": estimators, "plotting": plotting, "csv_tables": csv_tables,
+    "svmlight": svmlight, "X": X, "y": y, "relevance": relevance, "queries": queries, "named": named, "colours": colours, "gaps": gaps,
+    "texts": texts, "intervals": intervals, "trained": trained, "trained_by_name": trained_by_name, "engine": engine,
+    "engine_by_name": engine_by_name,
+}  # fmt: skip
+
+IN_PYTHON = [       # what is called, and what its message says
+    # parameters that other libraries call otherwise
+    ("CuSumRank(max_iter=5)", "Did you mean 'epochs'?"),
+    ("CuSumRank(n_iter=5)", "Did you mean 'epochs'?"),
+    ("CuSumRank(seed=5)", "Did you mean 'random_state'?"),
+    ("CuSumRank(alpha=0.1)", "Did you mean 'decay'?"),
+    ("CuSumRank(Epochs=5)", "Did you mean 'epochs'?"),
+    ("LatentRanker(learning_rate=0.1)", "Did you mean 'step_size'?"),
+    ("StructuredEstimator(eta=0.1)", "Did you mean 'step_size'?"),
+    ("OrdinalConformal(CuSumRank(), alpha=0.1)", "Did you mean 'coverage'?"),
+    ("CuSumRank().set_params(n_epochs=5)", "Did you mean 'epochs'?"),
+    ("Engine('cusum', learning_rate=0.1)", "Did you mean 'step_size'?"),
+    ("Engine('cusum', max_iter=5)", "Did you mean 'epochs'?"),
+    ("CuSumRank(loss='mae').fit(X, y)", "Did you mean 'absolute'?"),
+    ("CuSumRank(loss='mse').fit(X, y)", "Did you mean 'squared'?"),
+    ("CuSumRank(loss='0-1').fit(X, y)", "Did you mean 'zero-one'?"),
+    ("CuSumRank(update='sgd').fit(X, y)", "Did you mean 'perceptron'?"),
+    ("CuSumRank(kernel='gaussian').fit(X, y)", "Did you mean 'rbf'?"),
+    ("LabelScorer('mae')(trained, X, y)", "Did you mean 'mean-absolute-error'?"),
+    ("LabelScorer('kappa')(trained, X, y)", "Did you mean 'quadratic-weighted-kappa'?"),
+    ("Engine('CuSumRank')", "Did you mean 'cusum'?"),
+    ("Engine('ranking')", "Did you mean 'latent-ranking'?"),
+    ("engine.export('model.c', to='C')", "Did you mean 'c'?"),
+    # options of plugins
+    ("CuSumRank(plugins=['table'], one_hot=['colour'], fill='median')",
+     "pass plugins=['table'], plugin_options={'one_hot': ['colour'], 'fill': 'median'}."),
+    ("CuSumRank(budget=10)", "an option of the plugin 'dual-kernel': pass plugins=['dual-kernel'], plugin_options={'budget': 10}."),
+    ("CuSumRank().set_params(one_hot=['colour'])", "pass plugins=['table'], plugin_options={'one_hot': ['colour']}."),
+    ("Engine('cusum', kernel='rbf')", "It comes with plugins=['dual-kernel']."),
+    ("Engine('cusum', one_hot=['colour'])", "It comes with plugins=['table']."),
+    ("CuSumRank(plugin_options={'one_hot': ['colour']}).fit(colours, y)", "It comes with plugins=['table']."),
+    ("Engine('cusum', plugins=[EarlyStopping])", "pass an object, EarlyStopping(...)."),
+    ("StructuredEstimator(problem=CuSumRank).fit(X, y)", "CuSumRank is an estimator, not a plugin"),
+    # tables
+    ("Engine('cusum').fit(colours, y)", "Pass plugins=['table'], one_hot=['colour']."),
+    ("Engine('cusum', plugins=['table'], one_hot=['colour']).fit(gaps, y)", "Pass fill={'colour': 'most-frequent'}."),
+    ("CuSumRank().fit(colours, y)", "Pass plugins=['table'], plugin_options={'one_hot': ['colour']}."),
+    ("CuSumRank().partial_fit(colours, y)", "Pass plugins=['table'], plugin_options={'one_hot': ['colour']}."),
+    ("CuSumRank().fit(gaps, y)", "plugin_options={'one_hot': ['colour'], 'fill': {'colour': 'most-frequent'}}."),
+    ("CuSumRank(plugins=['table'], plugin_options={'one_hot': ['colour']}).fit(gaps, y)",
+     "Pass plugin_options={'fill': {'colour': 'most-frequent'}}."),
+    ("CuSumRank(plugins=['table'], plugin_options={'one_hot': ['colour'], 'fill': 'meadian'}).fit(colours, y)", "Did you mean 'median'?"),
+    ("CuSumRank(plugins=['table'], plugin_options={'one_hot': ['colour'], 'fill': {'colour': 'mode'}}).fit(colours, y)",
+     "Did you mean 'most-frequent'?"),
+    ("OrdinalConformal(CuSumRank()).fit(colours, y)", "plugin_options={'one_hot': ['colour']}."),
+    ("ScoreCard(PRank()).fit(colours, y)", "Make columns of 0 and 1 of 'colour', for instance by pandas.get_dummies."),
+    ("RankingSVM().fit(colours, relevance, groups=queries)", "Make columns of 0 and 1 of 'colour', for instance by pandas.get_dummies."),
+    ("CuSumRank().fit({'a': [1, 2]}, [1, 2])", "pass pandas.DataFrame(X) where these are columns"),
+    ("CuSumRank().fit(texts, y)", "make a matrix of them (texts: scikit-learn's TfidfVectorizer"),
+    ("CuSumRank().fit(texts, y)", "or use a kernel on such objects (texts: kernel='subsequence'"),
+    # columns that are missing or further ones
+    ("trained_by_name.predict(named[['a', 'b']])", "X has 2 features, but PRank is expecting 3 features as input: it lacks 'c'; pass"),
+    ("trained_by_name.predict(colours)", "it has further 'colour'; pass the columns that it was trained with, in the same order."),
+    ("trained_by_name.predict(colours.drop(columns=['a', 'b']))", "it lacks 'a', 'b' and has further 'colour'; pass the columns"),
+    ("trained.predict(X[:, :2])", "X has 2 features, but PRank is expecting 3 features as input; pass the columns"),
+    ("engine_by_name.predict(named[['a', 'b']])", "this model was trained with 3 features: it lacks 'c'; pass the same columns"),
+    ("engine_by_name.predict(named.assign(d=1))", "it has further 'd'; pass the same columns"),
+    # classes where objects are expected, and arguments of other libraries' fit
+    ("OrdinalConformal(CuSumRank).fit(X, y)", "estimator is the class CuSumRank; pass an instance, CuSumRank()."),
+    ("ScoreCard(PRank).fit(X, y)", "estimator is the class PRank; pass an instance, PRank()."),
+    ("LeafFeatures(PRank).fit(X, y)", "estimator is the class PRank; pass an instance, PRank()."),
+    ("OrdinalConformal(CuSumRank()).fit(X, intervals)", "calibrate it with prefit=True on rows with one label."),
+    ("CuSumRank(5)", "CuSumRank takes its parameters by name, but got 5 without one; write CuSumRank(NAME=5)"),
+    ("StructuredEstimator('cusum')", "StructuredEstimator takes its parameters by name, but got 'cusum' without one"),
+    ("CuSumRank().fit(X, y, epochs=5)", "It is a parameter of the estimator: CuSumRank(epochs=5)."),
+    ("CuSumRank().fit(X, y, eval_set=[(X, y)])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
+    ("CuSumRank().fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
+    ("LatentRanker().fit(X, relevance, group=[30, 30])", "Did you mean 'lengths'?"),
+    ("LatentRanker().fit(X, relevance, eval_set=[])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
+    ("RankingSVM().fit(X, relevance, group=[30, 30])", "Did you mean 'lengths'?"),
+    ("RankingSVM().fit(X, relevance, query_id=queries)", "Did you mean 'qid'?"),
+    ("SequenceTagger().fit([[['the']]], [['D']], epochs=5)", "It is a parameter of the estimator: SequenceTagger(epochs=5)."),
+    ("StructuredEstimator(problem='cusum').fit(X, y, weights=y)", "Did you mean 'sample_weight'?"),
+    ("LatentRanker().fit(X, relevance)", "sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}."),
+    # what is not fitted, and answers that a model does not have
+    ("plotting.plot_steps(Engine('prank'), X, y)", "this Engine is not fitted yet, so it has no classes_; call fit"),
+    ("plotting.plot_thresholds(Engine('prank'), X, y)", "this Engine is not fitted yet"),
+    ("plotting.plot_weights(Engine('prank'))", "this Engine is not fitted yet"),
+    ("plotting.plot_learning_curve(Engine('prank'))", "this Engine is not fitted yet"),
+    ("trained.explain(X[0], against=9)", "against=9 is no answer that this model has. Expected one of 1, 2, 3, 4."),
+    ("engine.explain(X)", "explain takes one example, but got 60; pass one of them."),
+    ("estimators.load('ranks.csv')", "'ranks.csv' is not a structperc model"),
+    # files
+    ("svmlight.read_svmlight('bad.svm')", "bad.svm is no svmlight file at line 2"),
+    ("csv_tables.read_csv('ranks.csv', target='Level')", "Did you mean 'level'?"),
+    ("csv_tables.read_csv('head.csv')", "write the rows below the header."),
+]
+
+FIT = "fit cusum ranks.csv --target level --model m "
+ON_THE_COMMAND_LINE = [     # the command, and what it says
+    (FIT + "--epochs 5", "there is no flag --epochs. Options are set: --set epochs=5. See structperc fit --help"),
+    (FIT + "--epochs=5", "--set epochs=5."),
+    (FIT + "--max-iter 5", "--set epochs=5."),
+    (FIT + "--learning-rate 0.1", "--set step_size=0.1."),
+    (FIT + "--shuffle", "--set shuffle=true."),
+    (FIT + "--kernel rbf", "--plugin dual-kernel --set kernel=rbf."),
+    (FIT + "--ignore a", "there is no flag --ignore. Did you mean --drop?"),
+    (FIT + "--weigth a", "Did you mean --weight?"),
+    (FIT + "--nonsense", "there is no flag --nonsense. See structperc fit --help"),
+    (FIT + "more.csv", "'more.csv' is one argument too many. See structperc fit --help"),
+    ("evaluate cusum.model ranks.csv --epochs 5", "there is no flag --epochs. See structperc evaluate --help"),
+    (FIT + "--set max_iter=5", "Did you mean 'epochs'?"),
+    (FIT + "--set kernel=rbf", "It comes with --plugin dual-kernel."),
+    (FIT + "--set loss=mae", "Did you mean 'absolute'?"),
+    (FIT + "--format tsv", "Did you mean 'csv'?"),
+    ("train cusum ranks.csv", "Did you mean 'fit'?"),
+    ("score cusum.model ranks.csv", "Did you mean 'evaluate'?"),
+    ("fit cusum ranks.csv --target Level --model m", "Did you mean 'level'?"),
+    ("fit cusum rank.csv --target level --model m", "rank.csv: No such file or directory. Did you mean 'ranks.csv'?"),
+    ("fit cusum data/rank.csv --target level --model m", "There is no such folder."),
+    ("fit intervals ranks.csv --target level --model m", "Did you mean 'disjoint-intervals'?"),
+    ("fit cusum colours.csv --target level --model m", "Say --one-hot colour."),
+    ("fit cusum colours.csv --target level --model m --one-hot colour --fill meadian", "Did you mean 'median'?"),
+    ("fit cusum gaps.csv --target level --model m --one-hot colour", "Say --fill colour=most-frequent."),
+    ("fit cusum gaps.csv --target level --model m", "Say --one-hot colour --fill colour=most-frequent."),
+    ("fit cusum bad.svm --model m", "bad.svm is no svmlight file at line 2"),
+    ("predict cusum.model narrow.csv", "narrow.csv has no column 'c'"),
+    ("predict tags.model ranks.csv", "ranks.csv is read as csv, but the model was trained on conll or conllu"),
+    ("evaluate cusum.model ranks.csv --target a", "labels that the model does not know"),
+    ("evaluate cusum.model ranks.csv --target a", "it knows 1, 2, 3, 4. Name the column of right answers with --target"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Data, good and bad, and two models."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        ranks = named.round(3).assign(level=y)
+        ranks.to_csv("ranks.csv", index=False)
+        ranks.assign(colour=colours["colour"]).to_csv("colours.csv", index=False)
+        ranks.assign(colour=gaps["colour"]).to_csv("gaps.csv", index=False)
+        ranks[["a", "b", "level"]].to_csv("narrow.csv", index=False)
+        (folder / "head.csv").write_text("a,b,level\n")
+        (folder / "bad.svm").write_text("1 1:2 2:3\n2 1:x\n")
+        (folder / "tags.conllu").write_text("1\tthe\tthe\tDET\tD\t_\t2\tdet\t_\t_\n2\tcat\tcat\tNOUN\tN\t_\t0\troot\t_\t_\n\n")
+        assert main(shlex.split("fit cusum ranks.csv --target level --model cusum.model --quiet")) == 0
+        assert main(shlex.split("fit sequence tags.conllu --target upos --model tags.model --quiet")) == 0
+    return folder
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+def test_the_examples_are_right_where_no_mistake_is_made(here):
+    assert CuSumRank(plugins=["table"], plugin_options={"one_hot": ["colour"], "fill": {"colour": "most-frequent"}}).fit(gaps, y)
+    assert CuSumRank(plugins=["table"], plugin_options={"one_hot": ["colour"], "fill": {"colour": "unknown"}}).fit(gaps, y)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("mistake", "words"), IN_PYTHON)
+def test_a_mistake_in_python_is_answered_with_what_to_do(here, mistake, words):
+    with pytest.raises(Exception) as caught:        # of any class: the sentence is what is tested
+        eval(mistake, dict(NAMES))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(("command", "words"), ON_THE_COMMAND_LINE)
+def test_a_mistake_on_the_command_line_is_answered_with_what_to_do(here, run, command, words):
+    code, out, err = run(*shlex.split(command))
+    assert (code, out) == (2, "") and words in err and err.count("\n") == 1
+
+
+def test_a_level_that_looks_like_a_statistic_fills_its_column():
+    table = pd.DataFrame({"side": ["medial", None, "lateral", "medial"], "size": [1.0, 2.0, 3.0, 4.0]})
+    model = Engine("cusum", plugins=["table"], one_hot=["side"], fill={"side": "medial"}).fit(table, [1, 2, 1, 2])
+    assert model.read(table).X[:, 0].tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+def test_rows_of_a_table_without_groups_are_sentences_of_one_token_with_a_warning(here, run):
+    code, _, err = run("fit", "sequence", "ranks.csv", "--target", "level", "--model", "m")
+    assert code == 0 and "each row of ranks.csv is a sentence of one token" in err and "--group COLUMN" in err
+
+
+def test_a_model_notes_the_target_of_conllu(here, run):
+    code, out, err = run("evaluate", "tags.model", "tags.conllu")
+    assert (code, err) == (0, "") and "token accuracy" in out
+
+
+def test_too_little_memory_is_told_from_an_open_quote(here, run, monkeypatch):
+    def failing(*_, **__):
+        raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pd, "read_csv", failing)
+        code, _, err = run(*shlex.split(FIT))
+    assert code == 2 and "the memory of this machine does not suffice" in err and "fit --stream" in err and "quote" not in err
+    with open("open.csv", "w") as file:
+        file.write('a,b,level\n1,"2,1\n3,4,2\n')
+    assert "look for a quote that is never closed" in run("fit", "cusum", "open.csv", "--target", "level", "--model", "m")[2]
+
+
+def test_early_stopping_measures_groups():
+    model = LatentRanker(epochs=3, random_state=0, plugins=[stopping := EarlyStopping(X, relevance, groups=queries)])
+    model.fit(X, relevance, groups=queries)
+    assert len(stopping.losses) == len(model.mistakes_)
+
+
+def test_records_of_the_history_hold_plain_labels():
+    record = Engine("prank").fit(X, y, history=True).history_[0]
+    assert (type(record.gold), type(record.said)) == (int, int)
+
+
+def test_names_with_another_meaning_are_no_misspellings():
+    with pytest.raises(Exception, match="loss='hinge' is unknown") as caught:
+        StructuredClassifier(loss="hinge").fit(X, y)
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_a_class_that_fails_by_itself_is_not_called_a_class_with_arguments():
+    class Broken(EarlyStopping):
+        def __init__(self):
+            raise TypeError("a mistake in here")
+
+    with pytest.raises(TypeError, match="a mistake in here"):
+        Engine("cusum", plugins=[Broken])
