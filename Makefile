@@ -14,7 +14,7 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE        # pytest rewrites 280 files of tests: once, not once per process
 
-.PHONY: help demo test fuzz torture sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures report docs browser wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures report docs browser wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make test     run all tests                          make test ARGS='-k prank'"
 	@echo "make fuzz     hostile input for every entry           make fuzz ARGS='--seconds 600 --jobs 2'"
 	@echo "make torture  kill -9, Ctrl-C, full disks, threads    make torture ARGS=--full"
+	@echo "make races    shards in threads under valgrind's helgrind: accesses to memory that no lock orders"
 	@echo "make sanitize run all tests with checks of every access to memory   make sanitize ARGS='-k prank'"
 	@echo "make bench    measure speed, beside other libraries  make bench ARGS=--quick"
 	@echo "make bench-compare REF=COMMIT   time this checkout and another commit in turns: ratios with their spread"
@@ -50,6 +51,10 @@ fuzz: $(VENV)/with-test
 
 torture: $(VENV)/with-test
 	PYTHONPATH=tests $(BIN)/python -m torture $(ARGS)
+
+races: $(VENV)/with-test
+	PYTHONPATH=tests PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1 valgrind --tool=helgrind --quiet --fair-sched=yes --error-exitcode=1 \
+	  --suppressions=tests/races/python.supp $(BIN)/python -m races
 
 # All tests on modules that check every access to memory, and arithmetic without a meaning. The first finding ends the run: the compiler's
 # report names the line, Python's stacks the test. The modules are installed in $(VENV)-sanitize: those of other targets stand beside the

@@ -300,7 +300,7 @@ cdef class ArcFeatures(Features):
         hash_between(&self.labels, &parts)
         self.sum_singles(&self.labels, &parts, p, self.n_arc_rows, self.octets, n_rows, singles, rows)
         rows += 2 * size * first
-        for arc in range(n * size + AHEAD - 1):         # as in a `Ring`
+        for arc in range(n * size + AHEAD - 1 if n else 0):         # as in a `Ring`
             if arc % n == 0 and interrupted(n * parts.most * self.octets * 8):
                 status = -1
                 break

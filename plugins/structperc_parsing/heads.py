@@ -7,7 +7,7 @@ from structperc.plugin_tools import is_listed
 
 def is_labelled(y):
     """Whether the first word of y has a pair of a head and a label."""
-    for arcs in y:
+    for arcs in y if is_listed(y) else ():
         for arc in arcs if is_listed(arcs) else ():
             return isinstance(arc, (tuple, list)) and len(arc) == 2
     return False

@@ -286,7 +286,7 @@ def all_labels(y):
     if "" in found or any(is_missing(label) for label in found):
         i, j = next((i, j) for i, labels in enumerate(y) for j, label in enumerate(labels)
                     if label is not None and (is_missing(label) or isinstance(label, str) and label == ""))
-        raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; {INSTEAD}{WHERE_EMPTY * (y[i][j] == '')}")
+        raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; {INSTEAD}{WHERE_EMPTY * isinstance(y[i][j], str)}")
     return list(found)
 
 

@@ -79,9 +79,9 @@ cdef class Weights(Component):
         By default entries that a sparse row has for one column are added up, in a copy. Rows without such entries are not copied.
         """
         if rows.objects and self.features.n_blocks:
-            raise DataError(f"X is a list of objects, but {type(self.features.as_written()).__name__} describes rows of numbers; make a matrix "
-                            f"of them (texts: scikit-learn's TfidfVectorizer, dicts: DictVectorizer), or use a kernel on such objects "
-                            f"(texts: kernel='subsequence', trees: kernel='subset-tree').")
+            raise DataError(f"X is a list of objects, but {type(self.features.as_written()).__name__} describes rows of numbers; make a "
+                            f"matrix of them (texts: scikit-learn's TfidfVectorizer, dicts: DictVectorizer), or use a kernel on such "
+                            f"objects (texts: kernel='subsequence', trees: kernel='subset-tree').")
         return rows.summed()
 
     def begin_fit(self, rows):

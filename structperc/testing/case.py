@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from structperc.core.component import bound
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import DataError, PluginError, StructPercError
 from structperc.core.rows import Rows
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import begin
@@ -78,6 +78,26 @@ class Case:
     @cached_property
     def parts(self):
         return self.asked and self.__dict__["parts"]         # an engine that was asked has set them
+
+    @cached_property
+    def tolerance(self) -> float:
+        """How far sums of the same steps may differ, relative to the largest: more for weights of fewer digits."""
+        vector = self.parts.weights.vector()
+        return 1e-9 if vector is None or np.asarray(vector).dtype.itemsize >= 8 else 1e-5
+
+    @cached_property
+    def no_average(self) -> str:
+        """Why these parts refuse average=True; empty where they average."""
+        try:
+            begin(self.engine(average=True), self.data.X, self.data.offsets, None)
+        except StructPercError as error:
+            return str(error)
+        return ""
+
+    @property
+    def averages(self) -> tuple:
+        """The values of `average` that these parts accept."""
+        return (False,) if self.no_average else (False, True)
 
     @property
     def described(self) -> str:
@@ -184,8 +204,8 @@ class Case:
         return self.teach(self.data, self.answers(self.teacher(), self.examples, noise=1.0))
 
 
-def close(a, b) -> bool:
-    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.abs(b).max(initial=0)))
+def close(a, b, tolerance=1e-9) -> bool:
+    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=tolerance, atol=tolerance * (1 + np.abs(b).max(initial=0)))
 
 
 def make_case(plugin, plugins, options, random_state) -> Case:

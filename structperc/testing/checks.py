@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
+import runpy
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -13,6 +15,7 @@ import numpy as np
 
 from structperc.core.component import overrides
 from structperc.core.errors import PluginError, StructPercError
+from structperc.core.weights import PrimalWeights
 from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
 from structperc.engine.options import changed_options
@@ -41,6 +44,24 @@ def plugin_is_used(case):
     asked = ", ".join(f"{name}={getattr(engine, name)!r}" for name in ("update", "loss", "trainer"))
     require(used, f"nothing of it was used: {', '.join(hooks)} answered None, or a later plugin was asked instead, with {asked}. Name its "
                   f"part: check_problem(..., update=...), or check_options = {{...}} in the plugin. The parts in use are {case.described}.")
+    return None
+
+
+def declared_attributes_act(case):
+    """An attribute that a class sets in its body has the value that compiled code reads."""
+    for _, part in case.parts.items():
+        for name in dir(type(part)):
+            written = inspect.getattr_static(type(part), name)
+            if not isinstance(written, (bool, int, float, str)):
+                continue
+            for compiled in (vars(one)[name] for one in type(part).__mro__ if inspect.isgetsetdescriptor(vars(one).get(name))):
+                value = compiled.__get__(part)
+                try:
+                    compiled.__set__(part, value)
+                except AttributeError:      # a property, which a class may replace
+                    continue
+                require(value == written, f"{named(part)} sets {name} = {written!r} in the body of its class, but compiled code reads "
+                                          f"{value!r}; set self.{name} in __init__.")
     return None
 
 
@@ -75,7 +96,10 @@ def argmax_maximises(case):
 
 
 def features_add_up(case):
-    """Phi is the sum of its atoms' vectors, and scores, add, norm, inner and batch_scores agree with these."""
+    """Phi is the sum of its atoms' vectors, and scores, add, norm, inner and batch_scores agree with these.
+
+    Of the inner products, each atom's with itself and with one drawn atom of one drawn example: linear in atoms.
+    """
     features, name = case.features, named(case.parts.features)
     phi = [np.array([features.vector(x, unit) for unit in np.eye(x.n_atoms)]).reshape(x.n_atoms, features.n_weights)
            for x in case.examples]
@@ -89,9 +113,12 @@ def features_add_up(case):
         require(close(features.scores(w, x), vectors @ w), f"{name}.scores is not w . phi(x, a) for example {x.index}.")
         require(close(features.norm(x, c), total @ total), f"{name}.norm is not ||sum_a c[a] phi(x, a)||^2 for example {x.index}.")
         z = case.examples[case.random.integers(len(case.examples))]
-        inner = np.array([[features.inner(x, a, z, b) for b in range(z.n_atoms)] for a in range(x.n_atoms)])
-        require(close(inner.reshape(x.n_atoms, z.n_atoms), vectors @ phi[z.index].T),
-                f"{name}.inner is not phi(x, a) . phi(z, b) for the examples {x.index} and {z.index}.")
+        drawn = case.random.integers(z.n_atoms, size=x.n_atoms) if z.n_atoms else []
+        for other, partners in ((x, range(x.n_atoms)), (z, drawn)):
+            for a, b in enumerate(partners):
+                inner, right = features.inner(x, a, other, int(b)), vectors[a] @ phi[other.index][b]
+                require(close(inner, right), f"{name}.inner is not phi(x, a) . phi(z, b) for atom {a} of example {x.index} and atom {b} "
+                                             f"of example {other.index}: {inner} and {right}.")
     batch = case.parts.features.batch_scores(w, case.rows_of(case.data))
     if batch is not None:
         require(close(np.asarray(batch), np.array([features.scores(w, x) for x in case.examples])),
@@ -117,7 +144,7 @@ def constraints_hold(case):
         features.add(w, x, case.random.normal(size=x.n_atoms))
         require(close(projected(w, x), projected(w)),
                 f"{name}.project(w, x) leaves weights outside that a step on example {x.index} has touched.")
-    for average in {False, case.parts.trainer.online}:
+    for average in case.averages if case.parts.trainer.online else (False,):
         w = np.array(case.fit(epochs=2, average=average).model.parts.weights.averaged().vector())
         require(case.allows(w), f"after training{' with averages' * average} the weights are not those that {name} allows.")
     return None
@@ -362,6 +389,8 @@ def average_is_the_mean(case):
         return NOT_ONLINE
     if case.parts.weights.vector() is None:
         return NO_VECTOR
+    if case.no_average:
+        return case.no_average
     data = case.taught
     averaged = case.fit(average=True, shuffle=False, epochs=2)
     streamed, seen = case.engine(average=False, shuffle=False), []
@@ -369,12 +398,13 @@ def average_is_the_mean(case):
     for i in [*range(len(case.examples))] * epochs:
         one = data.take([i])
         streamed.partial_fit(one.X, one.y, offsets=one.offsets)
-        seen.append(np.array(streamed.model.parts.weights.vector()))
+        seen.append(np.array(streamed.model.parts.weights.vector(), dtype=float))
     mean, found = np.mean(seen, axis=0), averaged.model.parts.weights.vector()
-    require(close(found, mean), f"the averaged weights differ from the mean of the weights by up to {np.abs(found - mean).max():.6g}.")
+    require(close(found, mean, case.tolerance),
+            f"the averaged weights differ from the mean of the weights by up to {np.abs(found - mean).max():.6g}.")
     model = averaged.model
     scores = np.concatenate([case.features.scores(mean, x) for x, _ in model.scores(model.read(data.X, data.offsets))])
-    require(close(atom_scores(averaged, data), scores), "averaged training does not predict with the averaged weights.")
+    require(close(atom_scores(averaged, data), scores, case.tolerance), "averaged training does not predict with the averaged weights.")
     return None
 
 
@@ -399,8 +429,12 @@ def sample_weights_act(case):
         tried.append(f"{weight:g}" if weight == of_even else f"{of_even:g} and {weight:g} in turn")
     if not tried:
         return "these weights are refused"
-    raise AssertionError(f"{named(update)}.takes_weights is True, but the sample weights {', '.join(tried)} train the same model as 1; "
-                         f"multiply the step by trial.weight, or set takes_weights = False.")
+    same = f"the sample weights {', '.join(tried)} train the same model as 1"
+    require(isinstance(case.parts.trainer, OnlineTrainer),
+            f"{named(case.parts.trainer)} makes the steps, and {same}; multiply its steps by context.sample_weight, or refuse sample "
+            f"weights in {named(case.parts.trainer)}.check.")
+    raise AssertionError(f"{named(update)}.takes_weights is True, but {same}; multiply the step by trial.weight, or set "
+                         "takes_weights = False.")
 
 
 # ---- different ways to the same ----
@@ -421,26 +455,40 @@ def dense_equals_csr(case):
     forms = {"CSR": csr, "CSR with int64 indices": long}
     if (data.X == data.X.astype(np.float32)).all():
         forms |= {"dense float32": data.X.astype(np.float32), "CSR float32": csr.astype(np.float32)}
-    for average in (False, True):
+    for average in case.averages:
         dense = case.fit(epochs=3, average=average)
         for name, X in forms.items():
             same = attrs.evolve(data, X=X)
             other = case.fit(data=same, epochs=3, average=average)
-            require_same(dense, other, data, f"dense and {name}", only_scores=average, other_data=same)
+            require_same(case, dense, other, f"dense and {name}", only_scores=average, other_data=same)
     return None
 
 
 def primal_equals_dual(case):
-    """Weights that remember all steps, and see features only through inner products, predict the same before every step."""
+    """Weights that remember all steps, and add them up anew after each, predict the same before every step."""
     if case.parts.weights.vector() is None:
         return NO_VECTOR
     if not case.parts.weights.sum_of_steps:
         return TRANSFORMED
     if not case.parts.trainer.online:
         return NOT_ONLINE
-    for average in (False, True):
+    for average in case.averages:
         options = {"epochs": 2, "average": average, "decay": 0.0}
-        require_same(case.fit(**options), case.fit(RememberedSteps(), **options), case.taught, "primal and dual", only_scores=average)
+        require_same(case, case.fit(**options), case.fit(RememberedSteps(), **options), "primal and dual", only_scores=average)
+    return None
+
+
+def linear_kernel_equals_weights(case):
+    """A linear kernel in the weights' place is refused, or trains the same model; of a map it asks only `cell` and `explicit_part`."""
+    if type(case.parts.weights) is not PrimalWeights or not isinstance(case.parts.trainer, OnlineTrainer):
+        return None                         # no kernel takes the place of such weights
+    options = {"epochs": 2, "average": False}
+    try:
+        kernel = case.fit("dual-kernel", **options, kernel="linear")
+    except StructPercError:
+        return None
+    name = named(case.parts.features)
+    require_same(case, case.fit(**options), kernel, f"{name}.scores and the linear kernel over the rows that {name}.cell names")
     return None
 
 
@@ -450,7 +498,7 @@ def compiled_equals_python(case):
     compiled = case.fit(**options)
     for weights in (False, True):
         python = case.fit(PythonCalls(weights, update=case.parts.trainer.online), **options)
-        require_same(compiled, python, case.taught, "compiled and called from Python")
+        require_same(case, compiled, python, "compiled and called from Python")
         if case.parts.weights.vector() is not None:
             one, other = compiled.model.parts.weights.vector(), python.model.parts.weights.vector()
             require(np.array_equal(one, other), "compiled and called from Python: the weights differ in some bit.")
@@ -459,7 +507,7 @@ def compiled_equals_python(case):
 
 def saving_keeps_everything(case):
     """A saved and loaded engine predicts the same and goes on learning the same."""
-    engine, data = case.fit(epochs=2, average=case.parts.trainer.online), case.taught
+    engine, data = case.fit(epochs=2, average=case.parts.trainer.online and not case.no_average), case.taught
     given = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
     functions = {name: value for name, value in changed_options(engine).items() if callable(value)}     # which no file holds
     with tempfile.TemporaryDirectory() as folder:
@@ -473,6 +521,29 @@ def saving_keeps_everything(case):
         require((engine.mistakes_, engine.status_) == (loaded.mistakes_, loaded.status_), "the record of training was not kept.")
         for each in (engine, loaded):
             go_on(each, data)
+    return None
+
+
+def export_predicts_the_same(case):
+    """An export is refused, or predicts as the model does, also for rows far from those that it learned from."""
+    engine, data = case.fit(epochs=2), case.taught
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "exported.py"
+        try:
+            engine.export(path, "numpy")
+        except StructPercError:
+            return None
+        exported = runpy.run_path(str(path))
+    for scale in (1, 16, 256):
+        if isinstance(data.X, list):
+            X, given = data.X, data.X
+        else:
+            X = case.random.normal(size=data.X.shape) * scale
+            given = X if data.offsets is None else np.split(X, data.offsets[1:-1])
+        answers, others = listed(engine.predict(X, offsets=data.offsets)), listed(exported["predict"](given))
+        for i, (one, other) in enumerate(zip(answers, others, strict=True)):
+            require(one == other, f"predict returns {one} for {plain(given[i])}, but the exported module returns {other}; refuse the "
+                                  f"export, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
     return None
 
 
@@ -503,10 +574,11 @@ def interrupting_keeps_what_was_learned(case):
 
 
 CHECKS = (
-    plugin_is_used, argmax_maximises, features_add_up, constraints_hold, agreeing_is_counting_the_same, decoding_is_undone,
-    loss_is_zero_at_gold, augmented_argmax_maximises, further_answers_agree, inputs_are_untouched, predicting_changes_nothing,
-    predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, sample_weights_act, dense_equals_csr,
-    primal_equals_dual, compiled_equals_python, saving_keeps_everything, interrupting_keeps_what_was_learned,
+    plugin_is_used, declared_attributes_act, argmax_maximises, features_add_up, constraints_hold, agreeing_is_counting_the_same,
+    decoding_is_undone, loss_is_zero_at_gold, augmented_argmax_maximises, further_answers_agree, inputs_are_untouched,
+    predicting_changes_nothing, predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, sample_weights_act,
+    dense_equals_csr, primal_equals_dual, linear_kernel_equals_weights, compiled_equals_python, saving_keeps_everything,
+    export_predicts_the_same, interrupting_keeps_what_was_learned,
 )  # fmt: skip
 
 
@@ -547,9 +619,18 @@ def reaches(score, best) -> bool:
     return bool(score >= best - 1e-9 * (1 + abs(best)))
 
 
+def plain(y):
+    """A decoded structure as plain values and lists of them, nested as it is, which can be compared."""
+    if hasattr(y, "tolist"):
+        y = y.tolist()
+    if isinstance(y, dict):
+        return {key: plain(part) for key, part in y.items()}
+    return [plain(part) for part in y] if isinstance(y, (list, tuple)) else y
+
+
 def listed(structures) -> list:
-    """Decoded structures as plain lists, which can be compared."""
-    return [np.asarray(y).tolist() for y in structures]
+    """Decoded structures as lists of plain values."""
+    return [plain(y) for y in structures]
 
 
 def predictions(engine, data) -> list:
@@ -560,11 +641,12 @@ def atom_scores(engine, data) -> np.ndarray:
     return np.concatenate([np.ravel(s) for s in engine.atom_scores(data.X, offsets=data.offsets)])
 
 
-def require_same(one, other, data, what, only_scores=False, other_data=None) -> None:
+def require_same(case, one, other, what, only_scores=False, other_data=None) -> None:
     """Two engines predicted the same before each step, and score the same in the end.
 
     Averages are divided, so exact ties between them may be broken either way: then only scores are compared.
     """
+    data = case.taught
     other_data = data if other_data is None else other_data
     if not only_scores:
         for t, (a, b) in enumerate(zip(listed(one.online_predictions_), listed(other.online_predictions_), strict=False)):
@@ -575,7 +657,7 @@ def require_same(one, other, data, what, only_scores=False, other_data=None) -> 
                 f"{what}: the losses add up to {one.cumulative_loss_} and {other.cumulative_loss_}.")
         require(predictions(one, data) == predictions(other, other_data), f"{what}: the trained models predict differently.")
     a, b = atom_scores(one, data), atom_scores(other, other_data)
-    require(close(a, b), f"{what}: the trained models score atoms differently.")
+    require(close(a, b, case.tolerance), f"{what}: the trained models score atoms differently.")
 
 
 def scores_of(engine, data, t, a, b) -> str:

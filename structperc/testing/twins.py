@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.argmax import Argmax
-from structperc.core.errors import PluginError
 from structperc.core.features import Features
 from structperc.core.losses import Loss
 from structperc.core.rows import Rows
@@ -15,21 +14,18 @@ from structperc.engine.hookspecs import hookimpl
 
 
 class DualWeights(Weights):
-    """w as the list of all steps: s[a] = sum over remembered (x_i, c_i) and atoms b of c_i[b] phi(x, a) . phi(x_i, b).
+    """w as the list of all steps: w = sum of the remembered steps sum_a c_i[a] phi(x_i, a).
 
-    It sees features only through `Features.inner`. With averaging, a step counts by the share of examples visited after it.
+    It adds the steps up again after each of them. With averaging, a step counts by the share of examples visited after it.
     """
 
     options_used = ("average",)
 
     def start(self, parts, context):
         super().start(parts, context)
-        self.steps = []         # (example, atoms, coefficients, examples visited before)
+        self.steps = []         # (example, coefficients, examples visited before)
+        self.total = np.zeros(self.features.n_weights)
         self.sparse, self.objects, self.average = context.sparse, context.objects, context.average
-
-    def check(self, context, parts):
-        if context.decay:
-            raise PluginError(f"DualWeights with decay={context.decay}: this reference does not forget; use decay=0.")
 
     def keep(self, x):
         """A copy of the example, which the loop will overwrite."""
@@ -43,23 +39,24 @@ class DualWeights(Weights):
         kept.n_atoms = x.n_atoms
         return kept
 
+    def add_up(self):
+        self.total = np.zeros(self.features.n_weights)
+        for z, c, _ in self.steps:
+            self.features.add(self.total, z, c)
+
     def scores(self, x):
-        s = np.zeros(self.features.n_atoms(x))
-        for a in range(len(s)):
-            for z, atoms, c, _ in self.steps:
-                for b, coefficient in zip(atoms, c, strict=True):
-                    s[a] += coefficient * self.features.inner(x, a, z, b)
-        return s
+        return self.features.scores(self.total, x)
 
     def state(self):
         return {"steps": list(self.steps)}
 
     def restore(self, state):
         self.steps = list(state["steps"])
+        self.add_up()
 
     def update(self, x, c):
-        atoms = np.flatnonzero(c)
-        self.steps.append((self.keep(x), atoms.tolist(), np.asarray(c)[atoms], self.n_visited))
+        self.steps.append((self.keep(x), np.array(c), self.n_visited))
+        self.add_up()
 
     def averaged(self):
         if not self.average:
@@ -67,7 +64,8 @@ class DualWeights(Weights):
         mean = DualWeights()
         mean.features = self.features
         mean.average = False
-        mean.steps = [(z, atoms, c * (self.n_visited - before) / self.n_visited, 0) for z, atoms, c, before in self.steps]
+        mean.steps = [(z, c * (self.n_visited - before) / self.n_visited, 0) for z, c, before in self.steps]
+        mean.add_up()
         return mean
 
 
@@ -85,15 +83,12 @@ class RememberedSteps:
 class PlainWeights(Weights):
     """w as a vector, without averaging."""
 
+    options_used = ()
+    projects = True
+
     def start(self, parts, context):
         super().start(parts, context)
         self.w = np.zeros(self.features.n_weights)
-
-    projects = True
-
-    def check(self, context, parts):
-        if context.decay or context.average:
-            raise PluginError("PlainWeights neither averages nor decays; use average=False and decay=0.")
 
     def scores(self, x):
         return self.features.scores(self.w, x)

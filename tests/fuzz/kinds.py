@@ -12,6 +12,7 @@ from structperc_dual_kernel.nystroem import NystroemReader
 
 from fuzz.promises import expect
 from structperc import Engine
+from structperc.testing.case import make_case
 
 RANDOM = np.random.default_rng(13)
 N, D = 12, 3
@@ -38,6 +39,8 @@ class Kind:
         What else `fit` is given.
     again : dict
         What `Engine.load` must be given again.
+    any_form : bool, default True
+        Whether X may be sparse, or rows in lists.
     """
 
     options: dict
@@ -46,12 +49,20 @@ class Kind:
     told: dict = attrs.field(factory=dict)
     fitting: dict = attrs.field(factory=dict)
     again: dict = attrs.field(factory=dict)
+    any_form: bool = True
 
     def engine(self):
         return Engine(**{"random_state": 0, **self.options})
 
     def fit(self):
         return self.engine().fit(self.X, self.y, **self.told, **self.fitting)
+
+    @property
+    def first(self):
+        """The first example."""
+        if isinstance(self.X, list):
+            return self.X[0]
+        return self.X[:self.told["offsets"][1] if "offsets" in self.told else self.told.get("lengths", [1])[0]]
 
     @property
     def online(self):
@@ -130,6 +141,21 @@ SVOR = {"plugins": ["large-margin"], "trainer": "svor", "update": "exact-pa1", "
 CUSUM = {"problem": "cusum"}
 
 
+PARSED = [[("the", "D"), ("dog", "N"), ("barks", "V")], [("dogs", "N"), ("bark", "V")], [("a", "D"), ("cat", "N")]]
+HEADS = [[2, 3, 0], [2, 0], [2, 0]]
+ARCS = [[(2, "det"), (3, "subj"), (0, "root")], [(2, "subj"), (0, "root")], [(2, "det"), (0, "root")]]
+FEW = {"n_hashed": 64}
+
+
+def sampled(problem, any_form=True, **options):
+    """A problem with the examples that its plugin gives to the battery, learned from a teacher."""
+    case = make_case(problem, (), options, 0)
+    data = case.taught.take(range(8))
+    given = {name: value for name, value in case.options.items() if callable(value)}            # no file holds them
+    told = {} if data.offsets is None else {"offsets": data.offsets.tolist()}
+    return Kind({"problem": problem, **case.options}, data.X, data.y, told, again=given, any_form=any_form)
+
+
 def nystroem():
     return NystroemReader("rbf", 4, gamma=0.5)
 
@@ -175,6 +201,21 @@ def kinds() -> dict:
         "kernel strings": Kind({**CUSUM, **KERNEL, "kernel": "subsequence", "length": 2, "budget": 3, "removal": "least"}, STRINGS, SIX),
         "kernel function": Kind({**CUSUM, **KERNEL, "kernel": minimum}, X, y, again={"kernel": minimum}),
         "kernel sequence": Kind({"problem": "sequence", **KERNEL, "kernel": "linear"}, X, TOKENS, {"lengths": LENGTHS}),
+        "graph": sampled("graph"),
+        "graph average": sampled("graph", average=True, epochs=2),
+        "ilp": sampled("ilp"),
+        "clusters": sampled("clusters"),
+        "clusters trees": sampled("clusters", solver="trees"),
+        "segments": sampled("segments"),
+        "segments weighted": sampled("segments", loss="segments", loss_weight=1.0, update="pa1", outside=False, places="iob2"),
+        "matching": sampled("matching"),
+        "path": sampled("path"),
+        "disjoint intervals": sampled("disjoint-intervals"),
+        "decisions": sampled("decisions"),
+        "parsing": sampled("parsing", any_form=False),
+        "parsing words": Kind({"problem": "parsing", **FEW, "average": True, "epochs": 2}, PARSED, HEADS),
+        "parsing joint": Kind({"problem": "parsing", **FEW, "classes": ["det", "subj", "root"], "labels": "joint"}, PARSED, ARCS),
+        "boosting": Kind({"problem": "adaboost-or", "epochs": 4}, X, y, any_form=False),
         "nystroem": Kind({**CUSUM, "plugins": [nystroem()]}, X, y, again={"plugins": [nystroem()]}),
     }
 

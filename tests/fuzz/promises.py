@@ -50,4 +50,6 @@ READING = {
     "max marginals": lambda engine, X, **told: engine.predict_marginals(X, kind="max", **told),
     "atom scores": lambda engine, X, **told: engine.atom_scores(X, **told),
     "explain": lambda engine, X, **told: engine.explain(X),
+    "HTML": lambda engine, X, **told: engine._repr_html_(),
+    "card": lambda engine, X, **told: str(engine.card()),
 }

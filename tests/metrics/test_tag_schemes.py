@@ -1,8 +1,10 @@
 """Tags of phrases: written from phrases in every scheme, read back, and the scheme told apart."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from structperc.errors import OptionError
 from structperc.metrics import phrases, tag_scheme, tags
 from structperc.metrics.phrases import SCHEMES
 
@@ -33,3 +35,9 @@ def test_schemes_are_told_apart():
     assert tag_scheme([["I-NP", "O"], ["B-NP"]]) == "iob2", "one slip does not make it another scheme"
     assert tag_scheme([["O", None, "B-NP"]]) == "iob2" and tag_scheme([]) == "iob2"
     assert tags([(0, 2, "")], 2) == ["B", "I"]
+
+
+@pytest.mark.parametrize("scheme", ["iob3", None, ["iob2"], 2])
+def test_another_scheme_is_refused(scheme):
+    with pytest.raises(OptionError, match="scheme=.*; expected 'iob1', 'iob2'"):
+        tags([(0, 1, "x")], 1, scheme)

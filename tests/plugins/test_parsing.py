@@ -42,6 +42,17 @@ def test_battery(options):
     check_problem("parsing", **options)
 
 
+@pytest.mark.parametrize("options", [
+    {}, {"projective": True}, {"projective": True, "order": 2}, {"classes": ["a", "b"], "labels": "joint"},
+], ids=str)
+def test_a_sentence_without_words_has_an_empty_tree(options):
+    arcs = [[(head, "a") for head in heads] for heads in HEADS] if "classes" in options else HEADS
+    engine = Engine("parsing", **FEW, **options).fit(SENTENCES, arcs)
+
+    assert [len(tree) for tree in engine.predict([[], SENTENCES[2]])] == [0, 2]
+    assert len(engine.predict([[]], k=2)) == 1
+
+
 # ---- the compiled features ----
 
 

@@ -29,7 +29,20 @@ class Target:
 
 def targets() -> dict:
     """All targets, by name."""
-    from fuzz.targets import arguments, commands, files, foreign_models, forms, histories, model_files, options, tokens
+    from fuzz.targets import (
+        arguments,
+        commands,
+        earlier,
+        files,
+        foreign_models,
+        forms,
+        functions,
+        histories,
+        model_files,
+        options,
+        streams,
+        tokens,
+    )
 
     return {
         "bytes": Target(model_files.damaged),
@@ -44,6 +57,12 @@ def targets() -> dict:
         "forms": Target(forms.equal_forms),
         "options": Target(options.hostile_options),
         "histories": Target(histories.twins, chunk=100),
+        "solvers": Target(functions.hostile_solvers, share=2),
+        "metrics": Target(functions.hostile_metrics),
+        "same": Target(functions.equal_forms),
+        "earlier": Target(earlier.repeated, share=0.1, chunk=50),
         "files": Target(files.hostile_files, share=2, prepare=files.prepare),
+        "columns": Target(files.hostile_columns, prepare=files.prepare),
+        "streams": Target(streams.parts),
         "commands": Target(commands.hostile_commands, share=2, chunk=200, prepare=commands.models),
     }

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from fuzz import corpus
 from fuzz.mutators import spoil_bytes, spoil_text
 from fuzz.promises import attempt, expect, plain
-from structperc.files import conll, csv_tables, parquet, svmlight
+from structperc.files import arrow, conll, csv_tables, parquet, svmlight
 from structperc.reading.named import NamedReader
 
 COMPRESS = {"": bytes, ".gz": functools.partial(gzip.compress, mtime=0), ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -90,6 +90,10 @@ def read_parquet(random, path):
     return read_csv(random, path, parquet.read_parquet, parquet.stream_parquet)
 
 
+def read_arrow(random, path):
+    return read_csv(random, path, arrow.read_arrow, arrow.stream_arrow)
+
+
 def read_svmlight(random, path):
     how = {"n_features": random.choice((None, 4, 4, 2)), "grouped": random.random() < 0.4}
     if how["n_features"] is None:
@@ -115,28 +119,50 @@ def read_template(random, path):
     return attempt(lambda: NamedReader(template=text, columns=columns).learn(sentences))[0]
 
 
-READERS = {".csv": read_separated, ".parquet": read_parquet, ".svmlight": read_svmlight,
+READERS = {".csv": read_separated, ".parquet": read_parquet, ".arrow": read_arrow, ".svmlight": read_svmlight,
            ".conll": read_columns, ".conllu": read_columns, ".template": read_template}
 
 
 def hostile_files(random):
-    """One file, read at once and in parts."""
-    if columnar() and random.random() < 0.1:
-        path = folder() / "ranks.parquet"
-        path.write_bytes(spoil_bytes(random, columnar()))
-    else:
-        path = written(random, random.choice(list(corpus.files())))
+    """One file of text, read at once and in parts."""
+    path = written(random, random.choice(list(corpus.files())))
     suffix = next(suffix for suffix in path.suffixes if suffix in READERS)
     return READERS[suffix](random, path)
 
 
+def hostile_columns(random):
+    """One Arrow or Parquet file with changed bytes, most often one to five flipped bits, read at once and in parts."""
+    if not columnar():
+        return False
+    name = random.choice(list(columnar()))
+    content = bytearray(columnar()[name])
+    if random.random() < 0.7:
+        for _ in range(random.randrange(1, 6)):
+            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+    else:
+        content = spoil_bytes(random, bytes(content))
+    path = folder() / f"columns{Path(name).suffix}"
+    path.unlink(missing_ok=True)            # the one before may be mapped
+    path.write_bytes(content)
+    return READERS[path.suffix](random, path)
+
+
 @functools.cache
-def columnar() -> bytes:
-    """A Parquet file; empty where pyarrow is not installed."""
+def columnar() -> dict:
+    """Arrow and Parquet files, by name; none where pyarrow is not installed."""
     try:
-        import pyarrow  # noqa: F401
+        from pyarrow import Table, ipc
+        from pyarrow import parquet as format
     except ImportError:
-        return b""
-    file = io.BytesIO()
-    pandas.read_csv(corpus.FOLDER / "ranks.csv").to_parquet(file)
-    return file.getvalue()
+        return {}
+    table = Table.from_pandas(pandas.read_csv(corpus.FOLDER / "ranks.csv"))
+    found = {}
+    for rows in (2, 1000):
+        file = io.BytesIO()
+        format.write_table(table, file, row_group_size=rows)
+        found[f"{rows}.parquet"] = file.getvalue()
+        file = io.BytesIO()
+        with ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table, max_chunksize=rows)
+        found[f"{rows}.arrow"] = file.getvalue()
+    return found

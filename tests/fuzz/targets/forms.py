@@ -74,7 +74,7 @@ SPARSE = (
 
 def equal_forms(random):
     """The answers of an engine to its own rows, and to a few others, in a form by chance."""
-    one = kinds.pick(random, lambda kind: not isinstance(kind.X, list))
+    one = kinds.pick(random, lambda kind: kind.any_form and not isinstance(kind.X, list))
     kind = one.kind
     stored_sparse = sp.issparse(kind.X)
     X = kind.X.toarray() if stored_sparse else np.asarray(kind.X, dtype=float)

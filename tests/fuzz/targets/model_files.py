@@ -122,6 +122,7 @@ def used(random, one, engine):
     kind = one.kind
     attempt(READING[random.choice(list(READING))], engine, kind.X, **kind.told)
     attempt(engine.predict, kind.X, **kind.told)
+    attempt(engine.explain, kind.first)
     if kind.online:
         attempt(engine.partial_fit, kind.X, kind.y, **kind.told, **kind.fitting)
     if random.random() < 0.2:
