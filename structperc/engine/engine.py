@@ -68,7 +68,8 @@ class Engine(EngineCalls, EngineOptions):
     """
 
     def __init__(self, problem, **plugin_options):
-        own = {name: plugin_options.pop(name) for name in options_of(type(self)) if name in plugin_options}
+        declared = options_of(type(self))
+        own = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
         self.problem = problem
         self.__attrs_init__(**own)
         check_options(self)

@@ -15,7 +15,7 @@ from structperc.core.labels import plain
 
 def is_part(value) -> bool:
     """Whether a value is a part, or a class of which each engine makes its own."""
-    return isinstance(value, Component) or isinstance(value, type) and issubclass(value, Component)
+    return not isinstance(value, str) and (isinstance(value, Component) or isinstance(value, type) and issubclass(value, Component))
 
 
 def read_part(name, value):

@@ -147,6 +147,7 @@ class EngineOptions(UpdateOptions, LossOptions, TrainingOptions, WeightOptions, 
 
 
 ENGINE_OPTIONS = options_of(EngineOptions)
+PARTS = tuple(name for name, declared in ENGINE_OPTIONS.items() if declared.reads in (read_part, read_loss))     # may be parts themselves
 
 
 def n_threads(n_jobs) -> int:
@@ -187,7 +188,7 @@ def options_in_context(engine) -> tuple[dict, dict]:
 
 def given_parts(engine) -> dict:
     """The parts that stand where an option names one: the engine loads them after its plugins, and hooks see the default instead."""
-    return {name: value for name, value in engine_options(engine).items() if is_part(value)}
+    return {name: value for name in PARTS if is_part(value := getattr(engine, name))}
 
 
 def engine_options(engine) -> dict:
