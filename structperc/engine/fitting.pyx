@@ -103,7 +103,7 @@ cdef class EngineCalls:
         """One pass over a chunk of a stream, continuing from what was learned.
 
         The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
-        threads that read it wait for the end of the chunk.
+        threads that read it wait for the end of the chunk. With `n_shards` the chunk is divided into shards, which are mixed at its end.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
             if scaling is not None:
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
-        run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, None)
+        run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, engine)
         model.access.begin_write()
         try:
             step_on(engine, run, rows) if scaling is None else step_scaled(engine, run, rows, scaling, interrupts)
@@ -301,13 +301,13 @@ cdef int step_on(EngineCalls engine, TrainingRun run, rows) except -1:
     cdef double loss = model.loss
     cdef bint weighted = model.weighted
     cdef PassResult passed
-    set_back = setting_back(model.context.random) if model.shuffles else None
+    set_back = setting_back(model.context.random) if model.shuffles or model.sharded else None
     token, last = weights.snapshot(rows), mistakes[-1] if mistakes else 0
     before, model.weighed = model.weighed, run.weighed
     if not model.streaming:
         mistakes.append(0)
     try:
-        passed = run.run(run.order())
+        passed = model.parts.trainer.visit_chunk(run) if model.sharded else run.run(run.order())
         if passed.updates and not weights.is_finite(token):
             raise overflow()
     except BaseException as error:

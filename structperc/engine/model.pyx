@@ -26,7 +26,7 @@ from structperc.core.rows cimport Rows, in_place
 from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
 from structperc.engine.compatibility import check_same, not_finite, refuse_scores
-from structperc.engine.trainers import Trainer
+from structperc.engine.trainers import MixingTrainer, Trainer
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
 from structperc.reading.readers import Reader
@@ -161,6 +161,7 @@ cdef class Model:
                           or overrides(parts.features, "batch_scores"))
         self.conditional = bool(parts.outputs.conditional)
         self.shuffles, self.example_costs = context.shuffle, parts.loss.example_costs
+        self.sharded = isinstance(parts.trainer, MixingTrainer)
         self.takes_matrices = (inherits(parts.reader, Reader, "read") and inherits(parts.features, Features, "check_rows")
                                and inherits(parts.weights, Weights, "prepare") and inherits(parts.trainer, Trainer, "check_answers"))
 

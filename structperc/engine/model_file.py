@@ -333,14 +333,17 @@ def _resolved(reference, given, shown):
     return name
 
 
-def restore(engine, header, arrays, shown="the model"):
-    """Gives a constructed engine the saved training."""
+def restore(engine, header, arrays, shown="the model", random=None):
+    """Gives a constructed engine the saved training; `random` is a generator that goes on as the saved one, without it a new one does."""
     try:
         saved, record = header["context"], header["record"]
         names, n_features = texts(saved, "feature_names"), field(saved, "n_features", int, low=0, below=2**63)
         if names is not None and len(names) != n_features:
             raise DataError(f"feature_names does not name {n_features} features.")
-        context = attrs.evolve(options_alone(engine, generator(field(saved, "random", dict))), n_features=n_features,
+        saved_random = generator(field(saved, "random", dict))
+        if random is not None:
+            random.bit_generator.state = saved_random.bit_generator.state
+        context = attrs.evolve(options_alone(engine, saved_random if random is None else random), n_features=n_features,
                                sparse=field(saved, "sparse", bool), objects=field(saved, "objects", bool),
                                feature_names=None if names is None else tuple(names))
         states = states_of(arrays)

@@ -293,6 +293,8 @@ def test_the_number_of_rows_in_memory_is_bounded(run, monkeypatch):
 def test_progress_counts_examples(run):
     code, _, err = run("fit", "cusum", *write("csv"), "--model", "m", "--stream", "--rows", "100", "--progress")
     assert code == 0 and "examples" in err
+    model, last = Engine.load("m"), err.splitlines()[-1]
+    assert last == f"epoch 1 of 1: 1200 examples visited, {model.mistakes_[0] / N:.1%} mistaken, mean loss {model.cumulative_loss_ / N:.4g}"
 
 
 # ---- Ctrl-C ----

@@ -19,7 +19,7 @@ from structperc_dual_kernel.nystroem import NystroemReader
 from structperc import Engine
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import OnlineTrainer, Trainer, Weights
-from structperc.engine import checkpoints
+from structperc.engine import checkpoint_files
 from structperc.errors import DataError, ModelFormatError, OptionError
 from structperc.schedules import inverse_sqrt
 
@@ -124,14 +124,14 @@ def path(tmp_path):
 @pytest.fixture
 def copies(monkeypatch, path):
     """Copies of each checkpoint as it is written: what a kill right behind would leave."""
-    made, replace = [], checkpoints.replace_file
+    made, replace = [], checkpoint_files.replace_file
 
     def copying(target, write):
         replace(target, write)
         made.append(f"{path}.{len(made)}")
         shutil.copy(target, made[-1])
 
-    monkeypatch.setattr(checkpoints, "replace_file", copying)
+    monkeypatch.setattr(checkpoint_files, "replace_file", copying)
     monkeypatch.setattr(os, "fsync", lambda handle: None)           # thousands of them
     return made
 
