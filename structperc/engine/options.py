@@ -132,7 +132,8 @@ class TrainingOptions(Options):
         about="An object of a subclass of `structperc.components.Trainer`, or the class, is used as it is.")
     n_shards: int = option(
         1, "train on so many parts of the data apart, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
-        about="This is iterative parameter mixing. `partial_fit` mixes after each call. The result depends on the number of parts, and not on the number of threads.")
+        about="This is iterative parameter mixing. `partial_fit` mixes after each call. The result depends on the number of parts, and not "
+              "on the number of threads.")
     mixing: str = option(
         "mean", "of shards: the mean, or of each weight the sum of steps, at most twice the mean of those that moved it",
         choices=("mean", "bounded-sum"), used_by="trainer", later=True,
