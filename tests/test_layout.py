@@ -24,7 +24,7 @@ FLOORS = (
     ("structperc.metrics", "structperc.files"),
     ("structperc.engine",),
     ("structperc", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
-     "structperc.streams", "structperc.crfsuite"),
+     "structperc.streams", "structperc.crfsuite", "structperc.schedules"),
     ("structperc.distributed",),
     ("structperc.testing", "structperc.estimators"),
     ("plugins",),

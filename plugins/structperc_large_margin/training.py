@@ -71,7 +71,7 @@ class LargeMarginTrainer(Trainer):
 
     def start(self, parts, context):
         self.n_thresholds = context.n_labels - 1
-        self.found, self.mu, self.C, self.rho, self.n_visited = None, None, context.C, 1.0, 0       # of the training that has ended last
+        self.found, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
 
     def check(self, context, parts):
         if parts.outputs.partial_gold or not parts.outputs.ordered:

@@ -76,7 +76,7 @@ cdef class HingeUpdate(Update):
 
     search = "margin"
     needs = frozenset({"search", "step sizes"})
-    options_used = ("margin", "step_size", "step_schedule")
+    options_used = ("margin", "step_size")
     citation = RATLIFF
 
     cdef readonly double margin
@@ -114,11 +114,11 @@ cdef class LogLossUpdate(ScheduledUpdate):
 
     On labels this is multinomial logistic regression, on chains a conditional random field. It acts at every visit, and the record counts
     -log p(gold) before each step. With decay, which multiplies the weights at every visit too, it descends
-    sum_i -log p(gold_i) + lambda / 2 ||w||^2 for each example, lambda = decay / step_size where both have the same schedule.
+    sum_i -log p(gold_i) + lambda / 2 ||w||^2 for each example, lambda = decay / step_size if both fall by the same rule.
 
     Parameters
     ----------
-    step_size, schedule, decays
+    step_size, decays
         As of `ScheduledUpdate`.
     sized : bool, default True
         False: the weights give the steps their sizes, such as `AdaGradWeights`.
@@ -130,8 +130,8 @@ cdef class LogLossUpdate(ScheduledUpdate):
 
     cdef readonly bint sized
 
-    def __init__(self, step_size=1.0, schedule="constant", decays=False, sized=True):
-        ScheduledUpdate.__init__(self, step_size, schedule, decays)
+    def __init__(self, step_size=1.0, decays=False, sized=True):
+        ScheduledUpdate.__init__(self, step_size, decays)
         self.sized = sized
 
     @property
@@ -219,7 +219,7 @@ cdef class LogisticUpdate(ScheduledUpdate):
 cdef class DirectUpdate(ScheduledUpdate):
     """A step down the expected loss of the prediction y, as a finite difference of searches with and without the loss.
 
-    With the width e = epsilon * epsilon_schedule(t) and u = argmax score - e * loss, v = argmax score + e * loss:
+    With the width e = epsilon of the t-th example visited and u = argmax score - e * loss, v = argmax score + e * loss:
 
         direct          w <- w + eta / 2e (Phi(x, u) - Phi(x, v))       towards the better structure and away from the worse
         direct-better   w <- w + eta / e (Phi(x, u) - Phi(x, y))        towards the better one alone: no step where y costs nothing
@@ -232,48 +232,46 @@ cdef class DirectUpdate(ScheduledUpdate):
     Parameters
     ----------
     variant : {"direct", "direct-better"}
-    step_size, schedule, decays
+    step_size, decays
         As of `ScheduledUpdate`.
-    epsilon : float, default 10.0
+    epsilon : float, Schedule or function, default 10.0
         Positive.
-    epsilon_schedule : str or function, default "constant"
     """
 
     when = "always"
     needs = frozenset({"search"})
-    options_used = ("step_size", "step_schedule", "epsilon", "epsilon_schedule")
+    options_used = ("step_size", "epsilon")
     citation = MCALLESTER
 
     cdef readonly str variant
-    cdef readonly double epsilon
-    cdef Schedule width
+    cdef readonly Schedule epsilon
     cdef bint central
 
-    def __init__(self, str variant="direct", step_size=1.0, schedule="constant", decays=False, epsilon=10.0, epsilon_schedule="constant"):
-        ScheduledUpdate.__init__(self, step_size, schedule, decays)
+    def __init__(self, str variant="direct", step_size=1.0, decays=False, epsilon=10.0):
+        ScheduledUpdate.__init__(self, step_size, decays)
         if variant not in ("direct", "direct-better"):
             raise OptionError(f"variant={shortened(variant)}; expected 'direct' or 'direct-better'.")
         self.variant, self.central = variant, variant == "direct"
-        self.epsilon, self.width = positive("epsilon", epsilon), Schedule(epsilon_schedule, "epsilon_schedule")
+        self.epsilon = positive("epsilon", epsilon)
 
     def check(self, context, parts):
         refuse_loss_weight(context, self.variant)
 
     def probe(self):
-        found = [answers for answers in (self.schedule.probe(), self.width.probe()) if answers is not None]
+        found = [answers for answers in (self.step_size.probe(), self.epsilon.probe()) if answers is not None]
         return np.concatenate(found) if found else None
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
-        cdef double eta = self.eta_c(trial), width = self.width.at_c(trial.n_visited + 1) * self.epsilon
+        cdef double eta = self.eta_c(trial), width = self.epsilon.at_c(trial.n_visited + 1)
         cdef bint moves = False
         if eta < 0:
             return -1
         if not 0 < width < INFINITY:
             with gil:
-                self.error = self.width.taken_error() or DataError(
+                self.error = self.epsilon.taken_error() or DataError(
                     f"the width of the finite difference is {width} for example {trial.n_visited + 1} in the order of visiting; expected a "
-                    f"number greater than 0 from epsilon={self.epsilon} and epsilon_schedule={self.width.rule!r}.")
+                    f"number greater than 0 from epsilon={self.epsilon!r}.")
             return -1
         for a in range(n):
             trial.c[a] = 0

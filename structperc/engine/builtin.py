@@ -37,10 +37,9 @@ class BuiltinParts:
 
     @hookimpl
     def structperc_weights(self, context):
-        kept = context.average, context.decay, context.decay_schedule
         if context.update in ADAGRAD:
-            return AdaGradWeights(*kept, context.step_size, context.step_schedule)
-        return PrimalWeights(*kept)
+            return AdaGradWeights(context.average, context.decay, context.step_size)
+        return PrimalWeights(context.average, context.decay)
 
     @hookimpl
     def structperc_loss(self, context):
@@ -56,7 +55,7 @@ class BuiltinParts:
         update = context.update
         if update == "perceptron":
             return PerceptronUpdate()
-        steps = context.step_size, context.step_schedule, context.decay > 0
+        steps = context.step_size, context.decay != 0
         if update == "latent":
             return LatentUpdate(*steps)
         if update == "log-loss":
@@ -68,11 +67,11 @@ class BuiltinParts:
         if update == "adagrad-log-loss":
             return LogLossUpdate(sized=False)
         if update in DIRECT:
-            return DirectUpdate(update, *steps, context.epsilon, context.epsilon_schedule)
+            return DirectUpdate(update, *steps, context.epsilon)
         if update in EXACT:
-            return ExactUpdate(update, context.margin, context.C, context.C_schedule)
+            return ExactUpdate(update, context.margin, context.C)
         if update in UPDATES:
-            return PassiveAggressiveUpdate(update, context.margin, context.C, context.C_schedule)
+            return PassiveAggressiveUpdate(update, context.margin, context.C)
         return None
 
     @hookimpl

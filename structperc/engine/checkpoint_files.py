@@ -14,7 +14,8 @@ from structperc.core.errors import DataError, ModelFormatError, OptionError
 from structperc.core.interrupts import completed
 from structperc.engine import model_file
 from structperc.engine.hookspecs import hookimpl
-from structperc.engine.options import LEARNED_WITH
+from structperc.engine.option_values import is_part
+from structperc.engine.options import engine_options
 from structperc.engine.writing import replace_file
 
 MAY_DIFFER = ("epochs", "random_state", "classes", "n_jobs")     # may be raised; goes on as it stands in the file; compared as labels; any
@@ -172,7 +173,7 @@ def settle(model, arrays) -> None:
 def option_facts(engine) -> dict:
     """The plugins and options that must be the same again, as texts."""
     parts = [plugin for plugin in engine.loaded_plugins[1:] if plugin.hooks != model_file.OBSERVES]
-    options = {name: getattr(engine, name) for name in LEARNED_WITH if name not in MAY_DIFFER} | engine.plugin_options
+    options = {name: value for name, value in engine_options(engine).items() if name not in MAY_DIFFER} | engine.plugin_options
     return {"plugins": ", ".join(plugin.name for plugin in parts), **{name: described(value) for name, value in options.items()}}
 
 
@@ -180,7 +181,7 @@ def described(value) -> str:
     """An option in few words."""
     if isinstance(value, np.ndarray):
         return contents(value)
-    return getattr(value, "__qualname__", type(value).__name__) if callable(value) else repr(value)
+    return getattr(value, "__qualname__", type(value).__name__) if callable(value) or is_part(value) else repr(value)
 
 
 def contents(value) -> str:

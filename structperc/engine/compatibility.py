@@ -7,6 +7,7 @@ from weakref import WeakSet
 import numpy as np
 
 from structperc.core.errors import DataError, PluginError, StructPercError, did_you_mean, shortened
+from structperc.engine.option import options_of
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
 
@@ -45,7 +46,7 @@ def check_declarations(engine, context, parts) -> None:
             continue
         if kind == "update":
             refuse_names(part, "needs", part.needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
-        refuse_names(part, "options_used", part.options_used or (), {**ENGINE_OPTIONS, **dict.fromkeys(context.options)},
+        refuse_names(part, "options_used", part.options_used or (), {**options_of(type(engine)), **dict.fromkeys(context.options)},
                      "expected a tuple of options of the engine and its plugins")
         if kind in SHOWN and (kind != "features" or parts.weights.vector() is not None):
             check_attributes(engine, part, part.attributes(parts.weights))

@@ -105,7 +105,7 @@ def test_a_model_learned_in_parts_is_the_model_learned_at_once(run, name, rows):
 
 @pytest.mark.parametrize(("problem", "settings"), [
     ("prank", ["epochs=3"]), ("multiclass", ["update=pa1", "C=0.1"]), ("interval-pa", ["update=exact-pa1", "C=0.1", "epochs=2"]),
-    ("cusum", ["decay=0.001", "update=latent", "step_schedule=inverse", "epochs=2"]), ("multiclass", ["epochs=1000", "average=true"]),
+    ("cusum", ["decay=0.001", "update=latent", "step_size=inverse(1.0)", "epochs=2"]), ("multiclass", ["epochs=1000", "average=true"]),
 ])  # fmt: skip
 def test_also_of_other_problems_and_rules(run, problem, settings):
     if "epochs=1000" in settings:       # one that converges

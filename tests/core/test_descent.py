@@ -103,9 +103,9 @@ def test_log_loss_with_decay_reaches_the_optimum_of_a_convex_solver():
 
     best = minimize(objective, np.zeros(9), jac=True, tol=1e-12)
     falling = 10.0
-    engine = Engine("multiclass", update="log-loss", fit_intercept=False, epochs=2500, shuffle=True, random_state=0, step_size=1.0,
-                    step_schedule=lambda t: falling / (falling + strength * t) * 0.5, decay=strength,
-                    decay_schedule=lambda t: falling / (falling + strength * t) * 0.5).fit(X, y)
+    engine = Engine("multiclass", update="log-loss", fit_intercept=False, epochs=2500, shuffle=True, random_state=0,
+                    step_size=lambda t: falling / (falling + strength * t) * 0.5,
+                    decay=lambda t: strength * falling / (falling + strength * t) * 0.5).fit(X, y)
     value, _ = objective(np.ravel(engine.coef_))
     assert value - best.fun < 1e-4
     np.testing.assert_allclose(np.ravel(engine.coef_), best.x, atol=0.02)
@@ -202,4 +202,4 @@ def test_what_cannot_be_descended_is_refused_in_a_sentence():
     with pytest.raises(OptionError, match="epsilon=0"):
         Engine("cusum", update="direct", epsilon=0)
     with pytest.raises(DataError, match="the width of the finite difference is 0.0"):
-        Engine("cusum", update="direct", epsilon_schedule=lambda t: 0.0).fit(X, y)
+        Engine("cusum", update="direct", epsilon=lambda t: 0.0).fit(X, y)

@@ -21,6 +21,7 @@ from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import OnlineTrainer, Trainer, Weights
 from structperc.engine import checkpoint_files
 from structperc.errors import DataError, ModelFormatError, OptionError
+from structperc.schedules import inverse_sqrt
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(40, 4))
@@ -44,8 +45,8 @@ def kernel(A, B):
 PRIMAL = {
     "online": ("multiclass", X, Y, {}, {}),
     "shuffled and averaged": ("cusum", X, Y, {"average": True, **SHUFFLED}, {}),
-    "decayed": ("multiclass", X, Y, {"average": True, "decay": 0.1, "decay_schedule": "inverse-sqrt", **SHUFFLED}, {}),
-    "scheduled steps": ("multiclass", X, Y, {"update": "latent", "step_schedule": "inverse-sqrt"}, {}),
+    "decayed": ("multiclass", X, Y, {"average": True, "decay": inverse_sqrt(0.1), **SHUFFLED}, {}),
+    "scheduled steps": ("multiclass", X, Y, {"update": "latent", "step_size": inverse_sqrt()}, {}),
     "passive-aggressive": ("multiclass", X, Y, {"update": "pa2", "C": 0.3, "loss": np.array([[0, 1, 3], [2, 0, 1], [1, 4, 0]])}, {}),
     "step sizes of each weight": ("sequence", TOKENS, TAGS, {"update": "adagrad", "step_size": 0.1, "average": True, **SHUFFLED}, {}),
     "searched with the loss": ("multiclass", X, Y, {"loss_weight": 0.7, "average": True}, {}),
@@ -369,6 +370,7 @@ import sys
 import numpy as np
 from structperc import Engine
 from structperc.callbacks import Checkpoint
+from structperc.schedules import inverse_sqrt
 random = np.random.default_rng(0)
 X, y = random.normal(size=(2000, 5)), random.integers(1, 5, 2000)
 checkpoint = Checkpoint(sys.argv[1] + ".checkpoint", every=0.1)
