@@ -8,13 +8,15 @@ from structperc.core.schedules import Schedule
 __all__ = ["inverse", "inverse_sqrt"]
 
 
-def inverse(start=1.0) -> Schedule:
-    """start / t.
+def inverse(start=1.0, after=1.0) -> Schedule:
+    """start / (1 + (t - 1) / after); start / t where `after` is 1.
 
     Parameters
     ----------
     start : float, default 1.0
         The number for the first example visited; at least 0.
+    after : float, default 1.0
+        How many examples it takes to begin falling; greater than 0. Larger values keep steps large for longer.
 
     Returns
     -------
@@ -23,7 +25,7 @@ def inverse(start=1.0) -> Schedule:
     Raises
     ------
     OptionError
-        `start` is negative, not finite or not a number.
+        `start` is negative, `after` is not positive, or either is not finite or not a number.
 
     Examples
     --------
@@ -32,16 +34,18 @@ def inverse(start=1.0) -> Schedule:
     >>> Engine("cusum", update="pa1", C=inverse(0.5))
     Engine('cusum', update='pa1', C=inverse(0.5))
     """
-    return Schedule(start, "inverse", "inverse")
+    return Schedule(start, "inverse", "inverse", after)
 
 
-def inverse_sqrt(start=1.0) -> Schedule:
-    """start / sqrt(t).
+def inverse_sqrt(start=1.0, after=1.0) -> Schedule:
+    """start / sqrt(1 + (t - 1) / after); start / sqrt(t) where `after` is 1.
 
     Parameters
     ----------
     start : float, default 1.0
         The number for the first example visited; at least 0.
+    after : float, default 1.0
+        How many examples it takes to begin falling; greater than 0. Larger values keep steps large for longer.
 
     Returns
     -------
@@ -50,7 +54,7 @@ def inverse_sqrt(start=1.0) -> Schedule:
     Raises
     ------
     OptionError
-        `start` is negative, not finite or not a number.
+        `start` is negative, `after` is not positive, or either is not finite or not a number.
 
     Examples
     --------
@@ -58,4 +62,4 @@ def inverse_sqrt(start=1.0) -> Schedule:
     >>> inverse_sqrt(0.1).at(4)
     0.05
     """
-    return Schedule(start, "inverse_sqrt", "inverse-sqrt")
+    return Schedule(start, "inverse_sqrt", "inverse-sqrt", after)

@@ -1,5 +1,6 @@
 cdef class Schedule:
     cdef readonly double start      # the number that the rule's result is multiplied by
+    cdef readonly double after      # how many examples it takes to begin falling
     cdef readonly object rule       # its name, or the user's function
     cdef readonly object error      # what the function raised, until the owner takes it
     cdef int kind

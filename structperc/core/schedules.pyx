@@ -9,8 +9,9 @@ from libc.math cimport sqrt
 from structperc.core.errors import DataError, OptionError, shortened
 
 NAMES = ("constant", "inverse", "inverse-sqrt")
-WRITTEN = re.compile(r"(inverse|inverse[-_]sqrt)\((.*)\)")
-EXPECTED = "a number, inverse(number), inverse_sqrt(number) or a function of t, the number of the example visited"
+WRITTEN = re.compile(r"(inverse|inverse[-_]sqrt)\(([^,]*)(?:,\s*(?:after=)?([^,]*))?\)")
+EXPECTED = ("a number, inverse(number), inverse_sqrt(number), either with after=number, or a function of t, the number of the example "
+            "visited")
 
 cdef enum:
     CONSTANT
@@ -25,12 +26,14 @@ cdef class Schedule:
     Parameters
     ----------
     value : float, Schedule, function(t) -> float, or text
-        A number stays the same. A function must return a finite number from 0. The texts "inverse(0.1)" and "inverse-sqrt(0.1)" are
-        what `structperc.schedules` has functions for.
+        A number stays the same. A function must return a finite number from 0. The texts "inverse(0.1)" and "inverse-sqrt(0.1, 100)" are
+        what `structperc.schedules` has functions for; the second number is `after`.
     option : str
         The name in messages.
     rule : {"constant", "inverse", "inverse-sqrt"} or function(t) -> float
-        What a number is multiplied by: 1, 1 / t, 1 / sqrt(t), or the result of the function.
+        What a number is multiplied by: 1, 1 / u, 1 / sqrt(u) with u = 1 + (t - 1) / after, or the result of the function of t.
+    after : float, default 1.0
+        How many examples it takes to begin falling; positive.
 
     Raises
     ------
@@ -44,19 +47,21 @@ cdef class Schedule:
     (0.05, 0.25)
     """
 
-    def __init__(self, value=1.0, option="schedule", rule="constant"):
+    def __init__(self, value=1.0, option="schedule", rule="constant", after=1.0):
         if isinstance(value, Schedule):
-            value, rule = value.start, value.rule
+            value, rule, after = value.start, value.rule, value.after
         elif isinstance(value, str) and WRITTEN.fullmatch(value):
-            rule, value = WRITTEN.fullmatch(value).groups()
-            rule, value = rule.replace("_", "-"), number_of(value)
+            rule, value, later = WRITTEN.fullmatch(value).groups()
+            rule, value, after = rule.replace("_", "-"), number_of(value), 1.0 if later is None else number_of(later)
         elif callable(value):
             value, rule = 1.0, value
         if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not 0 <= value < float("inf"):
             raise OptionError(f"{option}={shortened(value)}; expected {EXPECTED}.")
         if not callable(rule) and rule not in NAMES:
             raise OptionError(f"{option} falls by the rule {shortened(rule)}; expected {', '.join(map(repr, NAMES))} or a function.")
-        self.start, self.rule = value, rule
+        if not isinstance(after, numbers.Real) or isinstance(after, (bool, np.bool_)) or not 0 < after < float("inf"):
+            raise OptionError(f"{option} begins to fall after={shortened(after)} examples; expected a number greater than 0.")
+        self.start, self.rule, self.after = value, rule, after
         self.kind = FUNCTION if callable(rule) else NAMES.index(rule)
 
     cdef double at_c(self, Py_ssize_t t) noexcept nogil:
@@ -64,9 +69,9 @@ cdef class Schedule:
         if self.kind == CONSTANT:
             return self.start
         if self.kind == INVERSE:
-            return self.start * (1.0 / t)
+            return self.start * (1 / (1 + (t - 1) / self.after))
         if self.kind == INVERSE_SQRT:
-            return self.start * (1 / sqrt(<double> t))
+            return self.start * (1 / sqrt(1 + (t - 1) / self.after))
         return self.start * self.asked_c(t)
 
     cdef double asked_c(self, Py_ssize_t t) noexcept with gil:
@@ -120,18 +125,20 @@ cdef class Schedule:
     def __eq__(self, other):
         if not isinstance(other, Schedule):
             return NotImplemented
-        return (self.start, self.rule) == (other.start, other.rule)
+        return (self.start, self.rule, self.after) == (other.start, other.rule, other.after)
 
     def __hash__(self):
-        return hash((self.start, self.rule))
+        return hash((self.start, self.rule, self.after))
 
     def __repr__(self):
         if self.kind == FUNCTION:
             return repr(self.rule) if self.start == 1 else f"{self.start} * {self.rule!r}"
-        return repr(self.start) if self.kind == CONSTANT else f"{self.rule.replace('-', '_')}({self.start!r})"
+        if self.kind == CONSTANT:
+            return repr(self.start)
+        return f"{self.rule.replace('-', '_')}({self.start!r}{'' if self.after == 1 else f', after={self.after!r}'})"
 
     def __reduce__(self):
-        return Schedule, (self.start, "schedule", self.rule)
+        return Schedule, (self.start, "schedule", self.rule, self.after)
 
 
 def number_of(text):

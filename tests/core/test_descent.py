@@ -169,7 +169,7 @@ def test_solvers_and_rules_in_python_train_the_same_model(plugins, update, exact
     if update != "log-loss":
         options["epsilon"] = EPSILON
     compiled = Engine("cusum", **options).fit(data.X, data.y)
-    named = {} if isinstance(plugins[0], OwnMarginals) else {"update": "perceptron", "step_size": 1.0}
+    named = {} if isinstance(plugins[0], OwnMarginals) else {"update": "perceptron", "step_size": None}
     options.pop("epsilon", None)
     python = Engine("cusum", plugins=plugins, **{**options, **named}).fit(data.X, data.y)
     np.testing.assert_allclose(python.coef_, compiled.coef_, rtol=0, atol=0 if exact else 1e-12)
