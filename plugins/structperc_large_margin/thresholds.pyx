@@ -181,8 +181,10 @@ cdef class ChainThresholds:
 
     def checked(self, scores):
         f = np.ascontiguousarray(scores, dtype=float)
-        if f.shape != (self.n_examples,) or not np.isfinite(f).all():
-            raise DataError(f"scores have shape {f.shape}; expected finite numbers for {self.n_examples} examples.")
+        if f.shape != (self.n_examples,):
+            raise DataError(f"scores have shape {f.shape}; expected ({self.n_examples},).")
+        if not np.isfinite(f).all():
+            raise overflow()
         return f
 
     def pooled(self, f):
@@ -340,6 +342,12 @@ cdef class ChainThresholds:
                     moved = min(less[m], self.cap[c])
                     mu[c] += -moved if self.sign[c] > 0 else moved
                     less[m] -= moved
+
+
+def overflow() -> DataError:
+    """The refusal of numbers that overflow."""
+    return DataError("scores or the objective overflow although X is finite; the features, C or the weights of examples are too large for "
+                     "floating point. Scale the features, for instance to unit variance, or lower C.")
 
 
 def chosen(lower, upper, ordered):
