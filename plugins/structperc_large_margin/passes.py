@@ -5,7 +5,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc_large_margin.thresholds import ChainThresholds, overflow
+from structperc.solvers.certificates import too_large
+from structperc_large_margin.thresholds import ChainThresholds
 
 ROUNDING = 1e-12        # by what share two sums of the same hinges may differ
 
@@ -59,7 +60,7 @@ class Primal:
         """The best thresholds for the scores of a `Point`, and its values; refuses values that overflow."""
         found = self.of_thresholds(point) if self.chain.gain else self.of_margins(point)
         if not np.isfinite(found.objective):
-            raise overflow()
+            raise too_large()
         return found
 
     def of_thresholds(self, point):

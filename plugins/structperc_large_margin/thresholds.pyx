@@ -10,6 +10,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.string cimport memcpy
 from structperc.errors import DataError
+from structperc.solvers.certificates import too_large
 
 cdef double ROUNDING = 2.0**-50         # a slope of this part of the caps counts as 0: caps such as 1/10 are rounded themselves
 
@@ -184,7 +185,7 @@ cdef class ChainThresholds:
         if f.shape != (self.n_examples,):
             raise DataError(f"scores have shape {f.shape}; expected ({self.n_examples},).")
         if not np.isfinite(f).all():
-            raise overflow()
+            raise too_large()
         return f
 
     def pooled(self, f):
@@ -342,12 +343,6 @@ cdef class ChainThresholds:
                     moved = min(less[m], self.cap[c])
                     mu[c] += -moved if self.sign[c] > 0 else moved
                     less[m] -= moved
-
-
-def overflow() -> DataError:
-    """The refusal of numbers that overflow."""
-    return DataError("scores or the objective overflow although X is finite; the features, C or the weights of examples are too large for "
-                     "floating point. Scale the features, for instance to unit variance, or lower C.")
 
 
 def chosen(lower, upper, ordered):

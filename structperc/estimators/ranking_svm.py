@@ -17,7 +17,8 @@ from structperc.estimators.targets import as_column
 from structperc.metrics.ranking import read_grades
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
-from structperc.solvers.pairwise_hinge import PairwiseHinge, PairwiseProblem, PairwiseSquaredHinge, too_large
+from structperc.solvers.certificates import too_large
+from structperc.solvers.pairwise_hinge import PairwiseHinge, PairwiseProblem, PairwiseSquaredHinge
 
 JOACHIMS = """@inproceedings{joachims2006training,
   author = {Thorsten Joachims},
@@ -42,9 +43,10 @@ class RankingSVM(QueryRanker):
 
     Parameters
     ----------
-    C : float, default 1.0
+    C : float, default 0.001
         Weight of the pairs' losses. They are summed, so queries with many pairs count more, and the best C is often far below 1.
-    loss : {"hinge", "squared_hinge"}, default "hinge"
+        A larger C needs more passes: of 63 queries with 9,219 rows C = 0.001 took 0.2 s, "hinge" with C = 1 all 1000 passes and 11 s.
+    loss : {"hinge", "squared_hinge"}, default "squared_hinge"
     tol : float, default 1e-3
         Training ends at a duality gap of this part of P(w).
     max_iter : int, default 1000
@@ -89,8 +91,8 @@ class RankingSVM(QueryRanker):
     _texts: ClassVar[dict] = {"score_k": SCORE_K}
     _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "score": (*QUERIES, "sample_weight")}
 
-    C: float = 1.0
-    loss: str = "hinge"
+    C: float = 1e-3
+    loss: str = "squared_hinge"
     tol: float = 1e-3
     max_iter: int = 1000
     score_k: object = 10
