@@ -169,7 +169,7 @@ def test_many_examples_keep_every_unit():
 
 
 @pytest.mark.parametrize(("scores", "words"), [([1.0], r"expected \(2,\)"), ([[1.0, 2.0]], r"expected \(2,\)"),
-                                               ([1.0, np.nan], "scores or weights overflow"), ([1.0, np.inf], "scores or weights overflow")])
+                                               ([1.0, np.nan], "weights overflow"), ([1.0, np.inf], "weights overflow")])
 def test_scores_that_are_not_finite_numbers_for_all_examples_are_refused(scores, words):
     with pytest.raises(DataError, match=words):
         thresholds(ranked([1, 2], 1.0), scores)
