@@ -85,16 +85,16 @@ class UpdateOptions(Options):
         "perceptron", "update rule: perceptron, latent, pa, pa1, pa2, adagrad, log-loss, logistic, direct, or a plugin's",
         used_by="trainer", reads=read_part,
         about='"latent" is a perceptron with step sizes, for outputs of which part may be hidden. "exact-pa", "exact-pa1" and '
-              '"exact-pa2" are for labels. "log-loss" needs a solver with marginals. "logistic" takes the gradient of the logistic loss of each atom. "direct" and "direct-better" minimise the direct '
-              'loss. "adagrad" and "adagrad-log-loss" follow the gradients of the margin and of the log loss, with a step size for each '
+              '"exact-pa2" are for labels. "log-loss" needs a solver with marginals. "logistic" takes the gradient of the logistic loss of '
+              'each atom. "direct" and "direct-better" minimise the direct loss. "adagrad" and "adagrad-log-loss" follow the gradients of the margin and of the log loss, with a step size for each '
               "weight. An object of a subclass of `structperc.components.Update`, or the class, is used as it is.")
     C: float | Schedule | Callable = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
                                             used_by="update")
     step_size: float | Schedule | Callable | None = option(
         None, "size of the steps of latent, log-loss, logistic, direct and adagrad; none: the rule's own", types=(float,), above=0,
         falls=True, used_by="update", later=True,
-        about='The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). Of "adagrad" and "adagrad-log-loss" it is the size of the '
-              "first step of a weight: beside a margin of 1, 0.1 suits rare features, 1.0 dense columns, and these are their own.")
+        about='The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). Of "adagrad" and "adagrad-log-loss" it is the size of '
+              "the first step of a weight: beside a margin of 1, 0.1 suits rare features, 1.0 dense columns, and these are their own.")
     epsilon: float | Schedule | Callable = option(
         10.0, "weight of the loss in the searches of direct", above=0, falls=True, used_by="update", later=True,
         about="It is the width of their finite differences.")

@@ -18,7 +18,8 @@ from structperc.estimators.targets import as_column
 from structperc.metrics.ranking import read_grades
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
-from structperc.solvers.pairwise_hinge import PairwiseHinge, PairwiseProblem, PairwiseSquaredHinge, too_large
+from structperc.solvers.certificates import too_large
+from structperc.solvers.pairwise_hinge import PairwiseHinge, PairwiseProblem, PairwiseSquaredHinge
 
 JOACHIMS = """@inproceedings{joachims2006training,
   author = {Thorsten Joachims},
@@ -76,9 +77,10 @@ class RankingSVM(QueryRanker):
     _texts: ClassVar[dict] = {}
     _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "score": (*QUERIES, "sample_weight")}
 
-    C: float = option(1.0, "weight of the pairs' losses",
-                      about="They are summed, so queries with many pairs count more, and the best C is often far below 1.")
-    loss: str = option("hinge", "loss of a pair", choices=("hinge", "squared_hinge"))
+    C: float = option(1e-3, "weight of the pairs' losses",
+                      about="They are summed, so queries with many pairs count more, and the best C is often far below 1. A larger C needs "
+                            'more passes: of 63 queries with 9,219 rows C = 0.001 took 0.2 s, "hinge" with C = 1 all 1000 passes and 11 s.')
+    loss: str = option("squared_hinge", "loss of a pair", choices=("hinge", "squared_hinge"))
     tol: float = option(1e-3, "training ends at a duality gap of this part of P(w)")
     max_iter: int = option(1000, "passes over the queries, or steps of L-BFGS")
     warm_start: bool = option(

@@ -12,7 +12,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
-from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Certificate, Measurements
+from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Measurements, certified, too_large
 from structperc.solvers.pairs import short_pairs
 
 
@@ -49,12 +49,6 @@ class PairwiseProblem:
     def short_pairs(self, scores, margin=1.0):
         """`structperc.solvers.pairs.short_pairs` of all groups."""
         return short_pairs(np.ascontiguousarray(scores), self.levels, np.lexsort((scores, self.group)), self.offsets, margin)
-
-
-def too_large() -> DataError:
-    """The refusal of numbers that overflow."""
-    return DataError("scores or weights overflow although X is finite; the features or C are too large for floating point. Scale the "
-                     "features, for instance to unit variance.")
 
 
 class PairwiseHinge(BlockAscent):
@@ -251,10 +245,3 @@ class PairwiseSquaredHinge:
         objective = w @ w / 2 + costs @ (above * (1 - scores) + below * scores)
         gradient = w + 2 * (problem.X.T @ (costs * (below - above)))
         return objective, gradient, gradient @ gradient / 2
-
-
-def certified(objective, gap) -> Certificate:
-    """The certificate, or the refusal of an objective that overflowed."""
-    if not np.isfinite(objective):
-        raise too_large()
-    return Certificate(float(objective), float(max(gap, 0.0)))
