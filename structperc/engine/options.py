@@ -86,8 +86,9 @@ class UpdateOptions(Options):
         used_by="trainer", reads=read_part,
         about='"latent" is a perceptron with step sizes, for outputs of which part may be hidden. "exact-pa", "exact-pa1" and '
               '"exact-pa2" are for labels. "log-loss" needs a solver with marginals. "logistic" takes the gradient of the logistic loss of '
-              'each atom. "direct" and "direct-better" minimise the direct loss. "adagrad" and "adagrad-log-loss" follow the gradients of the margin and of the log loss, with a step size for each '
-              "weight. An object of a subclass of `structperc.components.Update`, or the class, is used as it is.")
+              'each atom. "direct" and "direct-better" minimise the direct loss. "adagrad" and "adagrad-log-loss" follow the gradients of '
+              "the margin and of the log loss, with a step size for each weight. An object of a subclass of "
+              "`structperc.components.Update`, or the class, is used as it is.")
     C: float | Schedule | Callable = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
                                             used_by="update")
     step_size: float | Schedule | Callable | None = option(
