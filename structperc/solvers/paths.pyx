@@ -304,8 +304,15 @@ def read_graph(tails, heads, scores, start, end, name="scores", policy=SCORES):
     heads = whole_array(heads, "heads", tails.shape)
     scores = real_array(scores, name, tails.shape, policy)
     start, end = whole_number(start, "start"), whole_number(end, "end")
-    last = max(int(tails.max()), int(heads.max())) if len(tails) else 0
-    return tails, heads, scores, start, end, max(start, end, last) + 1
+    return tails, heads, scores, start, end, max(start, end, last_node(tails), last_node(heads)) + 1
+
+
+cdef int last_node(const int[::1] nodes) noexcept:
+    cdef Py_ssize_t a
+    cdef int last = 0
+    for a in range(nodes.shape[0]):
+        last = max(last, nodes[a])
+    return last
 
 
 def cycle_in(tails, heads, n):
