@@ -140,6 +140,22 @@ def whole_array(values, name: str, shape: tuple, low: int = 0, high: int = MOST,
     return own
 
 
+def changed_array(values, name: str, shape: tuple, policy: Policy = NUMBERS) -> np.ndarray:
+    """An array that a call changes in place; shape and policy as in `real_array`."""
+    array = real_array(values, name, shape, policy)
+    if array is not values or not array.flags.writeable:
+        raise DataError(f"{name} is changed in place; expected a writable float64 array in C order.")
+    return array
+
+
+def offset_array(offsets, n_rows: int, name: str = "offsets") -> np.ndarray:
+    """A new int64 array of where groups of rows begin, and of their end: rising from 0 to n_rows."""
+    own = whole_array(offsets, name, ("n_groups + 1",), high=n_rows).astype(np.int64)
+    if not len(own) or own[0] != 0 or own[-1] != n_rows or (own[1:] < own[:-1]).any():
+        raise DataError(f"{name} is {shortened(offsets)}; expected numbers that rise from 0 to {n_rows}, the number of rows.")
+    return own
+
+
 def wrong_entry(name, array, allowed, expected) -> DataError:
     """An error that names the first entry that is not allowed."""
     place = tuple(int(i) for i in np.unravel_index(int(np.argmin(allowed)), array.shape))

@@ -33,7 +33,7 @@ def as_label_array(y, name="y", expected="one label per example"):
 
 
 def all_labels(first, second, names):
-    """The distinct labels of two arrays in their order, as `find_labels`; one label is enough."""
+    """The labels of two arrays with these names, distinct and in order, as `find_labels`; one label is enough."""
     for values, name in zip((first, second), names, strict=True):
         refuse_missing(values, name)
     try:

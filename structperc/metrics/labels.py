@@ -7,7 +7,15 @@ import functools
 import numpy as np
 
 from structperc.core.errors import DataError
-from structperc.core.labels import LabelCodes, all_labels, as_label_array, equal_labels, ordered_categories, refuse_missing, refuse_unhashable
+from structperc.core.labels import (
+    LabelCodes,
+    all_labels,
+    as_label_array,
+    equal_labels,
+    ordered_categories,
+    refuse_missing,
+    refuse_unhashable,
+)
 from structperc.extras import require
 
 

@@ -5,9 +5,9 @@ import signal
 import numpy as np
 import pytest
 from structperc.solvers.paths import best_path, cheapest_path, grid_graph, k_best_paths, path_marginals, topological_order
+from ticking import one_signal, ticking
 
 from structperc.errors import DataError
-from ticking import one_signal, ticking
 
 
 def paths(tails, heads, usable, start, end, seen=()):
