@@ -21,6 +21,8 @@ def as_label_array(y, name="y", expected="one label per example"):
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
         values = np.empty(len(y), dtype=object)     # numpy would turn the others into strings
         values[:] = y
+    if values.dtype.kind == "V":
+        raise DataError(f"{name} has the dtype {values.dtype}; expected {expected}: numbers, strings or dates.")
     if values.dtype == object and values.size and all(isinstance(v, datetime.date) for v in values.reshape(-1)):
         values = values.astype("datetime64[us]")
     if values.ndim != 1:
@@ -28,6 +30,25 @@ def as_label_array(y, name="y", expected="one label per example"):
             return values[:, 0]
         refuse_matrix_of_labels(values, name, expected)
     return values
+
+
+def all_labels(first, second, names):
+    """The labels of two arrays with these names, distinct and in order, as `find_labels`; one label is enough."""
+    for values, name in zip((first, second), names, strict=True):
+        refuse_missing(values, name)
+    try:
+        both = np.concatenate([first, second])
+    except TypeError:                               # dtypes without a common one
+        both = np.concatenate([first.astype(object), second.astype(object)])
+    return both[:1] if equal_labels(both, both[:1]).all() else find_labels(both, None, ordered=True)
+
+
+def equal_labels(first, second):
+    """For each place whether two arrays have the same label there."""
+    try:
+        return first == second
+    except TypeError:
+        raise DataError("labels of these types cannot be compared; expected numbers, strings or dates.") from None
 
 
 def refuse_no_labels(y, name, expected):

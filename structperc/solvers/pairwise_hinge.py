@@ -9,8 +9,11 @@ Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the produ
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 
+from structperc.core.arguments import COSTS, FINITE, offset_array, real_array, whole_array
 from structperc.core.errors import DataError
+from structperc.core.sparse_parts import refuse_damaged, to_csr
 from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
 from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Measurements, certified, too_large
 from structperc.solvers.pairs import short_pairs
@@ -32,8 +35,16 @@ class PairwiseProblem:
     """
 
     def __init__(self, X, levels, offsets, costs):
-        self.X, self.levels, self.offsets, self.costs = X, levels, offsets, costs
-        self.group = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        if issparse(X):
+            refuse_damaged(X)
+            X = to_csr(X)
+            real_array(X.data, "X.data", X.data.shape, FINITE)
+        else:
+            X = real_array(X, "X", ("n_rows", "n_features"), FINITE)
+        self.X, self.levels = X, whole_array(levels, "levels", X.shape[:1])
+        self.offsets = offset_array(offsets, X.shape[0])
+        self.costs = real_array(costs, "costs", (len(self.offsets) - 1,), COSTS)
+        self.group = np.repeat(np.arange(len(self.costs)), np.diff(self.offsets))
 
     @property
     def n_features(self) -> int:

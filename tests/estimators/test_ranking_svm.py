@@ -61,7 +61,7 @@ def test_sweeps_count_the_pairs_that_are_short_of_the_margin(seed, n, whole, mar
 
 
 def test_sweeps_refuse_arrays_that_do_not_fit():
-    with pytest.raises(DataError, match="do not fit together"):
+    with pytest.raises(DataError, match="expected numbers that rise from 0 to 3"):
         short_pairs(np.zeros(3), np.zeros(3, dtype=np.intc), np.arange(3), np.array([0, 2]))
 
 
