@@ -107,7 +107,7 @@ def refuse_unstarted(kind, part):
 
 def remembered(part):
     """What is needed to see whether the attributes of a part without a state change: by name, values or digests of them."""
-    if not inherits(part, Component, "state") or not hasattr(part, "__dict__"):
+    if not hasattr(part, "__dict__") or not inherits(part, Component, "state"):
         return {}
     return {name: digest(value) for name, value in vars(part).items() if name[:1] != "_"}
 
