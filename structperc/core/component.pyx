@@ -1,4 +1,3 @@
-# distutils: extra_compile_args = GLUE
 """The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
 from types import GetSetDescriptorType
 from weakref import WeakKeyDictionary

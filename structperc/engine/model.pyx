@@ -291,7 +291,7 @@ cdef class Model:
             refuse_scores(rows, scores, start)
             yield part, start, scores
 
-    def final(self):
+    cdef final(self):
         """The store that predicts."""
         store = self.parts.weights.averaged()
         return expected(store, Weights, self.parts.weights, "averaged", "a weight store") if store is None else store
