@@ -70,13 +70,17 @@ def fields_of(kind):
 
 
 def settle(component):
-    """Gives compiled code the attributes that a Python class sets in its body, or in place of the compiled attribute of that name."""
-    kind = type(component)
+    """Gives compiled code the attributes that a Python class sets in its body, or in place of the compiled attribute of that name.
+
+    Returns whether there are such attributes: then those of the object may change without compiled code.
+    """
+    kind, replaced = type(component), False
     if not hasattr(component, "__dict__"):
-        return
+        return False
     for name, field in fields_of(kind).items():
         if getattr(kind, name) is field:
             continue
+        replaced = True
         value = getattr(component, name)
         if name in component.declared_by:
             if value != field.__get__(component):
@@ -88,6 +92,7 @@ def settle(component):
             pass                        # a property, which compiled code reads as Python does
         except (TypeError, ValueError, OverflowError) as error:
             raise PluginError(f"{kind.__name__}.{name} is set to {shortened(value)}: {error}.") from None
+    return replaced
 
 
 def bound(Component component):

@@ -68,16 +68,17 @@ cdef class Parts:
 
     def start(self, context) -> None:
         """Begins the life cycle of a fit: every part takes the others and the options."""
-        for _, part in self.items():
-            settle(part)
+        parts = self.items()
+        replaced = [settle(part) for _, part in parts]
         reads = context.reads
-        for kind, part in self.items():
+        for (kind, part), again in zip(parts, replaced):
             part.start(self, context)
-            settle(part)
+            if again:
+                settle(part)
             refuse_unstarted(kind, part)
             if reads is not None and reads.current:
                 reads.assign(kind)
-        self.as_started = {kind: remembered(part) for kind, part in self.items()}
+        self.as_started = {kind: remembered(part) for kind, part in parts}
 
     def warn_of_state(self) -> None:
         """Warns of attributes of parts that training has changed, and that neither a file nor a resumed training has."""
