@@ -348,6 +348,7 @@ def test_repeated_and_unsorted_columns(update, index):
     assert_weights(engine, problem, trace.w, tolerance=0 if update == "perceptron" else 1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:each row of X is a sentence")
 @pytest.mark.parametrize("fitted_on", ["dense64", "csr64-int32"])
 def test_norms_of_rows_with_repeated_columns(fitted_on):
     """The feature map itself: the squared norm is that of the vector written down, however the row is stored."""
