@@ -26,7 +26,7 @@ from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
 
 
-ARGUMENTS = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history", "resume")      # of fit
+ARGUMENTS = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history", "resume")     # of fit
 
 
 cdef class EngineCalls:

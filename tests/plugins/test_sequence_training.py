@@ -254,7 +254,7 @@ def test_the_order_of_a_categorical_is_kept():
     ("aba", "y is 'aba'; expected a list of labels"),
     ({0: ["a"], 1: ["b", "a"]}, "y is {0: .*; expected a list of labels"),
     (np.array(3), r"y is array\(3\); expected a list of labels"),
-    (iter([["a"], ["b", "a"]]), "y is <list_iterator .*; expected a list of labels"),
+    (iter([["a"], ["b", "a"]]), "y is list_iterator; expected a list of labels"),
     ([None, ["b", "a"]], r"y\[0\] is None; expected a list of labels"),
     ([["a"], None], r"y\[1\] is None; expected a list of labels"),
     ([["a"], 3], r"y\[1\] is 3; expected a list of labels"),
