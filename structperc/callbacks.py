@@ -211,7 +211,10 @@ class EarlyStopping:
         The first epoch with the lowest of them; 0 before the first.
     """
 
-    def __init__(self, X, y, patience=3, *, lengths=None, groups=None):
+    def __init__(self, X, y=None, patience=3, *, lengths=None, groups=None):
+        if y is None:
+            pair = isinstance(X, tuple) and len(X) == 2
+            raise OptionError(f"EarlyStopping got X without y; pass both, EarlyStopping({'*data' if pair else 'X, y'}).")
         if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
             raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")
         self.X, self.y, self.patience, self.lengths, self.groups = X, y, patience, lengths, groups

@@ -74,7 +74,7 @@ examples:
   structperc fit multiclass news.svm --model news.model --set update=pa1 --set C=0.1 --set shuffle=true --set random_state=0
   structperc fit cusum visits.csv --target severity --model bent.model --plugin dual-kernel --set kernel=rbf --set gamma=0.1
   structperc fit interval-pa visits.csv --target least,most --model visits.model --set update=exact-pa1 --set C=0.03
-  structperc fit intervals talks.csv --target attended --group day --model plan.model --set epochs=20
+  structperc fit disjoint-intervals talks.csv --target attended --group day --model plan.model --set epochs=20
   structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
   structperc fit sequence train.txt --columns word,_,chunk,_ --template windows.txt --model chunks.model
   structperc fit sequence train.conllu --target upos --model tags.model --set epochs=5 --set average=true

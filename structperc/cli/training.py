@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import warnings
 from pathlib import Path
 
 from structperc import Engine
@@ -16,7 +15,6 @@ from structperc.cli.files import (
     check_writable,
     counted_in,
     is_text,
-    labels_rows,
     outputs_of,
     read,
     reader_of,
@@ -27,7 +25,7 @@ from structperc.cli.source import Source
 from structperc.cli.terminal import say, say_json, with_flags
 from structperc.engine.trainers import INTERRUPTED
 from structperc.engine.unused_options import uses
-from structperc.errors import DataError, DataWarning, OptionError, StructPercError
+from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
@@ -99,9 +97,6 @@ def learn(engine, source, plugins, classes, resume) -> Facts:
     table = read(source, plugins, text_labels=classes is not None and is_text(classes), reader=reader)
     if getattr(table.y, "ndim", 1) == 2:
         refuse_intervals(table, outputs_of(engine), engine.problem)
-    if table.offsets is None and labels_rows(engine) and not source.has_columns:
-        warnings.warn(f"without --group each row of {source.path} is a sentence of one token, so that nothing is learned of neighbours; "
-                      f"name the column that says which rows are one sentence with --group COLUMN.", DataWarning, stacklevel=2)
     with counted_in(table, source.path):
         engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights, resume=resume)
     return Facts.of(table)

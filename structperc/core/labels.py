@@ -250,6 +250,9 @@ def has_half_pair(text) -> bool:
     return False
 
 
+LEARNED = "Labels are fixed at the first fit or partial_fit; name all of them with classes=[...]."
+
+
 class LabelCodes:
     """Encodes labels as 1..r, fast for whole numbers and for a handful of labels."""
 
@@ -264,8 +267,8 @@ class LabelCodes:
                 self.table = np.zeros(high - low + 1, dtype=np.intc)
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
 
-    def encode(self, y, n_examples):
-        """Codes as an int32 array of length n_examples; refuses labels that are not known."""
+    def encode(self, y, n_examples, name="y", fixed=LEARNED):
+        """Codes as an int32 array of length n_examples; refuses labels that are not known. `fixed`: where they are named."""
         values = as_label_array(y)
         if len(values) != n_examples:
             raise DataError(f"y has {len(values)} labels but X has {n_examples} examples; give one label per example.")
@@ -280,7 +283,7 @@ class LabelCodes:
         codes = self._search(values)
         unknown = np.flatnonzero(codes == 0)
         if len(unknown):
-            self.refuse(f"y[{int(unknown[0])}]", values[unknown[0]])
+            self.refuse(f"{name}[{int(unknown[0])}]", values[unknown[0]], fixed)
         return codes
 
     def _search(self, values):
@@ -293,11 +296,10 @@ class LabelCodes:
             refuse_unhashable(values, "y")
             return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
 
-    def refuse(self, place, label):
+    def refuse(self, place, label, fixed=LEARNED):
         """Raises for a label that is not known; `place` is where it stands, such as "y[3]"."""
         names = [str(v) for v in self.labels.tolist()]
         shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         hint = did_you_mean(label, names) if isinstance(label, str) else ""
         label = plain(label)
-        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} "
-                        f"Labels are fixed at the first fit or partial_fit; name all of them with classes=[...].")
+        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} {fixed}")

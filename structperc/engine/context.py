@@ -115,7 +115,7 @@ class FitContext:
 
     def __attrs_post_init__(self):
         vars(self).update(self.engine_options)      # plain attributes: looked up for every call of partial_fit
-        if self.reads is not None:
+        if self.reads is not None and self.reads.changed:
             for name in self.reads.changed.keys() & self.engine_options.keys():
                 del vars(self)[name]                # `__getattr__` records who reads it
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import NotFittedError, OptionError, PluginError, shortened
+from structperc.core.errors import NotFittedError, OptionError, PluginError, no_attribute, shortened
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
@@ -286,7 +286,7 @@ class Engine(EngineCalls, EngineOptions):
                 return model.attribute(name)
             except NoAttribute as error:
                 raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes()) from None
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise no_attribute(self, name)
 
     def fitted_attributes(self) -> list[str]:
         """The names of what training has made known, in order; none before."""
@@ -359,14 +359,14 @@ class Engine(EngineCalls, EngineOptions):
 
         save(self, path)
 
-    def export(self, path, to):
+    def export(self, path, to=None):
         """Writes a trained model as one file of another language, which needs no structperc.
 
         Parameters
         ----------
         path : path
             Functions are called by the file's name, where the language has names.
-        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}
+        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}, default: by the ending of `path`
             A Python module on numpy, a C99 source file, a script for browsers and Node, an ONNX graph of core operators in float64,
             the weights alone, or a page with a form, its answer and the reasons (ranks and classes).
 
@@ -377,7 +377,7 @@ class Engine(EngineCalls, EngineOptions):
             of a kernel; a plugin replaces the problem's outputs, features or argmax; `argmax` or `decode` is Python code; the names of
             features are hashed, or stand beside vectors; "onnx" for tokens of text.
         OptionError
-            For an unknown `to`.
+            For an unknown `to`, or an ending that names no format.
         MissingExtra
             "onnx" needs the package onnx.
 

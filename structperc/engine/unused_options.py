@@ -41,7 +41,7 @@ def ignoring(engine, context, parts, name, value) -> str | None:
     """The kind of the part that leaves an engine option without effect; None where it has one."""
     kind, trainer, update, by = options_of(type(engine))[name].used_by, parts.trainer, parts.update, context.reads.by
     if kind == "trainer":
-        if not uses(trainer, name):
+        if not (names(trainer, name) or uses(trainer, name) and name in by.get("trainer", ())):
             return kind
         if name == "loss_weight" and (update.loss_weight is not None or update.search == "none"):
             return "update"
@@ -73,8 +73,8 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     elif names(part, name):
         why = "" if own else f", whose hook structperc_{kind} does not read context.{name}"
         remedy = f"set it where the object is made, and {remedy}" if own else remedy
-    elif name in context.reads.by.get(kind, ()):
-        why = f", whose options_used does not name it ({', '.join(part.options_used) or 'it names none'})"
+    elif name in context.reads.by.get(kind, ()) or kind == "trainer":
+        why = f", whose options_used does not name it ({', '.join(part.options_used or ()) or 'it names none'})"
     return ReplacedOption(f"{name}={shortened(value)} has no effect with {where}{why}; {remedy}.", name)
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from structperc.callbacks import progress
+from structperc.core.errors import no_attribute
 from structperc.engine import Engine, plugins
 from structperc.engine.assembly import agreed
 from structperc.engine.engine import is_fitted_name
@@ -154,7 +155,7 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
                 return getattr(engine, name)
             except NoAttribute as error:
                 raise error.of(type(self).__name__) from None
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise no_attribute(self, name)
 
     def __getstate__(self):
         return plugins.portable(vars(self))

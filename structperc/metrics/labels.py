@@ -48,7 +48,9 @@ def codes(y_true, y_pred, classes=None):
     if classes is None:
         classes = all_labels(y_true, y_pred, ("y_true", "y_pred"))
     encoder = LabelCodes(label_order(classes))
-    return encoder.encode(y_true, len(y_true)), encoder.encode(y_pred, len(y_pred)), len(encoder.labels)
+    named = ("y_true", y_true), ("y_pred", y_pred)
+    true, predicted = (encoder.encode(y, len(y), name, "Name all labels in classes.") for name, y in named)
+    return true, predicted, len(encoder.labels)
 
 
 def label_order(classes):

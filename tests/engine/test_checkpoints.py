@@ -418,12 +418,13 @@ class Twice(OnlineTrainer):
 
 
 class OnePass(Trainer):
-    """One pass, outside of any epoch."""
+    """One epoch, whatever the options say, and a status of its own."""
 
     options_used = ("trainer", "update")
 
     def train(self, run):
-        run.run()
+        run.begin_epoch()
+        run.end_epoch(run.run())
         return "once"
 
 

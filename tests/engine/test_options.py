@@ -18,6 +18,7 @@ from structperc.components import (
     PassiveAggressiveUpdate,
     PerceptronUpdate,
     PrimalWeights,
+    Trainer,
     Update,
     Weights,
     ZeroOneLoss,
@@ -215,6 +216,20 @@ class Weighed(PerceptronUpdate):
     loss_weight = 1.0
 
 
+class Aimless(Trainer):
+    """One epoch; it names no options, and reads none."""
+
+    def train(self, run):
+        run.begin_epoch()
+        run.end_epoch(run.run())
+        return "once"
+
+
+class Attentive(Aimless):
+    def start(self, parts, context):
+        self.epochs = context.epochs
+
+
 def rule_of_alpha(context):
     return PassiveAggressiveUpdate("pa1", 1.0, context.options["alpha"])
 
@@ -267,6 +282,9 @@ FIRST = dict(name="first", options=ALPHA)
                      "update='alpha'"),
     ([hooked("update", lambda context: rule_of_alpha(context) and None, **FIRST)], {"alpha": 3.0},
      "alpha=3.0 has no effect beside the other"),
+    ([Aimless()], {"shuffle": True},
+     r"shuffle=True has no effect with the Aimless object in plugins, whose options_used does not name it \(it names none\); leave"),
+    ([Aimless()], {"epochs": 3}, "epochs=3 has no effect with the Aimless object"),
     ([Weighed()], {"loss_weight": 2.0}, "loss_weight=2.0 has no effect with the Weighed object in plugins; leave it at 0.0"),
     ([hooked("update", lambda context: Weighed(), "b")], {"loss_weight": 2.0}, "loss_weight=2.0 has no effect with Weighed of plugin 'b'"),
 ])  # fmt: skip
@@ -285,6 +303,7 @@ def test_the_original_prank_refuses_to_be_another_rule():
 @pytest.mark.parametrize(("plugins", "options"), [
     ([hooked("weights", lambda context: PrimalWeights(context.average, context.decay))], {"average": True, "decay": 0.1}),
     ([hooked("weights", lambda context: AveragingStore() if context.average else None)], {"average": True}),
+    ([Attentive()], {"epochs": 3}),
     ([hooked("update", lambda context: context.C and Rule())], {"C": 0.5}),
     ([hooked("update", lambda context: Rule() if context.update == "mine" else None)], {"update": "mine"}),
     ([hooked("update", lambda context: Rule(), updates=("mine",))], {"update": "mine"}),
