@@ -13,7 +13,7 @@ class DecisionCost(Loss):
     """
 
     example_costs = True
-    atom_costs = None
+    _atom_costs = None
 
     def set_costs(self, costs, gold, n_examples):
         """Takes a vector of costs per atom for each example of the data set at hand."""
@@ -30,14 +30,14 @@ class DecisionCost(Loss):
                 raise DataError(f"costs[{i}] is {shortened(one)}; expected a number per atom.") from None
             if vectors[i].ndim != 1 or not np.isfinite(vectors[i]).all():
                 raise DataError(f"costs[{i}] is {shortened(one)}; expected a vector of finite numbers.")
-        self.atom_costs = vectors
+        self._atom_costs = vectors
 
     def of(self, x):
         """The costs of an example's atoms."""
-        if self.atom_costs is None:
+        if self._atom_costs is None:
             raise PluginError("DecisionCost knows the costs of training examples only; measure other decisions by "
                               "structperc_decisions.regret.")
-        costs = self.atom_costs[x.index]
+        costs = self._atom_costs[x.index]
         if len(costs) != x.n_atoms:
             raise DataError(f"costs[{x.index}] has {len(costs)} costs, but the example has {x.n_atoms} atoms.")
         return costs

@@ -27,7 +27,6 @@ from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
 from structperc.engine.option import options_of
-from structperc.engine.option_values import is_part
 from structperc.engine.options import engine_options, given_parts
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
@@ -250,7 +249,7 @@ def number_or_text(value):
 def functions_of(options) -> dict:
     """The functions among options, which no file can hold."""
     found = {name: value.rule if isinstance(value, Schedule) else value for name, value in options.items()}
-    return {name: value for name, value in found.items() if callable(value) and not is_part(value)}
+    return {name: value for name, value in found.items() if callable(value)}
 
 
 def _again(header, options, shown) -> dict:
@@ -287,11 +286,12 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
             raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
         resolved.append(plugin)
     declared = options_of(cls)
-    options = {name: option.default for name, option in declared.items() if option.later} | field(header, "options", dict)
+    held = field(header, "options", dict)
+    options = {name: option.default for name, option in declared.items() if option.later} | held
     for name in declared:
         if name not in options and name not in functions and name != "plugins":
             raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
-    functions = {name: Schedule(options[name], name, function) if name in options else function for name, function in functions.items()}
+    functions = {name: Schedule(held[name], name, function) if name in held else function for name, function in functions.items()}
     options = {name: value for name, value in options.items() if name not in functions}
     options["loss"], options["classes"] = (_restored(options[name], arrays) for name in ("loss", "classes"))
     if type(options["class_weight"]) is list:
@@ -432,10 +432,10 @@ def _unpickled(cls, problem, arguments, training):
     problem, arguments = registry.imported((problem, arguments))
     engine = cls(problem, **arguments)
     if training is not None:
-        objects = [plugin for plugin in (problem, *arguments["plugins"], *given_parts(engine).values()) if not isinstance(plugin, str)]
-        given = {**engine_options(engine), **engine.plugin_options}
-        functions = functions_of(given)
-        kept = made(cls, *training, objects, functions, "the pickled model")
+        parts = given_parts(engine)
+        objects = [plugin for plugin in (problem, *arguments["plugins"], *parts.values()) if not isinstance(plugin, str)]
+        given = {**engine_options(engine), **dict.fromkeys(parts), **engine.plugin_options}     # parts are among the objects
+        kept = made(cls, *training, objects, functions_of(given), "the pickled model")
         engine.model, engine.notes = kept.model, kept.notes
     return engine
 

@@ -131,6 +131,7 @@ def test_objects_that_can_be_called_are_named_with_their_options_where_they_show
     for other in (SubsequenceKernel(length=2), "subsequence", None):
         with pytest.raises(PluginError, match=r"trained with the option kernel=SubsequenceKernel\(length=1, .*; pass the same again"):
             loaded(saved(engine), kernel=other)
+    assert np.array_equal(pickle.loads(pickle.dumps(engine)).atom_scores(X), engine.atom_scores(X))
     engine = Engine("cusum", plugins=["dual-kernel"], kernel=Scaled()).fit(numbers(20), y)
     assert loaded(saved(engine), kernel=Scaled()).predict(numbers()).tolist() == engine.predict(numbers()).tolist()
 
