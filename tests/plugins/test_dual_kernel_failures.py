@@ -304,6 +304,8 @@ def test_scores_are_those_of_the_rows_at_hand():
 class Wandering(Trainer):
     """Visits examples in an odd order, some of them twice, other data in between, and takes steps on its own."""
 
+    options_used = OnlineTrainer.options_used
+
     def __init__(self, Z):
         self.Z = Z
 

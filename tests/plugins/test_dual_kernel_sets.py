@@ -107,8 +107,8 @@ def test_passive_aggressive_bounds_in_the_feature_space(name, kernel, update):
         u = projection.smallest_separator(*separators(problem, E, y))
         C = {"pa": 1.0, "pa1": 0.05, "pa2": 0.5}[update]
         rule = recording(update, problem, E, 1.0, C)
-        options = dict(kernel=kernel, **KERNELS[kernel], classes=list(problem.labels), epochs=300, **({} if update == "pa" else {"C": C}))
-        Engine(name, plugins=["dual-kernel", rule], update=update, **options).fit(X, y)
+        options = dict(kernel=kernel, **KERNELS[kernel], classes=list(problem.labels), epochs=300)
+        Engine(name, plugins=["dual-kernel"], update=rule, **options).fit(X, y)
         assert min(np.array(rule.ledger.hinge) - rule.ledger.margin) >= -1e-9
         for v in (u, 0.3 * u):
             for found in (bounds.passive_aggressive, bounds.required_margins):

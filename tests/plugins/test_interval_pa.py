@@ -47,7 +47,7 @@ def recorded(X, y, K, variant, C=1.0, margin=1.0, **options):
     rule = Recording(variant, margin, C)
     rule.notes = notes = []
     weights = {"sample_weight": options.pop("sample_weight")} if "sample_weight" in options else {}
-    engine = machine(K, variant, C, margin=margin, plugins=[rule], **options).fit(X, y, **weights)
+    engine = machine(K, rule, **options).fit(X, y, **weights)
     return engine, *(np.array(column) for column in zip(*notes, strict=True))
 
 
