@@ -160,6 +160,7 @@ def test_the_readme_lists_all_problems_and_update_rules():
     assert {cell for row in rows.values() for cell in row.values()} == {"yes", "no"}
 
 
+@pytest.mark.filterwarnings("ignore:each row of X is a sentence of one token")
 @pytest.mark.parametrize(("problem", "update", "works"),
                          [(problem, update, cell == "yes") for problem, row in promised()[1].items() for update, cell in row.items()])
 def test_each_problem_works_with_the_update_rules_that_the_readme_says(problem, update, works):

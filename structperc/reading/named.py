@@ -109,7 +109,7 @@ class NamedReader(Reader):
         if not self._is_named(X) and not (isinstance(X, (list, tuple)) and is_blank(X)):
             self._refuse_idle_options(X)
             rows = matrices.read(X, offsets)
-            if rows.offsets is None and rows.n_examples > 1:
+            if rows.offsets is None and not rows.objects and rows.n_examples > 1:
                 warnings.warn("each row of X is a sentence of one token, so that nothing is learned of neighbours; pass groups or lengths, "
                               "which name the rows of each sentence (structperc fit: --group COLUMN).", DataWarning, stacklevel=2)
             self.forget()

@@ -18,6 +18,7 @@ from structperc.reading import matrices as data
 from structperc.reading.named import NamedReader
 from structperc.reading.readers import Reader
 
+SINGLE_TOKENS = pytest.mark.filterwarnings("ignore:each row of X is a sentence of one token")      # matrices are read so on purpose
 WORDS = [[["the", "first"], ["dog"]], [["the"], [], ["dog", "last", "the"]]]
 
 
@@ -232,6 +233,7 @@ def test_unknown_features_are_dropped():
     assert len(reader.vocabulary) == 4
 
 
+@SINGLE_TOKENS
 def test_one_sentence():
     reader, rows = learned(WORDS)
     assert named.rows_of(reader.read_one(WORDS[0]).X) == rows[:2]
@@ -273,6 +275,7 @@ def test_a_failure_changes_nothing(wrong):
         assert reader.vocabulary is names
 
 
+@SINGLE_TOKENS
 def test_learning_again_begins_anew():
     reader, _ = learned(WORDS)
     reader.learn([[["x", "dog"]]])
@@ -348,6 +351,7 @@ def matrices():
     ]  # fmt: skip
 
 
+@SINGLE_TOKENS
 @pytest.mark.parametrize("case", range(len(matrices())))
 def test_matrices_are_read_as_ever(case):
     X, offsets = matrices()[case]
@@ -376,6 +380,7 @@ def test_matrices_after_names():
             reader.read(X)
 
 
+@SINGLE_TOKENS
 def test_arrays_of_sentences():
     """As numpy makes them of equally long sentences, and pandas of a column of lists."""
     ragged = np.empty(2, dtype=object)
