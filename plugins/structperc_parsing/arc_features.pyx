@@ -569,8 +569,8 @@ cdef class ArcFeatures(Features):
     # ---- from Python ----
 
     def column_of(self, indices):
-        """The row of each weight."""
-        return np.asarray(indices) // WIDTH
+        """A weight belongs to a hash of cells of several columns, and to no column alone."""
+        return np.full(len(np.asarray(indices)), -1)
 
     def rows_of(self, Example x, Py_ssize_t h, Py_ssize_t m, bint of_labels=False):
         """Which features an arc has: triples of a line, a word between or None, and a number of a row.

@@ -122,15 +122,11 @@ class CumulativeLogitTrainer(Trainer):
     def attributes(self, weights):
         """What the engine shows.
 
-        objectives_ : ndarray
-            The negative log-likelihood plus the penalty, after each Newton step: it never rises.
-        log_likelihood_ : float
-        covariance_ : ndarray of shape (d + K - 1, d + K - 1)
-            Of the coefficients and then the thresholds: the inverse of the Hessian.
-        robust_covariance_ : ndarray of shape (d + K - 1, d + K - 1)
-            The sandwich estimate, which does not rest on proportional odds.
-        standard_errors_, robust_standard_errors_ : ndarray of shape (d + K - 1,)
-            The roots of their diagonals.
+        - `objectives_`: the negative log-likelihood plus the penalty, after each Newton step; it never rises.
+        - `log_likelihood_`: a number.
+        - `covariance_`: of the coefficients and then the thresholds, (d + K - 1, d + K - 1); the inverse of the Hessian.
+        - `robust_covariance_`: the sandwich estimate of the same shape, which does not rest on proportional odds.
+        - `standard_errors_`, `robust_standard_errors_`: the roots of their diagonals, (d + K - 1,).
         """
         fitted = self.fitted
         if fitted is None:

@@ -169,7 +169,8 @@ def test_models_of_ranks_and_classes_are_linear_whatever_the_scale_of_their_colu
         latent = rows @ random.normal(size=d) + 0.1 * np.std(rows) * random.normal(size=n)
         y = np.digitize(latent, np.quantile(latent, np.arange(1, k) / k)) + 1
         engine = Engine(("cusum", "prank", "multiclass")[seed % 3], epochs=3, scale=seed % 5 == 0, average=seed % 7 == 0)
-        with warnings.catch_warnings(action="ignore"):      # of columns that differ in scale
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")      # of columns that differ in scale
             form = described(engine.fit(rows, y))
         assert np.allclose(form.weights @ rows.T + form.bias[:, None], engine.label_scores(rows).T, rtol=0,
                            atol=1e-9 * abs(engine.label_scores(rows)).max()), seed

@@ -57,7 +57,8 @@ def check_end(model, X, y):
     """Training ends with a word for it, and measures what it says; or it is refused in a sentence."""
     queries = isinstance(model, RankingSVM) or getattr(model, "problem", None) == "latent-ranking"
     try:
-        with warnings.catch_warnings(action="ignore"):      # of columns that differ in scale, and planes that have met
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")      # of columns that differ in scale, and planes that have met
             model.fit(X, np.where(y == y.max(), 1, 0), lengths=[len(X)]) if queries else model.fit(X, y)
     except (DataError, OptionError) as error:
         assert str(error).endswith((".", "]")) and "expected finite numbers" not in str(error)

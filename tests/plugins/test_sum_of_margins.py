@@ -238,7 +238,8 @@ def test_training_ends_without_a_bare_error_at_every_scale(kernel, C):
         engine = Engine("prank", plugins=["large-margin"] if kernel is None else ["dual-kernel", "large-margin"], trainer="svor", epochs=50,
                         update="exact-pa1", method="sum-of-margins", C=own, **({} if kernel is None else {"kernel": kernel}))
         try:
-            with warnings.catch_warnings(action="ignore"):      # of planes that have met, and columns that differ in scale
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")      # of planes that have met, and columns that differ in scale
                 engine.fit(data, y)
         except DataError as error:
             assert "Scale the features" in str(error)
@@ -252,7 +253,8 @@ def test_an_optimum_near_0_is_reached_with_a_kernel():
         random = np.random.default_rng(seed)
         X, y = random.normal(size=(27, 1)), random.permutation(np.arange(27) % 4 + 1)
         C = 1.5 / min((y == 1).sum(), (y == 4).sum())
-        with warnings.catch_warnings(action="ignore"):      # of planes that have met
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")      # of planes that have met
             model = SVOR("sum-of-margins", C=C, kernel="rbf", tol=1e-7, max_iter=2000).fit(X, y)
         assert model.status_ in ("converged", "stalled", "degenerate"), seed
         assert model.gap_ <= 3e-8, seed
