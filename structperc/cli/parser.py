@@ -364,6 +364,8 @@ def build() -> Parser:
     explain.add_argument("data", metavar="DATA", type=path, help="in one of the formats below")
     explain.add_argument("--row", metavar="N", type=positive, default=1, help="which example of DATA, a row, group or sentence, from 1; 1")
     explain.add_argument("--against", metavar="LABEL", help="the rival of the prediction; the next best answer without it")
+    explain.add_argument("--baseline", choices=("mean", "zero"), help="what columns are compared with; the mean of the training rows, "
+                         "or zero where rows have named features")
     explain.add_argument("--target", metavar="NAME", help="the column of right answers; the row's own is printed too")
     explain.add_argument("--output", metavar="FILE", type=path, help="a page or a picture: .html, .png, .svg or .pdf")
     reading(explain)

@@ -174,6 +174,8 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
         if history and run.checkpoints is not None:
             raise OptionError("history=True is kept in no checkpoint, so that a resumed training would lack its beginning; leave one of "
                               "them out.")
+        model.begin_sums(run.rows)
+        model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
         engine.run = run
         try:
             train(engine, run, rows, y, costs, resume, interrupts)
@@ -277,9 +279,15 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
         run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, None)
+        if scaling is None and not model.parts.weights.averaging.n_visited:
+            model.begin_sums(run.rows)
         model.access.begin_write()
         try:
-            step_on(engine, run, rows) if scaling is None else step_scaled(engine, run, rows, scaling, interrupts)
+            if scaling is None:
+                step_on(engine, run, rows)
+                model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
+            else:
+                step_scaled(engine, run, rows, scaling, interrupts)
         finally:
             model.access.end_write()
         if interrupts:
