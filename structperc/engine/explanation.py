@@ -172,13 +172,14 @@ class Explanation:
         >>> engine = Engine("prank", epochs=9).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1, 2, 3])
         >>> print(engine.explain([2.0, 0.0]).text(width=44).replace("\\n\\n", "\\n"))
         3 beats 2 by 1
+        compared with the mean of the training rows
                                          score 2: 3
         ──────┼────────────────────┼─────────●──────
              1|2                  2|3
                            ← 2 │ 3 →
         for > 2  +1
-          x[0]                 │ █████████ +4
-          (constant)   ███████ │           -3
+          x[0]                 │ █████████ +2
+          (constant)      ████ │           -1
         """
         blocks = [[self.title(), *self.compared()], *(picture.lines(max(width, 40)) for picture in self.pictures())]
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)
