@@ -1,6 +1,5 @@
 """Structured prediction trained online, from four replaceable parts: w, Y(x), Phi and the argmax."""
 
-from structperc.bootstrap import effects
 from structperc.engine import Engine
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.options import Option
@@ -8,6 +7,15 @@ from structperc.pipelines import explain
 from structperc.version import __version__
 
 __all__ = ["Engine", "Option", "__version__", "effects", "explain", "get_include", "hookimpl"]
+
+
+def __getattr__(name):
+    """`effects`, imported when it is first used."""
+    if name != "effects":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from structperc.bootstrap import effects
+
+    return effects
 
 
 def get_include() -> str:

@@ -91,7 +91,7 @@ class Effects:
         """
         n = len(self.columns)
         if ax is None:
-            ax = require("matplotlib.pyplot", "a picture", "plot").subplots(figsize=(6.5, 1.4 + 0.3 * n), layout="constrained")[1]
+            ax = require("matplotlib.pyplot", "a picture", "plot").subplots(figsize=self.size(), layout="constrained")[1]
         places = np.arange(n)[::-1]
         ax.hlines(places, self.lower, self.upper, color="black", linewidth=1.5)
         ax.plot(self.effect, places, linestyle="none", marker="o", color="#0b6e8f")
@@ -104,12 +104,17 @@ class Effects:
         ax.spines[["top", "right"]].set_visible(False)
         return ax
 
+    def size(self) -> tuple[float, float]:
+        """Width and height of a figure for `plot`, in inches."""
+        return 6.5, 1.4 + 0.3 * len(self.columns)
+
     def html(self) -> str:
         """A piece of a page with the table, as a notebook shows it."""
         return self._repr_html_()
 
     def _repr_html_(self):
-        return block(table(self.cells(), ("column", "effect", "lower", "upper"), numbers=(1, 2, 3)), element("p", self.note, class_="quiet"))
+        cells = table(self.cells(), ("column", "effect", "lower", "upper"), numbers=(1, 2, 3))
+        return block(cells, element("p", self.note, class_="quiet"))
 
 
 def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction", random_state=None, *, sample_weight=None) -> Effects:
@@ -154,9 +159,9 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
 
     Notes
     -----
-    Takes n_boot times as long as `fit`. Coverage was measured with normal columns (`benchmarks/results/effects.md`). A direction is that of the
-    proportional-odds model if columns are elliptical (Brillinger 1982), and for "logistic" and "cumulative-logit" in general. Dropping a
-    column changes all relative weights. Bootstrap: Efron 1979; Poisson weights: Hanley and MacGibbon 2006.
+    Takes n_boot times as long as `fit`. Coverage was measured with normal columns (`benchmarks/results/effects.md`). A direction is that
+    of the proportional-odds model if columns are elliptical (Brillinger 1982), and for "logistic" and "cumulative-logit" in general.
+    Dropping a column changes all relative weights. Bootstrap: Efron 1979; Poisson weights: Hanley and MacGibbon 2006.
 
     Examples
     --------
@@ -173,8 +178,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     last, X = carried(model, X)
     engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
     if not isinstance(engine, Engine):
-        raise NotFittedError(f"effects needs a trained engine or estimator of structperc, but this {type(last).__name__} has no engine; call "
-                             f"fit first.")
+        raise NotFittedError(f"effects needs a trained engine or estimator of structperc, but this {type(last).__name__} has no engine; "
+                             f"call fit first.")
     rank = check(engine, n_boot, level, scale)
     rows = engine.model_.read(X)
     weights = sample_weights(sample_weight, rows.n_examples)
@@ -192,8 +197,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     drawn.sort(axis=0)
     names = None if before is None else column_names(before, last)
     columns = [engine.model_.feature_name(j) for j in range(len(sd))] if names is None else list(map(str, names))
-    return Effects(columns, scaled(engine, sd, scale), drawn[rank - 1].copy(), drawn[n_boot - rank].copy(), scale, float(level), int(n_boot),
-                   note_of(engine, scale, level, n_boot))
+    return Effects(columns, scaled(engine, sd, scale), drawn[rank - 1].copy(), drawn[n_boot - rank].copy(), scale, float(level),
+                   int(n_boot), note_of(engine, scale, level, n_boot))
 
 
 def check(engine, n_boot, level, scale) -> int:
@@ -207,13 +212,14 @@ def check(engine, n_boot, level, scale) -> int:
         raise OptionError(f"n_boot={n_boot!r}; an interval of level {level:g} needs a whole number of refits, at least {least}.")
     parts = engine.parts_
     if not (isinstance(parts.outputs, LabelOutputs) and parts.outputs.ordered):
-        raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or 'interval-pa'.")
+        raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or "
+                          f"'interval-pa'.")
     if parts.weights.vector() is None or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):
-        raise PluginError(f"effects needs one direction for all ranks, and this model of {engine.problem!r} has no such coef_; use 'prank' or "
-                          f"'interval-pa' without a kernel.")
+        raise PluginError(f"effects needs one direction for all ranks, and this model of {engine.problem!r} has no such coef_; use "
+                          f"'prank' or 'interval-pa' without a kernel.")
     if scale == "log-odds" and not is_logistic(engine):
-        raise PluginError("scale='log-odds' needs update='logistic' or trainer='cumulative-logit', since the weights of other rules have no "
-                          "unit; leave it out.")
+        raise PluginError("scale='log-odds' needs update='logistic' or trainer='cumulative-logit', since the weights of other rules have "
+                          "no unit; leave it out.")
     return max(1, int(np.floor((n_boot + 1) * (1 - level) / 2 + 1e-9)))
 
 

@@ -31,7 +31,7 @@ def estimate(arguments) -> int:
         say("", found.note)
         return 0
     if kind in PICTURES:
-        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=(6.5, 1.4 + 0.3 * len(found.columns)), layout="constrained")
+        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=found.size(), layout="constrained")
         found.plot(figure.subplots())
         replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
     elif kind == "html":

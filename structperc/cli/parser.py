@@ -5,7 +5,19 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
-from structperc.cli import carding, comparing, completion, estimating, explaining, exporting, importing, table_flags, training, using, watching
+from structperc.cli import (
+    carding,
+    comparing,
+    completion,
+    estimating,
+    explaining,
+    exporting,
+    importing,
+    table_flags,
+    training,
+    using,
+    watching,
+)
 from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
