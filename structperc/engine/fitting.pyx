@@ -247,6 +247,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
             classes = agreed(classes, engine.classes, "the option classes")
             model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight, classes)
             model.parts.trainer.check_chunks(model.parts)
+            model.begin_sums(rows)
             scaling = model.scaling
         else:
             if classes is not None:
@@ -273,14 +274,14 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
             scaling = model.scaling
             if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
                 scaling = scaling_of(engine.scale, model.parts, rows, given)
+                if scaling is None:
+                    model.begin_sums(rows)
             elif scaling is not None and not model.scales:
                 scaling = scaling.with_rows(rows, given)
             if scaling is not None:
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
         run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, None)
-        if scaling is None and not model.parts.weights.averaging.n_visited:
-            model.begin_sums(run.rows)
         model.access.begin_write()
         try:
             if scaling is None:

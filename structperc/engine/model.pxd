@@ -30,7 +30,7 @@ cdef class Model:
     cdef public double loss, temperature
     cdef public bint scales, weighted, streaming
     cdef readonly Access access
-    cdef public object sums             # of each column over the rows of training, a float64 array; None: not kept
+    cdef double[::1] totals             # of each column over the rows of training; None: not kept
     cdef public double n_summed         # how many rows these are, or the sum of their weights
     cdef Py_ssize_t n_features          # as the context says
     cdef bint objects

@@ -22,7 +22,7 @@ from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
 from structperc.core.inner_products cimport sp_inner, sp_is_dense, widest_inner
 from structperc.core.outputs cimport LabelOutputs
-from structperc.core.rows cimport Example, Rows, in_place
+from structperc.core.rows cimport Rows, in_place
 from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
 from structperc.engine.compatibility import check_same, not_finite, refuse_scores
@@ -163,6 +163,7 @@ cdef class Model:
         self.context, self.parts, self.loop, self.options = context, parts, loop, options
         self.mistakes, self.temperature, self.access = [], 1.0, Access()
         self.weighed = 0, 0.0
+        self.totals = None
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
@@ -196,10 +197,19 @@ cdef class Model:
     # ---- the mean row ----
 
     @property
+    def sums(self):
+        """Of each column over the rows of training, a float64 array; None: not kept."""
+        return None if self.totals is None else np.asarray(self.totals)
+
+    @sums.setter
+    def sums(self, sums):
+        self.totals = sums
+
+    @property
     def means(self):
         if self.scaling is not None:
             return self.scaling.mean
-        if self.sums is None or not self.n_summed:
+        if self.totals is None or not self.n_summed:
             return None
         means = self.sums / self.n_summed
         return means if np.isfinite(means).all() else None
@@ -212,26 +222,23 @@ cdef class Model:
                 self.sums, self.n_summed = zeros, 0.0
 
     cdef int add_rows(self, Rows rows, weights) except -1:
-        """Adds rows of training to the sums, weighted by their examples; 1 ns for each value of a row."""
+        """Adds rows of training to the sums, weighted by their examples; 0.5 ns for each value of a row."""
         cdef const sp_inner *inner = widest_inner()
-        cdef double[::1] sums
-        cdef const double[::1] given
-        cdef Example x
-        cdef Py_ssize_t i, r
+        cdef const double[::1] given = weights
+        cdef Py_ssize_t i, row, first, last
         cdef double weight = 1, total = 0
-        if self.sums is None:
+        if self.totals is None:
             return 0
-        sums, given, x = self.sums, weights, Example()
-        x.look_at(rows)
         with nogil:
             for i in range(rows.n_examples):
+                first = i if rows.starts == NULL else rows.starts[i]
+                last = i + 1 if rows.starts == NULL else rows.starts[i + 1]
                 if given is not None:
                     weight = given[i]
                 if weight > 0:
-                    rows.load(i, x)
-                    for r in range(x.block.n_rows):
-                        inner.add_to_one[x.block.layout](&x.block, r, &sums[0], 1, 0, weight, 1, 0)
-                    total += weight * x.block.n_rows
+                    for row in range(first, last):
+                        inner.add_to_one[rows.whole.layout](&rows.whole, row, &self.totals[0], 1, 0, weight, 1, 0)
+                    total += weight * (last - first)
         self.n_summed += total
         return 0
 
