@@ -16,7 +16,7 @@ else:
     # -ffp-contract=off: the same bits on machines with and without fused multiply-add.
     # Loops over a handful of atoms are slower as vector loops; the inner products say themselves what to vectorise.
     # -g0: Python's own flags ask for -g, which takes a quarter of the time.
-    # Modules without a loop over numbers use GLUE: they compile in 40 % of the time, and run as fast.
+    # Modules without a loop over numbers that no one-row call enters use GLUE: they compile in 40 % of the time, and inline nothing.
     FLAGS, VECTORS, GLUE = ["-O2", "-g0", "-fno-tree-vectorize", "-ffp-contract=off"], ["-O3", "-ftree-vectorize"], ["-Og"]
 
 SHARED = "structperc.core._cyutility"       # what Cython needs for memoryviews, compiled once and not once per module

@@ -15,12 +15,13 @@ from structperc.solvers.paths import best_path, grid_graph
 from structperc_decisions import regret
 
 from structperc import Engine
+from structperc.schedules import inverse_sqrt
 
 FEATURES = 5
 DEGREES = (1, 4, 6, 8)
 LEAST_SQUARES, FOREST = "two-stage least squares", "two-stage random forest"
 IMITATION, PERTURBED, SPO = "imitation: averaged perceptron", "imitation: perturbed", "SPO+"
-STEPS = {"step_size": 0.1, "step_schedule": "inverse-sqrt"}
+STEPS = {"step_size": inverse_sqrt(0.1)}
 LEARNERS = {
     IMITATION: {},
     PERTURBED: {"update": "perturbed", "samples": 3, "sigma": 0.5, **STEPS},

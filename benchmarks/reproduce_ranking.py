@@ -18,6 +18,7 @@ from structperc.errors import MissingData, MissingExtra
 from structperc.estimators import LatentRanker, RankingSVM
 from structperc.files.datasets import load_letor_ohsumed
 from structperc.metrics import precision_at_k
+from structperc.schedules import inverse_sqrt
 
 PLACES = (1, 3, 5, 10)
 PLAIN, AVERAGED, MEAN, SVM = "latent perceptron", "latent perceptron, averaged", "latent perceptron, mean of five orders", "latent SVM"
@@ -77,9 +78,9 @@ LEARNERS = {
     PLAIN: Learner(latent_perceptron, grid(average=(False,), **PERCEPTRON)),
     AVERAGED: Learner(latent_perceptron, grid(**PERCEPTRON)),
     MEAN: Learner(mean_of_orders, grid(k=(3, 5, 10, 20), loss_weight=(1.0, 5.0, 20.0), epochs=(5, 30),
-                                         step_schedule=("constant", "inverse-sqrt"))),
+                                         step_size=(1.0, inverse_sqrt()))),
     SVM: Learner(latent_svm, grid(k=(3, 5, 10, 20), C=(0.001, 0.01, 0.1, 1.0, 10.0, 100.0))),
-    PAIRS: Learner(ranking_svm, grid(C=(1e-5, 1e-4, 1e-3, 1e-2))),
+    PAIRS: Learner(ranking_svm, grid(loss=("hinge",), C=(1e-5, 1e-4, 1e-3, 1e-2))),
     SQUARED_PAIRS: Learner(ranking_svm, grid(loss=("squared_hinge",), C=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1))),
     TREES: Learner(lambdarank, grid(num_leaves=(4, 15), n_estimators=(50, 200), learning_rate=(0.05,), min_child_samples=(50,))),
 }

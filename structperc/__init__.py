@@ -2,7 +2,7 @@
 
 from structperc.engine import Engine
 from structperc.engine.hookspecs import hookimpl
-from structperc.engine.options import Option
+from structperc.engine.option import Option
 from structperc.pipelines import explain
 from structperc.version import __version__
 

@@ -14,7 +14,7 @@ import numpy as np
 from structperc import metrics
 from structperc.core.errors import DataError, MissingExtra, OptionError
 from structperc.engine.cards import history_card
-from structperc.engine.checkpoints import Checkpoint
+from structperc.engine.checkpoint_files import Checkpoint
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.trainers import EpochRecord
 from structperc.extras import require
@@ -84,7 +84,8 @@ class Progress:
         if self.bar is None or record.epoch == 1:
             self.close()
             self.bar = self.tqdm(total=record.epochs, unit="epoch", delay=self.delay, file=self.file, leave=False)
-        self.bar.set_postfix(mistakes=f"{record.mistakes} of {record.examples}", refresh=False)
+        self.bar.set_postfix(mistakes=f"{record.mistakes} of {record.examples}", loss=f"{record.loss / max(record.examples, 1):.4g}",
+                             refresh=False)
         self.bar.update()
         if record.epoch == record.epochs or record.updates == 0:
             self.close()
@@ -96,8 +97,34 @@ class Progress:
             self.bar = None
 
 
+class Counts:
+    """What an epoch of a stream has brought so far.
+
+    Attributes
+    ----------
+    epoch, examples, mistakes : int
+    loss : float
+    """
+
+    def __init__(self, epoch=1):
+        self.epoch, self.examples, self.mistakes, self.loss = epoch, 0, 0, 0.0
+
+    def add(self, epoch, examples, mistakes, loss) -> None:
+        """One more part, with its numbers of examples and mistakes and the sum of its losses; another epoch begins from 0."""
+        if epoch != self.epoch:
+            self.__init__(epoch)
+        self.examples, self.mistakes, self.loss = self.examples + examples, self.mistakes + mistakes, self.loss + loss
+
+    @property
+    def rates(self) -> str:
+        """The share of mistakes and the mean loss, in words."""
+        return f"{self.mistakes / max(self.examples, 1):.1%} mistaken, mean loss {self.loss / max(self.examples, 1):.4g}"
+
+
 class ProgressLines:
     """A line of text after the first epoch and after every tenth of all: progress for logs.
+
+    Of a stream also where the number of examples visited in the epoch has doubled.
 
     Parameters
     ----------
@@ -111,31 +138,46 @@ class ProgressLines:
 
     def __init__(self, delay=0.0, file=None, epochs=None):
         self.delay, self.file, self.epochs = delay, file, epochs
-        self.begin, self.said, self.n_examples, self.epoch = time.monotonic() + delay, -1, 0, 1
+        self.begin, self.said, self.counts, self.next = time.monotonic() + delay, -1, Counts(), 1
 
     @hookimpl
     def structperc_epoch_end(self, engine, record):
         if record.epoch == 1:
             self.said = -1
-        self.tell(record.epoch, record.epochs, f"{record.mistakes} of {record.examples} examples mistaken")
+        self.end_epoch(record.epoch, record.epochs, f"{record.mistakes} of {record.examples} examples mistaken, mean loss "
+                                                    f"{record.loss / max(record.examples, 1):.4g}")
 
-    def __call__(self, epoch, n_examples):
-        """Of a stream: so many more examples were visited in an epoch."""
-        if epoch > self.epoch:
-            self.tell(self.epoch, self.epochs, f"{self.n_examples} examples visited")
-        self.epoch, self.n_examples = epoch, self.n_examples + n_examples
+    def __call__(self, epoch, examples, mistakes, loss):
+        """A part of a stream has been learned from; parameters as of `Counts.add`."""
+        if epoch > self.counts.epoch:
+            self.close()
+            self.next = 1
+        elif self.counts.examples >= self.next:         # and the epoch goes on
+            self.write(epoch, self.epochs, self.seen)
+            self.next = 2 * self.counts.examples
+        self.counts.add(epoch, examples, mistakes, loss)
 
-    def tell(self, epoch, epochs, what) -> None:
-        """Says what an epoch brought, once in a tenth."""
+    @property
+    def seen(self) -> str:
+        return f"{self.counts.examples} examples visited, {self.counts.rates}"
+
+    def end_epoch(self, epoch, epochs, what) -> None:
+        """Writes what an epoch brought, once in a tenth."""
         part = PARTS * epoch // epochs
-        if part > self.said and time.monotonic() >= self.begin:
-            print(f"epoch {epoch} of {epochs}: {what}", file=sys.stderr if self.file is None else self.file, flush=True)
+        if part > self.said and self.write(epoch, epochs, what):
             self.said = part
 
+    def write(self, epoch, epochs, what) -> bool:
+        """Writes a line, unless it is too early; returns whether it did."""
+        if time.monotonic() < self.begin:
+            return False
+        print(f"epoch {epoch} of {epochs}: {what}", file=sys.stderr if self.file is None else self.file, flush=True)
+        return True
+
     def close(self) -> None:
-        """Ends a stream's last epoch."""
-        if self.n_examples:
-            self.tell(self.epoch, self.epochs, f"{self.n_examples} examples visited")
+        """Ends an epoch of a stream."""
+        if self.counts.examples:
+            self.end_epoch(self.counts.epoch, self.epochs, self.seen)
 
 
 def progress():
@@ -169,7 +211,10 @@ class EarlyStopping:
         The first epoch with the lowest of them; 0 before the first.
     """
 
-    def __init__(self, X, y, patience=3, *, lengths=None, groups=None):
+    def __init__(self, X, y=None, patience=3, *, lengths=None, groups=None):
+        if y is None:
+            pair = isinstance(X, tuple) and len(X) == 2
+            raise OptionError(f"EarlyStopping got X without y; pass both, EarlyStopping({'*data' if pair else 'X, y'}).")
         if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
             raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")
         self.X, self.y, self.patience, self.lengths, self.groups = X, y, patience, lengths, groups

@@ -4,7 +4,8 @@ Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_liste
 `interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`,
 `refuse_not_finite`, `check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`,
 `engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`,
-`map_in_threads`; work to be whole: `completed`. Ordered labels: `cumulative_log_probabilities`. `restore`: `taken`, `within`, `check_starts`.
+`map_in_threads`; work to be whole: `completed`. Ordered labels: `cumulative_log_probabilities`. `restore`: `taken`, `within`,
+`check_starts`.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
@@ -19,7 +20,7 @@ from structperc.core.stopping import map_in_threads, raise_interruption, take_in
 from structperc.core.structures import encode_nested
 from structperc.engine.assembly import adopt
 from structperc.engine.compatibility import check_parts, check_same, check_search
-from structperc.engine.options import LEARNED_WITH, generator
+from structperc.engine.options import engine_options, generator
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.engine.weighing import class_weights
 from structperc.metrics.ranking import read_grades
@@ -36,8 +37,3 @@ __all__ = [
     "overrides", "raise_interruption", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite", "take_interruption",
     "taken", "warn_of_open_ends", "within",
 ]  # fmt: skip
-
-
-def engine_options(engine) -> dict:
-    """The options that an engine was made with and that a model keeps, by name."""
-    return {name: getattr(engine, name) for name in LEARNED_WITH}

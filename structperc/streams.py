@@ -10,7 +10,9 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError
 from structperc.core.shuffle import shuffled
+from structperc.engine.checkpoint_files import Checkpoint
 from structperc.engine.options import generator
+from structperc.engine.stream_checkpoints import StreamCheckpoints
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 
 __all__ = ["Slices", "fit_stream"]
@@ -19,12 +21,15 @@ ROWS = 1 << 16          # of a slice
 END = object()
 
 
-def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True):
+def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=False, source=None):
     """Trains an engine on data of any size, with memory for two of their parts.
 
     Each part is one chunk of `Engine.partial_fit`. In the order of the parts the steps are those of `Engine.fit` on all data at once, to
-    the last bit, as long as nothing scales. With `shuffle=True` the examples of each part come in a random order, and so do the parts of a
-    sequence; larger parts mix better.
+    the last bit, as long as nothing scales and `n_shards` is 1. With `shuffle=True` the examples of each part come in a random order, and
+    so do the parts of a sequence; larger parts mix better. With `n_shards` each part is divided into shards, which are mixed at its end.
+
+    With a `structperc.callbacks.Checkpoint` among its plugins the engine is written to a file between two parts. After kill -9 at any
+    moment, the same call with `resume=True` ends with the bits of a training that was never stopped.
 
     Parameters
     ----------
@@ -40,6 +45,13 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True):
         Told the epoch, from 1, and the number of examples of each part that has been learned from.
     ahead : bool, default True
         A thread reads the next part meanwhile. False: parts are read when they are due, as from a pipe that Ctrl-C must leave.
+    resume : bool, default False
+        Go on from the last file of the `Checkpoint`; without a file, begin. Pass the same parts in the same order as before: a sequence is
+        asked for the parts that are left, all others are read from their beginning. A training that was over returns at once, unless it
+        ended for want of `epochs` and has more now.
+    source : dict of str to str, optional
+        What identifies the data, such as {"path": path}. A checkpoint keeps it, and another source is refused. Numbers of parts of a
+        sequence, and of rows of `Slices`, are compared without it.
 
     Returns
     -------
@@ -49,9 +61,11 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True):
     Raises
     ------
     OptionError
-        `epochs` above 1 for an iterator, or an observer of epochs among the plugins, who would miss the ends of most.
+        `epochs` above 1 for an iterator, or an observer of epochs among the plugins, who would miss the ends of most; `resume` without a
+        `Checkpoint`, or with other options than before.
     DataError
-        There is no part, or none with a weight. An error within a part leaves what earlier parts have taught.
+        There is no part, or none with a weight, or the checkpoint is of another source. An error within a part leaves what earlier parts
+        have taught.
 
     Notes
     -----
@@ -69,36 +83,36 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True):
     """
     if engine.epochs > 1 and isinstance(parts, Iterator):
         raise OptionError(f"epochs={engine.epochs}: an iterator gives its parts only once; pass a function that returns one.")
-    watching = [plugin.name for plugin in engine.loaded_plugins if "structperc_epoch_end" in plugin.hooks]
+    watching = [plugin.name for plugin in engine.loaded_plugins
+                if "structperc_epoch_end" in plugin.hooks and not isinstance(plugin.plugin, Checkpoint)]
     if watching:
         raise OptionError(f"plugin {watching[0]} observes epochs over all data at once, of which a stream has none; leave it out, or "
                           f"follow the parts by passed=.")
     with drawing(engine) as random:
-        for epoch in range(1, engine.epochs + 1):
-            if not run_epoch(engine, reader_of(parts, random), learn or learner(engine), passed, epoch, ahead):
-                break
+        checkpoints = StreamCheckpoints(engine, source or identity_of(parts), resume)
+        while not checkpoints.is_over:
+            place = checkpoints.begin_epoch(lambda: order_of(parts, random))
+            read = reader_of(parts, place.order, place.n_parts)
+            run_epoch(engine, read, learn or learner(engine), passed, checkpoints, ahead)
     return engine
 
 
-def run_epoch(engine, read, learn, passed, epoch, ahead) -> bool:
-    """One pass over all parts; says whether it has changed anything."""
-    if engine.model is not None:
-        engine.model.streaming = False          # mistakes_ gets an entry of its own
-    converged, n_parts = True, 0
+def run_epoch(engine, read, learn, passed, checkpoints, ahead) -> None:
+    """One pass over all parts, or over those that a checkpoint has left."""
+    place = checkpoints.place
     with interrupted_as_such(engine), closing(read_ahead(read) if ahead else in_turn(read)) as source:
         for part in source:
+            checkpoints.before_part()
             n_examples = learn(part)
-            n_parts += 1
-            if n_examples:
-                converged &= engine.status_ == CONVERGED
+            checkpoints.after_part(not n_examples or engine.status_ == CONVERGED)
             if passed is not None:
-                passed(epoch, n_examples)
-    if not n_parts:
+                passed(place.epoch, n_examples)
+    if not place.n_parts:
         raise DataError("there is no part to learn from.")
     if engine.model is None:
         raise DataError("all sample weights are zero, so there is nothing to learn from.")
-    engine.model.status = CONVERGED if converged else MAX_EPOCHS
-    return not converged
+    engine.model.status = CONVERGED if place.converged else MAX_EPOCHS
+    checkpoints.end_epoch()
 
 
 @contextmanager
@@ -129,14 +143,32 @@ def drawing(engine):
 # ---- parts ----
 
 
-def reader_of(parts, random):
-    """A function that begins one pass over the parts."""
-    if callable(parts):
-        return parts
-    if random is not None and isinstance(parts, Sequence):
-        order = shuffled(len(parts), random)
-        return lambda: (parts[i] for i in order.tolist())
-    return lambda: iter(parts)
+def identity_of(parts) -> dict:
+    """What tells these parts from others without reading them."""
+    known = {"number of parts": str(len(parts))} if isinstance(parts, Sequence) else {}
+    return known | ({"number of rows": str(parts.n_rows)} if isinstance(parts, Slices) else {})
+
+
+def order_of(parts, random):
+    """The order of the parts in one pass, an int64 array; None: as they come."""
+    return shuffled(len(parts), random) if random is not None and isinstance(parts, Sequence) else None
+
+
+def reader_of(parts, order=None, first=0):
+    """A function that begins one pass over the parts in this order, from the part with the number `first` on."""
+    if isinstance(parts, Sequence):
+        numbers = (np.arange(len(parts)) if order is None else order)[first:].tolist()
+        return lambda: (parts[i] for i in numbers)
+    begin = parts if callable(parts) else lambda: iter(parts)
+    return (lambda: left_of(begin(), first)) if first else begin
+
+
+def left_of(source, first):
+    """The parts of an iterator behind so many."""
+    for n in range(first):
+        if next(source, END) is END:
+            raise DataError(f"the source ends after {n} parts, and the checkpoint has learned from {first}; pass the same parts as before.")
+    yield from source
 
 
 def in_turn(read):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from structperc import Engine, hookimpl
-from structperc.callbacks import EarlyStopping, History, Progress
+from structperc.callbacks import EarlyStopping, History, Progress, ProgressLines
 from structperc.errors import DataError, MissingExtra, OptionError
 
 
@@ -112,3 +112,26 @@ def test_a_model_trained_under_observation_loads_without_the_observer(noise, tmp
     engine = Engine("cusum", plugins=[History()]).fit(X, y)
     engine.save(tmp_path / "observed.model")
     assert np.array_equal(Engine.load(tmp_path / "observed.model").predict(X), engine.predict(X))
+
+
+def test_lines_of_a_stream_show_the_running_loss():
+    file = io.StringIO()
+    lines = ProgressLines(file=file, epochs=2)
+    for epoch in (1, 2):
+        for _ in range(3):
+            lines(epoch, 10, 4, 6.0)
+    lines.close()
+    assert file.getvalue().splitlines() == [
+        "epoch 1 of 2: 10 examples visited, 40.0% mistaken, mean loss 0.6",
+        "epoch 1 of 2: 20 examples visited, 40.0% mistaken, mean loss 0.6",
+        "epoch 1 of 2: 30 examples visited, 40.0% mistaken, mean loss 0.6",
+        "epoch 2 of 2: 10 examples visited, 40.0% mistaken, mean loss 0.6",
+        "epoch 2 of 2: 20 examples visited, 40.0% mistaken, mean loss 0.6",
+        "epoch 2 of 2: 30 examples visited, 40.0% mistaken, mean loss 0.6"]
+
+
+def test_lines_of_a_fit_show_mistakes_and_loss(noise):
+    file = io.StringIO()
+    engine = Engine("cusum", epochs=1, plugins=[ProgressLines(file=file)]).fit(*noise)
+    assert file.getvalue() == (f"epoch 1 of 1: {engine.mistakes_[0]} of 60 examples mistaken, mean loss "
+                               f"{engine.cumulative_loss_ / 60:.4g}\n")

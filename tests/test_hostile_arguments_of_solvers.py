@@ -6,10 +6,13 @@ import itertools
 import numpy as np
 import pytest
 from scipy.sparse import coo_array
+from structperc.solvers.pairs import short_pairs
 
 from structperc import Engine, metrics, solvers
 from structperc.errors import StructPercError
 from structperc.metrics import Agreement, Comparison, Measured
+from structperc.solvers import block_steps
+from structperc.solvers.pairwise_hinge import PairwiseProblem
 
 INF, NAN = np.inf, np.nan
 
@@ -152,6 +155,15 @@ METRICS = {
     "token_measures": [dict(y_true=TAGS, y_pred=OTHER_TAGS)],
     "unseen_labels": [dict(y_true=TAGS, labels=["O"])],
 }
+MODULES = {             # of modules that structperc.solvers does not list
+    "pairs.short_pairs": (short_pairs, dict(scores=SCORES, levels=[0, 1, 0], order=[0, 1, 2], offsets=[0, 3], margin=1.0)),
+    "block_steps.block_steps": (block_steps.block_steps, lambda: dict(alpha=np.array([1.0, 0.0]), value=np.array([0.0, 1.0]),
+                                                                      distance=PAIRS)),
+    "block_steps.can_sweep": (block_steps.can_sweep, dict(n_structures=3, n_weights=4)),
+    "block_steps.sweep_blocks": (block_steps.sweep_blocks, lambda: dict(
+        alpha=np.array([1.0, 0.0]), loss=[0.0, 1.0], vectors=ROWS[:2, :2].copy(), offsets=[0, 2], w=np.zeros(2), enough=0.1)),
+    "pairwise_hinge.PairwiseProblem": (PairwiseProblem, dict(X=ROWS, levels=[0, 1], offsets=[0, 2], costs=[1.0])),
+}
 RECORDS = {Agreement, Comparison, Measured}         # what functions return; nothing is read from their arguments
 
 
@@ -162,7 +174,7 @@ def cases(package, table):
             yield pytest.param(call, arguments, id=f"{name}-{number}" if number else name)
 
 
-CASES = [*cases(solvers, SOLVERS), *cases(metrics, METRICS)]
+CASES = [*cases(solvers, SOLVERS), *cases(metrics, METRICS), *(pytest.param(*case, id=name) for name, case in MODULES.items())]
 
 
 def test_every_public_name_has_a_case():

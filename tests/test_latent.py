@@ -1,5 +1,6 @@
 """Latent variables in general: outputs of which gold says a part, the update that completes them, schedules, on a problem of one's own."""
 
+import copy
 import io
 import runpy
 from pathlib import Path
@@ -15,6 +16,7 @@ from structperc import Engine, hookimpl
 from structperc.components import LatentUpdate, Outputs, RowFeatures, Rows, Schedule, Structures
 from structperc.engine.model_file import collect, loads, write
 from structperc.errors import DataError, OptionError, PluginError
+from structperc.schedules import inverse, inverse_sqrt
 from structperc.testing import check_problem
 
 PAGE = Path(__file__).parents[1] / "examples/gallery/structures/latent_box.py"
@@ -46,7 +48,7 @@ def test_boxes_are_found_that_nobody_showed(box):
     random = np.random.default_rng(1)
     (X, boxes), (X_new, boxes_new) = box.pictures(400, random), box.pictures(200, random)
     there = [place is not None for place in boxes]
-    options = dict(update="latent", step_schedule="inverse-sqrt", loss="zero-one", epochs=15, average=True, shuffle=True, random_state=0)
+    options = dict(update="latent", step_size=inverse_sqrt(), loss="zero-one", epochs=15, average=True, shuffle=True, random_state=0)
     engine = Engine(box.Box(), **options).fit(X, there)
     found = engine.predict(X_new)
     assert np.mean([(a is None) == (b is None) for a, b in zip(found, boxes_new, strict=True)]) > 0.9
@@ -63,7 +65,7 @@ def test_the_problem_passes_the_battery(box):
         def observe(self, random, answers):
             return [answer is not None for answer in answers]
 
-    report = dict(check_problem(Sampled(), update="latent", step_schedule="inverse"))
+    report = dict(check_problem(Sampled(), update="latent", step_size=inverse()))
     idle = {name for name, outcome in report.items() if outcome != "passed"}
     assert idle == {"augmented_argmax_maximises", "decoding_is_undone", "separable_set_is_learned"}
 
@@ -150,17 +152,36 @@ def test_a_step_of_nothing_is_no_step():
 # ---- schedules ----
 
 
-def test_schedules_by_name():
-    assert [Schedule(name).at(4) for name in ("constant", "inverse", "inverse-sqrt")] == [1.0, 0.25, 0.5]
-    assert Schedule(lambda t: 3 / t).at(6) == 0.5
+def test_schedules_fall_from_their_first_number():
+    assert [Schedule(value).at(4) for value in (0.5, inverse(2.0), inverse_sqrt(2.0), "inverse(2)", "inverse-sqrt(2)")] == [
+        0.5, 0.5, 1.0, 0.5, 1.0]
+    assert Schedule(lambda t: 3 / t).at(6) == 0.5 and float(Schedule(0.25)) == 0.25
+    assert inverse(0.1) == Schedule("inverse(0.1)") != inverse_sqrt(0.1) and len({inverse(0.1), inverse(0.1), inverse(0.2)}) == 2
+    assert repr(inverse_sqrt(0.1)) == "inverse_sqrt(0.1)" and copy.deepcopy(inverse(0.1)) == inverse(0.1)
+    with pytest.raises(OptionError, match=r"inverse\(0.5\) falls with the examples visited, but this part needs one number"):
+        float(inverse(0.5))
+    with pytest.raises(OptionError, match="inverse=-1; expected a number"):
+        inverse(-1)
 
 
-@pytest.mark.parametrize("rule", ["fast", None, 1.0, ""])
-def test_what_is_no_schedule(rule):
-    with pytest.raises(OptionError, match="step_schedule=.*; expected 'constant', 'inverse', 'inverse-sqrt' or a function"):
-        Engine("cusum", step_schedule=rule)
-    with pytest.raises(OptionError, match="decay_schedule="):
-        Engine("cusum", decay_schedule=rule)
+@pytest.mark.parametrize("value", ["fast", None, "", True, -1.0, "inverse(x)", "inverse(-1)", float("nan")])
+def test_what_is_no_schedule(value):
+    with pytest.raises(OptionError, match=r"step_size=.*; expected a number greater than 0, inverse\(number\), inverse_sqrt\(number\) or"):
+        Engine("cusum", step_size=value)
+    with pytest.raises(OptionError, match="decay=.*; expected a number at least 0 and below 1, inverse"):
+        Engine("cusum", decay=value)
+
+
+def test_a_schedule_begins_within_the_bounds_of_its_option():
+    with pytest.raises(OptionError, match=r"decay=inverse\(1.0\); expected a number at least 0 and below 1"):
+        Engine("cusum", decay=inverse())
+    with pytest.raises(OptionError, match=r"C=inverse_sqrt\(0.0\); expected a number greater than 0"):
+        Engine("cusum", C=inverse_sqrt(0))
+
+
+def test_a_part_that_needs_one_number_refuses_a_schedule():
+    with pytest.raises(OptionError, match=r"inverse\(0.5\) falls with the examples visited, but this part needs one number"):
+        Engine("multiclass", plugins=["batch"], trainer="bcfw", C=inverse(0.5)).fit([[0.0], [1.0]], [1, 2])
 
 
 def test_errors_of_a_schedule_leave_the_engine_as_it_was():
@@ -172,19 +193,19 @@ def test_errors_of_a_schedule_leave_the_engine_as_it_was():
             raise ZeroDivisionError("so late")
         return 1.0
 
-    engine = Engine("multiclass", update="latent", step_schedule=late).fit(X, y)
+    engine = Engine("multiclass", update="latent", step_size=late).fit(X, y)
     before = engine.coef_.copy()
     with pytest.raises(ZeroDivisionError, match="so late"):
         engine.partial_fit(X, y)
     np.testing.assert_array_equal(engine.coef_, before)
     with pytest.raises(DataError, match="answers nan for example"):
-        Engine("multiclass", update="latent", step_schedule=lambda t: float("nan")).fit(X, y)
+        Engine("multiclass", update="latent", step_size=lambda t: float("nan")).fit(X, y)
     with pytest.raises(DataError, match="answers -0.5 for example"):
-        Engine("multiclass", decay=0.1, decay_schedule=lambda t: -0.5).fit(X, y)
+        Engine("multiclass", decay=lambda t: -0.5).fit(X, y)
 
 
 def test_a_perceptron_with_falling_decay():
-    """Also for other rules: w <- (1 - decay r(t)) w + step."""
+    """Also for other rules: w <- (1 - decay) w + step."""
     X = np.random.default_rng(3).normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
     w, total = np.zeros((2, 3)), np.zeros((2, 3))
@@ -196,22 +217,45 @@ def test_a_perceptron_with_falling_decay():
             w[found] -= x
         total += w
     for average, expected in ((False, w), (True, total / 60)):
-        engine = Engine("multiclass", decay=0.3, decay_schedule="inverse-sqrt", average=average).fit(X, y)
+        engine = Engine("multiclass", decay=inverse_sqrt(0.3), average=average).fit(X, y)
         np.testing.assert_allclose(np.column_stack([engine.coef_, engine.intercept_]), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_models_of_before_these_options_are_read():
-    """Their files do not name the step size and the schedules."""
+    """Their files do not name the step size."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     engine = Engine("multiclass").fit(X, (X[:, 0] > 0).astype(int))
     header, arrays = collect(engine)
-    for name in ("step_size", "step_schedule", "decay_schedule"):
-        del header["options"][name]
+    del header["options"]["step_size"]
     buffer = io.BytesIO()
     write(buffer, header, arrays)
     again = loads(Engine, buffer.getvalue())
     np.testing.assert_array_equal(again.coef_, engine.coef_)
-    assert again.step_schedule == "constant"
+    assert again.step_size == 1.0
+
+
+def fading(t):
+    return 0.5 ** t
+
+
+@pytest.mark.parametrize(("rule", "factor", "value"), [("constant", 0.5, 0.5), ("inverse", 0.5, inverse(0.5)),
+                                                       ("inverse-sqrt", 2.0, inverse_sqrt(2.0)), (fading, 0.5, Schedule(0.5, rule=fading))])
+def test_models_whose_schedules_were_options_are_read(rule, factor, value):
+    """Their files hold the number, and the rule as an option of its own."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    engine = Engine("multiclass", update="latent", step_size=value).fit(X, (X[:, 0] > 0).astype(int))
+    header, arrays = collect(engine)
+    header["options"]["step_size"] = factor
+    given = {"step_schedule": rule} if callable(rule) else {}
+    header["options"] |= {} if given else {"step_schedule": rule}
+    header["functions"] = {name: "fading" for name in given}
+    buffer = io.BytesIO()
+    write(buffer, header, arrays)
+    again = loads(Engine, buffer.getvalue(), options=given)
+    assert again.step_size == value and np.array_equal(again.coef_, engine.coef_)
+    saved = io.BytesIO()
+    write(saved, *collect(again))
+    assert loads(Engine, saved.getvalue(), options={"step_size": rule} if given else {}).step_size == value
 
 
 # ---- parts that know of partial outputs ----
@@ -240,4 +284,4 @@ def test_what_an_answer_is_beside_a_partial_gold_output():
 
     with pytest.raises(PluginError, match="Silent learns from partial outputs and does not say how its answers are encoded"):
         Silent().encode_answers([()], Rows(X))
-    assert LatentUpdate(2.0, "inverse").step_size == 2.0
+    assert LatentUpdate("inverse(2.0)").step_size == inverse(2.0)

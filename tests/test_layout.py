@@ -25,7 +25,7 @@ FLOORS = (
     ("structperc.engine",),
     ("structperc.bootstrap",),
     ("structperc", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
-     "structperc.streams", "structperc.crfsuite"),
+     "structperc.streams", "structperc.crfsuite", "structperc.schedules"),
     ("structperc.distributed",),
     ("structperc.testing", "structperc.estimators"),
     ("plugins",),

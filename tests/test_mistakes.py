@@ -1,14 +1,16 @@
 """Mistakes that users make, each with the words that tell them what to do: in Python, and on the command line."""
 
 import shlex
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from structperc import Engine, estimators, plotting
+from structperc import Engine, estimators, metrics, plotting
 from structperc.callbacks import EarlyStopping
 from structperc.cli import main
+from structperc.errors import DataWarning
 from structperc.estimators import CuSumRank, LatentRanker, PRank, StructuredClassifier
 from structperc.files import csv_tables, svmlight
 
@@ -25,7 +27,8 @@ trained, trained_by_name = PRank(epochs=1).fit(X, y), PRank(epochs=1).fit(named,
 engine, engine_by_name = Engine("cusum").fit(X, y), Engine("cusum").fit(named, y)
 
 NAMES = {name: getattr(estimators, name) for name in estimators.__all__} | {
-    "Engine": Engine, "EarlyStopping": EarlyStopping, "estimators": estimators, "plotting": plotting, "csv_tables": csv_tables,
+    "Engine": Engine, "EarlyStopping": EarlyStopping, "estimators": estimators, "metrics": metrics, "plotting": plotting,
+    "csv_tables": csv_tables,
     "svmlight": svmlight, "X": X, "y": y, "relevance": relevance, "queries": queries, "named": named, "colours": colours, "gaps": gaps,
     "texts": texts, "intervals": intervals, "trained": trained, "trained_by_name": trained_by_name, "engine": engine,
     "engine_by_name": engine_by_name,
@@ -113,6 +116,16 @@ IN_PYTHON = [       # what is called, and what its message says
     ("trained.explain(X[0], against=9)", "against=9 is no answer that this model has. Expected one of 1, 2, 3, 4."),
     ("engine.explain(X)", "explain takes one example, but got 60; pass one of them."),
     ("estimators.load('ranks.csv')", "'ranks.csv' is not a structperc model"),
+    # calls with too little, and names that are written otherwise
+    ("Engine('cusum').fit(X, y, batch_size=3)", "fit has no argument 'batch_size'. It has X, y, offsets"),
+    ("Engine('cusum').fit(X, y, epochs=3)", "It is an option of the engine: Engine(..., epochs=...)."),
+    ("Engine('cusum').fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
+    ("Engine('cusum').fit(X, y).export('model.txt')", "the ending of model.txt names no format; pass `to`"),
+    ("EarlyStopping((X, y))", "EarlyStopping got X without y; pass both, EarlyStopping(*data)."),
+    ("EarlyStopping(X)", "EarlyStopping got X without y; pass both, EarlyStopping(X, y)."),
+    ("engine.predict_probability(X)", "Did you mean 'predict_proba'?"),
+    ("trained.partialfit(X, y)", "Did you mean 'partial_fit'?"),
+    ("metrics.confusion_matrix([1, 2], [1, 3], classes=[1, 2])", "y_pred[1] is 3, which is not one of the labels known so far (1, 2)"),
     # files
     ("svmlight.read_svmlight('bad.svm')", "bad.svm is no svmlight file at line 2"),
     ("csv_tables.read_csv('ranks.csv', target='Level')", "Did you mean 'level'?"),
@@ -205,7 +218,29 @@ def test_a_level_that_looks_like_a_statistic_fills_its_column():
 
 def test_rows_of_a_table_without_groups_are_sentences_of_one_token_with_a_warning(here, run):
     code, _, err = run("fit", "sequence", "ranks.csv", "--target", "level", "--model", "m")
-    assert code == 0 and "each row of ranks.csv is a sentence of one token" in err and "--group COLUMN" in err
+    assert code == 0 and "each row of X is a sentence of one token" in err and "--group COLUMN" in err
+
+
+def test_a_stream_of_rows_without_groups_warns_too(here, run):
+    code, _, err = run("fit", "sequence", "ranks.csv", "--target", "level", "--model", "m", "--stream", "--classes", "1,2,3,4")
+    assert code == 0 and "each row of X is a sentence of one token" in err
+
+
+def test_rows_of_a_matrix_without_groups_are_sentences_of_one_token_with_a_warning():
+    with pytest.warns(DataWarning, match="each row of X is a sentence of one token, .*; pass groups or lengths"):
+        Engine("sequence").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        Engine("sequence").fit(X, [y[start:start + 10] for start in range(0, 60, 10)], groups=queries)
+
+
+def test_the_ending_of_an_export_names_its_format(here):
+    engine.export("model.c")
+    with open("model.c") as file:
+        by_ending = file.read()
+    engine.export("model.c", to="c")
+    with open("model.c") as file:
+        assert file.read() == by_ending
 
 
 def test_a_model_notes_the_target_of_conllu(here, run):

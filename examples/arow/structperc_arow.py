@@ -65,4 +65,4 @@ class AROW(Weights):
 
 @hookimpl
 def structperc_weights(context):
-    return AROW(1 / (2 * context.C), context.average)
+    return AROW(1 / (2 * float(context.C)), context.average)

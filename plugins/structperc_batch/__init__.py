@@ -21,7 +21,6 @@ Examples
 """
 
 from structperc import Option, hookimpl
-from structperc.errors import UnusedOption
 from structperc_batch.frank_wolfe import BlockFrankWolfe
 from structperc_batch.trainers import ConcaveConvexTrainer, FrankWolfeTrainer
 
@@ -43,10 +42,6 @@ def structperc_update(context):
 
 @hookimpl
 def structperc_trainer(context):
-    if context.trainer in TRAINERS:
-        return TRAINERS[context.trainer](context.options["tolerance"], context.options["warm_start"])
-    for name, option in options.items():
-        if context.options[name] != option.default:
-            raise UnusedOption(f"{name}={context.options[name]!r} has no effect with trainer={context.trainer!r}; use trainer='bcfw' or "
-                               f"'cccp', or leave it at {option.default!r}.", name)
-    return None
+    if context.trainer not in TRAINERS:
+        return None
+    return TRAINERS[context.trainer](context.options["tolerance"], context.options["warm_start"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Certificate
+from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Certificate, certified
 from structperc_batch.block_passes import Complete, Rebuild, WriteVectors
 from structperc_batch.frank_wolfe import Measure
 
@@ -77,7 +77,7 @@ class Passes(BlockAscent):
         self.rebuild()
         sums = self.visit(Measure(self.dual))
         objective = sums.square / 2 + sums.hinge
-        return Certificate(objective, max(objective - (sums.losses - sums.square / 2), 0.0))
+        return certified(objective, objective - (sums.losses - sums.square / 2))
 
     def rebuild(self):
         weights, run = self.weights, self.run

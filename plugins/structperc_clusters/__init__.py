@@ -1,5 +1,6 @@
 """Clusters of items, learned from features of pairs: correlation clustering, exact or greedy, or latent trees."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +18,8 @@ options = {
     "most_pairs": Option(None, types=(type(None), int), low=0,
                          help="of solver=exact: items that more pairs of positive score connect are clustered greedily"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound of solver=exact stops; none: at the optimum"),
+    "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf, later=True,
+                         help="of solver=exact: seconds for an answer, best so far after them; none: at the optimum"),
     "missing": Option(1.0, low=0.0, help="of solver=trees: what a link too few costs, where a wrong one costs 1"),
     "comparison": Option(None, types=(type(None), Callable),
                          help="a function of a table that answers with the features of pairs of its rows"),
@@ -24,6 +27,7 @@ options = {
                    help="whether y and answers are a cluster's label for each item, or the rows of X whose items share a cluster"),
 }
 losses = ("links",)
+LIMITS = ("most_pairs", "most_nodes", "time_limit")
 
 
 class Partition(Argmax):
@@ -32,15 +36,17 @@ class Partition(Argmax):
     Parameters
     ----------
     most_pairs, most_nodes : int or None
-        With a number, answers may be less than optimal; `Engine.optimality_gaps` tells which.
+        As in `cluster_pairs`.
+    time_limit : float or None
+        With a limit, answers may be less than optimal; `Engine.optimality_gaps` has their bounds.
     """
 
-    def __init__(self, most_pairs, most_nodes):
-        self.most_pairs, self.most_nodes, self.exact = most_pairs, most_nodes, most_pairs is None and most_nodes is None
+    def __init__(self, **limits):
+        self.limits, self.exact = limits, all(value is None for value in limits.values())
 
     def argmax(self, scores, x):
         try:
-            found = cluster_pairs(*x.keys.T, np.asarray(scores), most_pairs=self.most_pairs, most_nodes=self.most_nodes)
+            found = cluster_pairs(*x.keys.T, np.asarray(scores), **self.limits)
         except DataError as error:
             raise DataError(f"example {x.index} cannot be clustered: {error}") from None
         x.bound = found.gap
@@ -65,8 +71,8 @@ def structperc_reader(context):
 @hookimpl
 def structperc_outputs(context):
     given = context.options
-    used = {"exact": ("most_pairs", "most_nodes"), "trees": ("missing",)}.get(given["solver"], ())
-    for name in ("most_pairs", "most_nodes", "missing"):
+    used = {"exact": LIMITS, "trees": ("missing",)}.get(given["solver"], ())
+    for name in (*LIMITS, "missing"):
         if name not in used and given[name] != options[name].default:
             raise UnusedOption(f"{name} has no effect with solver={given['solver']!r}; leave it out.", name)
     return (LatentTrees if given["solver"] == "trees" else Clusterings)(given["show"])
@@ -82,7 +88,8 @@ def structperc_argmax(context):
     given = context.options
     if given["solver"] == "trees":
         return Trees()
-    return Partition(0 if given["solver"] == "greedy" else given["most_pairs"], given["most_nodes"])
+    limits = {name: given[name] for name in LIMITS}
+    return Partition(**limits | {"most_pairs": 0} if given["solver"] == "greedy" else limits)
 
 
 @hookimpl

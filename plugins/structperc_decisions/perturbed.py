@@ -26,19 +26,16 @@ class PerturbedUpdate(Update):
     samples : int, default 10
     sigma : float, default 1.0
         Positive.
-    step_size : float, default 1.0
-        eta = step_size * step_schedule(t) for the t-th example visited.
-    step_schedule : str or function, default "constant"
-        As `structperc.components.Schedule` takes it.
+    step_size : float, Schedule or function, default 1.0
+        eta = step_size for the t-th example visited; see `structperc.components.Schedule`.
     """
 
     when = "always"
-    options_used = ("step_size", "step_schedule")
+    options_used = ("step_size",)
     citation = BERTHET
 
-    def __init__(self, samples=10, sigma=1.0, step_size=1.0, step_schedule="constant"):
-        self.samples, self.sigma, self.step_size = samples, sigma, step_size
-        self.schedule = Schedule(step_schedule, "step_schedule")
+    def __init__(self, samples=10, sigma=1.0, step_size=1.0):
+        self.samples, self.sigma, self.step_size = samples, sigma, Schedule(step_size, "step_size")
 
     def start(self, parts, context):
         self.argmax, self.outputs = parts.argmax, parts.outputs
@@ -51,11 +48,11 @@ class PerturbedUpdate(Update):
         counts = np.zeros(len(scores))
         for perturbed in scores + noise:
             counts += self.outputs.count(x, self.outputs.as_structure(self.argmax.argmax(perturbed, x), x))
-        eta = self.step_size * self.schedule.at(trial.n_visited + 1) * trial.weight
+        eta = self.step_size.at(trial.n_visited + 1) * trial.weight
         return eta * (self.outputs.count(x, trial.gold) - counts / self.samples)
 
     def probe(self):
-        return self.schedule.probe()
+        return self.step_size.probe()
 
     def state(self):
         return {"seed": np.array(self.seed, dtype=np.int64)}

@@ -22,4 +22,5 @@ def structperc_loss(context):
 def structperc_update(context):
     if context.update != "perturbed":
         return None
-    return PerturbedUpdate(context.options["samples"], context.options["sigma"], context.step_size, context.step_schedule)
+    return PerturbedUpdate(context.options["samples"], context.options["sigma"],
+                           1.0 if context.step_size is None else context.step_size)

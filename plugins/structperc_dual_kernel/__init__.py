@@ -23,7 +23,7 @@ options = {
 @hookimpl
 def structperc_weights(context):
     given = context.options
-    return DualWeights(kernel_rows_for(context), context.average, context.decay, context.decay_schedule, most_rows(given["budget"]),
+    return DualWeights(kernel_rows_for(context), context.average, context.decay, most_rows(given["budget"]),
                        given["removal"], megabytes(given["cache_size"]))
 
 

@@ -302,7 +302,7 @@ def mapped_rows(rows, landmarks, normalization) -> Rows:
 
 def engine_with(engine, reader) -> Engine:
     """An engine like this one, but with this reader in place of the plugin "dual-kernel"."""
-    kept = [(plugin, given) for plugin, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True)
+    kept = [(plugin, given) for plugin, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
             if plugin.plugin is not dual_kernel]
     names = set().union(engine.loaded_plugins[1].options, *(plugin.options for plugin, _ in kept))
     given = {name: value for name, value in engine.plugin_options.items() if name in names}

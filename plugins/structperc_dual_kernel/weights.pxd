@@ -15,7 +15,7 @@ cdef class DualWeights(Weights):
     cdef readonly SupportSet support
     cdef readonly ExplicitPart explicit
     cdef readonly LookAhead ahead
-    cdef Schedule schedule
+    cdef readonly Schedule decay
     cdef readonly object options
     cdef object random
     cdef object moving                          # a lock: rows are evicted, or are copied for predictions

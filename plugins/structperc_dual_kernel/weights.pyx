@@ -52,10 +52,8 @@ cdef class DualWeights(Weights):
     kernel_rows : KernelRows
         Empty; knows the kernel.
     average : bool
-    decay : float in [0, 1)
-        Each step first multiplies w by 1 - decay * r(t).
-    decay_schedule : str or function
-        r(t) for the t-th example visited, at most 1; see `structperc.core.schedules.Schedule`.
+    decay : float in [0, 1), Schedule or function
+        Each step first multiplies w by 1 - decay, the decay of the t-th example visited; see `structperc.core.schedules.Schedule`.
     budget : int
         The most rows to hold; 0: no bound.
     removal : {"oldest", "random", "least"}
@@ -65,16 +63,16 @@ cdef class DualWeights(Weights):
     """
 
     citation = COLLINS_DUFFY
-    options_used = ("average", "decay", "decay_schedule")
+    options_used = ("average", "decay")
     absent = {"coef_": "a kernel compares whole rows, so columns have no weights; dual_coef_ are those of support_vectors_"}
 
     def __cinit__(self, *args, **kwargs):
         self.step = None
 
-    def __init__(self, KernelRows kernel_rows, average=False, double decay=0.0, decay_schedule="constant", budget=0,
+    def __init__(self, KernelRows kernel_rows, average=False, decay=0.0, budget=0,
                  removal="oldest", cache_bytes=0):
-        self.averaging.average, self.averaging.decay = average, decay
-        self.schedule = Schedule(decay_schedule, "decay_schedule")
+        self.decay = Schedule(decay, "decay")
+        self.averaging.average, self.averaging.decay = average, self.decay.start
         self.options = kernel_rows, budget, removal, cache_bytes
         self.moving = threading.Lock()
 
@@ -101,15 +99,6 @@ cdef class DualWeights(Weights):
     @property
     def takes_scaled_rows(self):
         return not isinstance(self.options[0], PrecomputedKernelRows)
-
-    @property
-    def decay_schedule(self):
-        return self.schedule.rule
-
-    options_used = ("average", "decay", "decay_schedule")
-
-    def check(self, context, parts):
-        self.schedule.check_decay(self.averaging.decay)
 
     def prepare(self, Rows rows):
         """Kernels need columns in order, and can make a plain number of an infinite one: that is refused here."""
@@ -301,13 +290,13 @@ cdef class DualWeights(Weights):
 
     cdef int shrink_c(self) noexcept nogil:
         """Multiplies w by what a step leaves of it; -1 on an error."""
-        cdef int status = shrink(&self.averaging, self.schedule)
+        cdef int status = shrink(&self.averaging, self.decay)
         if status == 0:
             return 0
         with gil:
             try:
                 if status < 0:
-                    self.error = self.schedule.taken_error()
+                    self.error = self.decay.taken_error()
                 else:
                     self.whole(self.multiply_out)
             except BaseException as error:
@@ -500,7 +489,7 @@ cdef class DualWeights(Weights):
     # ---- persistence and taking back ----
 
     def probe(self):
-        answers = [found for found in (self.support.kernel_rows.probe(), self.schedule.probe()) if found is not None]
+        answers = [found for found in (self.support.kernel_rows.probe(), self.decay.probe()) if found is not None]
         return np.concatenate(answers) if answers else None
 
     def state(self):

@@ -47,14 +47,14 @@ class LabelledGraph(Argmax):
     """
 
     def __init__(self, inference, most_nodes, exact):
-        self.inference, self.most_nodes, self.exact, self.last = inference, most_nodes, exact, None
+        self.inference, self.most_nodes, self.exact, self._last = inference, most_nodes, exact, None
 
     def model(self, x):
         """The graph of x; that of the example before where both are the same, as in images of one size."""
-        n, last = n_nodes(x.keys), self.last
+        n, last = n_nodes(x.keys), self._last
         edges = x.keys[n:, :2].astype(np.intc)
         if last is None or last.n_nodes != n or not np.array_equal(last.edges, edges):
-            self.last = last = PairwiseModel(n, self.outputs.n_tags, edges)
+            self._last = last = PairwiseModel(n, self.outputs.n_tags, edges)
         return last
 
     def scores_of(self, model, scores):

@@ -1,6 +1,7 @@
 """Subsets of an example's rows under linear constraints: any problem whose outputs are the 0/1 vectors v with A v <= b, A_eq v = b_eq."""
 
 import itertools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -16,6 +17,8 @@ MOST_LISTED_BY_SEARCH = 6       # where auxiliary variables are looked for anew 
 options = {
     "constraints": Option(None, types=(type(None), Callable), help="an ILP, or a function of an example that answers with one"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound stops; none: at the optimum"),
+    "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf, later=True,
+                         help="seconds for an answer, best so far after them; none: at the optimum"),
     "relaxed": Option(False, later=True, help="answer with vertices of the linear program, which may take parts of rows"),
 }
 
@@ -86,14 +89,15 @@ class Program(Argmax):
     Parameters
     ----------
     most_nodes : int or None
-        With a number, answers may be relaxed; `Engine.optimality_gaps` tells which.
+    time_limit : float or None
+        With a limit, answers may be less than optimal; `Engine.optimality_gaps` has their bounds. The k best are found without limits.
     """
 
-    def __init__(self, most_nodes):
-        self.most_nodes, self.exact = most_nodes, most_nodes is None
+    def __init__(self, most_nodes, time_limit):
+        self.most_nodes, self.time_limit, self.exact = most_nodes, time_limit, most_nodes is None and time_limit is None
 
     def argmax(self, scores, x):
-        found = solved(self.outputs.program(x).solve, scores, x, most_nodes=self.most_nodes)
+        found = solved(self.outputs.program(x).solve, scores, x, most_nodes=self.most_nodes, time_limit=self.time_limit)
         x.bound = found.gap
         return found.chosen
 
@@ -132,10 +136,11 @@ def structperc_features(context):
 
 @hookimpl
 def structperc_argmax(context):
-    most_nodes, relaxed = context.options["most_nodes"], context.options["relaxed"]
-    if relaxed and most_nodes is not None:
-        raise OptionError(f"most_nodes={most_nodes} has no effect with relaxed=True, which does not branch; leave one of them out.")
-    return Relaxation() if relaxed else Program(most_nodes)
+    limits = {name: context.options[name] for name in ("most_nodes", "time_limit")}
+    for name, value in limits.items():
+        if context.options["relaxed"] and value is not None:
+            raise OptionError(f"{name}={value} has no effect with relaxed=True, which does not branch; leave one of them out.")
+    return Relaxation() if context.options["relaxed"] else Program(**limits)
 
 
 def lightest(x):

@@ -5,7 +5,6 @@
 """
 
 from structperc import Option, hookimpl
-from structperc.errors import UnusedOption
 from structperc_large_margin.forms import METHODS
 from structperc_large_margin.training import LargeMarginTrainer
 
@@ -27,12 +26,8 @@ check_options = {"trainer": "svor", "update": "exact-pa1"}
 
 @hookimpl
 def structperc_trainer(context):
+    if context.trainer not in trainers:
+        return None
     given = context.options
-    if context.trainer in trainers:
-        cache_bytes = int(given.get("cache_size", DEFAULT_CACHE) * 1e6)
-        return LargeMarginTrainer(given["method"], given["nu"], given["tolerance"], given["disordered"], given["warm_start"], cache_bytes)
-    for name, option in options.items():
-        if given[name] != option.default:
-            raise UnusedOption(f"{name}={given[name]!r} has no effect with trainer={context.trainer!r}; use trainer='svor', or leave it at "
-                               f"{option.default!r}.", name)
-    return None
+    cache_bytes = int(given.get("cache_size", DEFAULT_CACHE) * 1e6)
+    return LargeMarginTrainer(given["method"], given["nu"], given["tolerance"], given["disordered"], given["warm_start"], cache_bytes)

@@ -377,7 +377,7 @@ def where_flat(slope, enough):
     t, at_t = high, at_high
     side = 0
     for _ in range(60):
-        if abs(at_t) <= enough:
+        if abs(at_t) <= enough or at_high == at_low:        # equal where the slopes are lost in rounding
             break
         t = (low * at_high - high * at_low) / (at_high - at_low)
         at_t = slope(t)

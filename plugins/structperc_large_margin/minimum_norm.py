@@ -20,13 +20,11 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from structperc.components import Rows
 from structperc_large_margin.linear_passes import inner_product, solve_positive, squared_norms, sum_of_rows
 from structperc_large_margin.solutions import MeasuredSolution
 from structperc_large_margin.thresholds import ChainThresholds
 
 LEAST_SHARE = 1e-12     # of a point in the hull
-SHORTEST, LONGEST = 1e-75, 1e75     # rows whose squares, and their products with multipliers, are safe from rounding
 
 
 class LinearSpace:
@@ -40,8 +38,6 @@ class LinearSpace:
     ----------
     length : float
         Of the longest row.
-    unit : float
-        A power of 2. Lengths, scores and points are those of the rows divided by it: very long or short rows have no squares.
     rounding : float
         A norm of this part of the longest row, or of the longest point that it is a mean of, counts as 0.
     """
@@ -49,11 +45,7 @@ class LinearSpace:
     rounding = 1e-11
 
     def __init__(self, rows):
-        self.rows, self.unit, self.length = rows, 1.0, longest(rows)
-        if not SHORTEST < self.length < LONGEST and abs(rows.X).max():
-            self.unit = 2.0 ** np.clip(np.frexp(abs(rows.X).max())[1], -1000, 1000)
-            self.rows = Rows(rows.X / self.unit)
-            self.length = longest(self.rows)
+        self.rows, self.length = rows, np.sqrt(squared_norms(rows).max())
 
     def direction(self, beta):
         return sum_of_rows(self.rows, np.flatnonzero(beta), beta[beta != 0])
@@ -69,11 +61,6 @@ class LinearSpace:
         return direction
 
 
-def longest(rows) -> float:
-    """The norm of the longest row."""
-    return np.sqrt(squared_norms(rows).max())
-
-
 class KernelSpace:
     """Directions as coefficients of the examples, beside their scores.
 
@@ -85,7 +72,7 @@ class KernelSpace:
         The largest norm of an example, the root of the largest K(x, x).
     """
 
-    rounding, unit = 1e-7, 1.0         # squares are exact to 1e-16
+    rounding = 1e-7         # squares are exact to 1e-16
 
     def __init__(self, scores_of, length):
         self.scores_of, self.length = scores_of, length
@@ -171,7 +158,7 @@ class NearestPoint:
                 return "converged"
             if self.n_iterations == max_iterations:
                 return "max_iterations"
-            if progress is not None and progress(self.n_iterations, None, space.unit * scores, space.weights(nearest)):
+            if progress is not None and progress(self.n_iterations, None, scores, space.weights(nearest)):
                 return "stopped"
             self.n_iterations += 1
             found = space.direction(self.beta(self.quantiles.vertex(scores)))
@@ -231,12 +218,12 @@ class NearestPoint:
             status, factor = "degenerate", 0.0
         else:
             factor = 1 / norm
-        scores = factor * space.unit * space.scores(direction)
+        scores = factor * space.scores(direction)
         planes = self.quantiles.best(scores)
         weights = space.weights(direction)
         return MeasuredSolution(mu=mu, beta=factor * beta, scores=scores, n_iterations=self.n_iterations, status=status,
                                 interruption=interruption, w=None if weights is None else factor * weights, thresholds=planes,
-                                objective=min(planes.value, 0.0) if factor == 0 else planes.value, dual_objective=-norm * space.unit)
+                                objective=min(planes.value, 0.0) if factor == 0 else planes.value, dual_objective=-norm)
 
 
 def vanished_ranks(chain, scores) -> list:

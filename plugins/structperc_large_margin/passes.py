@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc.solvers.certificates import too_large
 from structperc_large_margin.thresholds import ChainThresholds
 
 ROUNDING = 1e-12        # by what share two sums of the same hinges may differ
@@ -56,8 +57,11 @@ class Primal:
         self.at_zero = self.own.best(np.zeros(chain.n_examples)) if chain.gain else None
 
     def of(self, point) -> Found:
-        """The best thresholds for the scores of a `Point`, and its values."""
-        return self.of_thresholds(point) if self.chain.gain else self.of_margins(point)
+        """The best thresholds for the scores of a `Point`, and its values; refuses values that overflow."""
+        found = self.of_thresholds(point) if self.chain.gain else self.of_margins(point)
+        if not np.isfinite(found.objective):
+            raise too_large()
+        return found
 
     def of_thresholds(self, point):
         scores = point.scores

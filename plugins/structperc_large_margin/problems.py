@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc.errors import DataError
 from structperc.plugin_tools import refuse_not_finite
 from structperc_large_margin.chain_solver import MAX_ITERATIONS, solve
 from structperc_large_margin.kernel_columns import KernelColumns
@@ -13,6 +14,7 @@ from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, maxim
 from structperc_large_margin.solutions import Solution
 from structperc_large_margin.warm_start import coefficients
 
+SHORTEST, LONGEST = 1e-75, 1e75     # of rows whose squares, and their products with multipliers, are safe from rounding
 STEPS_AN_EXAMPLE = 1000     # after which the nearest point is looked for; a hundred are ordinary
 MOST_EXAMPLES = 1000    # that this is done for: it keeps 2 n numbers for each of up to n points
 
@@ -113,10 +115,19 @@ class LinearProblem:
     ----------
     weights : Weights
     rows : Rows
+
+    Raises
+    ------
+    DataError
+        X has entries that are not finite, or rows so long or so short that their squares are lost.
     """
 
     def __init__(self, weights, rows):
+        refuse_not_finite(rows)
         self.weights, self.rows, self.space = weights, rows, LinearSpace(rows)
+        if not SHORTEST < self.length < LONGEST and abs(rows.X).max():
+            raise DataError(f"the largest entry of X is {abs(rows.X).max():.3g} in size; expected a longest row between {SHORTEST:g} and "
+                            f"{LONGEST:g}, whose square is exact. Scale the features, for instance to unit variance.")
 
     def solve(self, chain, tolerance, start, progress):
         if chain.gain:
@@ -153,5 +164,4 @@ def problem_of(run, cache_bytes):
     kernel_rows = weights.empty_kernel_rows(run.rows)
     if kernel_rows is not None:
         return KernelProblem(weights, kernel_rows, run.rows, cache_bytes)
-    refuse_not_finite(run.rows)
     return LinearProblem(weights, run.rows)

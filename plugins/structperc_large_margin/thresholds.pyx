@@ -10,6 +10,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.string cimport memcpy
 from structperc.errors import DataError
+from structperc.solvers.certificates import too_large
 
 cdef double ROUNDING = 2.0**-50         # a slope of this part of the caps counts as 0: caps such as 1/10 are rounded themselves
 
@@ -181,8 +182,10 @@ cdef class ChainThresholds:
 
     def checked(self, scores):
         f = np.ascontiguousarray(scores, dtype=float)
-        if f.shape != (self.n_examples,) or not np.isfinite(f).all():
-            raise DataError(f"scores have shape {f.shape}; expected finite numbers for {self.n_examples} examples.")
+        if f.shape != (self.n_examples,):
+            raise DataError(f"scores have shape {f.shape}; expected ({self.n_examples},).")
+        if not np.isfinite(f).all():
+            raise too_large()
         return f
 
     def pooled(self, f):

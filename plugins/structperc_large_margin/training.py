@@ -71,7 +71,7 @@ class LargeMarginTrainer(Trainer):
 
     def start(self, parts, context):
         self.n_thresholds = context.n_labels - 1
-        self.found, self.mu, self.C, self.rho, self.n_visited = None, None, context.C, 1.0, 0       # of the training that has ended last
+        self.found, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
 
     def check(self, context, parts):
         if parts.outputs.partial_gold or not parts.outputs.ordered:
@@ -123,11 +123,12 @@ class LargeMarginTrainer(Trainer):
         status, mu = (self.solve if self.nu is None else self.search)(run, form, passes)
         self.remember(run, mu)
         self.warn_of_slabs(context.labels)
-        if not self.found.scale:
+        finished = status in (CONVERGED, STALLED, DEGENERATE)       # else w = 0 is only the best so far
+        if finished and not self.found.scale:
             return DEGENERATE
         if self.found.disordered:
             return DISORDERED
-        if status in (CONVERGED, STALLED):
+        if finished:
             return status
         return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
 

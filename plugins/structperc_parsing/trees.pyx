@@ -52,6 +52,8 @@ cdef class TreeOutputs(Outputs):
         2: a tree has atoms for neighbouring siblings too.
     """
 
+    options_used = ("target",)          # which the commands read
+
     cdef readonly bint projective, one_root, lift, joint
     cdef readonly int order
     cdef Layout atoms

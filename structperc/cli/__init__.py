@@ -1,6 +1,6 @@
 """The command line: `structperc plugins | fit | predict | evaluate | plot | new | check`.
 
-Exit codes: 0 fine, 1 a check failed, 2 wrong usage or data, 130 Ctrl-C.
+Exit codes: 0 fine, 1 a check failed, 2 wrong usage or data, 130 Ctrl-C, 143 SIGTERM.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 
+from structperc.cli.stopping import stops
 from structperc.cli.terminal import say, with_flags
 from structperc.errors import DataWarning, ScaleWarning, StructPercError, did_you_mean
 
@@ -27,6 +28,12 @@ def main(argv=None) -> int:
     int
         The exit code.
     """
+    with stops() as stopped:
+        return run(argv, stopped)
+
+
+def run(argv, stopped) -> int:
+    """Runs one command; `stopped` knows the exit code of one that is stopped."""
     name, shows_traceback = "structperc", False
     try:
         from structperc.cli.parser import build
@@ -44,7 +51,7 @@ def main(argv=None) -> int:
         return stop.code or 0
     except KeyboardInterrupt as stop:
         say(f"{name}: {str(stop) or 'interrupted'}", file=sys.stderr)
-        return 130
+        return stopped.exit_code
     except BrokenPipeError:         # the reader of a pipe has seen enough; nothing may be written at exit either
         drop_output()
         return 0

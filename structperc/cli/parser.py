@@ -48,7 +48,7 @@ write a problem or a part of your own:
   structperc new my-problem                                       a package with a passing test
   structperc check my-problem                                     the battery of checks that every plugin must pass
 
-exit codes: 0 fine, 1 a check failed, 2 wrong usage or data, 130 Ctrl-C
+exit codes: 0 fine, 1 a check failed, 2 wrong usage or data, 130 Ctrl-C, 143 SIGTERM
 """
 DATA = """\
 data:
@@ -86,15 +86,20 @@ examples:
   structperc fit multiclass news.svm --model news.model --set update=pa1 --set C=0.1 --set shuffle=true --set random_state=0
   structperc fit cusum visits.csv --target severity --model bent.model --plugin dual-kernel --set kernel=rbf --set gamma=0.1
   structperc fit interval-pa visits.csv --target least,most --model visits.model --set update=exact-pa1 --set C=0.03
-  structperc fit intervals talks.csv --target attended --group day --model plan.model --set epochs=20
+  structperc fit disjoint-intervals talks.csv --target attended --group day --model plan.model --set epochs=20
   structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
   structperc fit sequence train.txt --columns word,_,chunk,_ --template windows.txt --model chunks.model
   structperc fit sequence train.conllu --target upos --model tags.model --set epochs=5 --set average=true
 
-Ctrl-C ends training; the model trained so far is saved.
+Ctrl-C ends training; the model trained so far is saved. SIGTERM, by which containers stop, does the same with exit code 143.
 
-With --checkpoint FILE the training is written to FILE after each epoch, and the checkpoint before stays in FILE.previous. After a crash,
-the same command with --resume goes on from there and ends with the same model, bit by bit; so it may stand in a script from the beginning.
+With --checkpoint FILE the training is written to FILE after each epoch, with --stream after each part, and the checkpoint before stays in
+FILE.previous. After a crash, the same command with --resume goes on from there and ends with the same model, bit by bit; so it may stand in
+a script from the beginning.
+
+--json prints one object on one line: problem, data, model, examples, rows (null where nobody counts them), features, labels (a list, or
+null), epochs (made), status, mistakes (a list, one number for each epoch), loss (a sum), next (a list of texts); batch trainers add
+objective and gap. A number that JSON lacks, such as infinity, is null.
   structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=50 --checkpoint chunks.checkpoint --resume
 """
 STREAM = """\
@@ -104,7 +109,10 @@ larger than memory:
   unless --classes names them, the number of features of svmlight, and the features of a template, unless --set n_hashed=N hashes
   them. Without such a pass, and in one epoch, standard input (-) and pipes can be learned from. predict always works part after part;
   evaluate and plot read all data at once.
+  With --set n_shards=N each part is divided into N shards, which are mixed at its end; the model is then another one.
+  With --checkpoint and --resume a stream goes on behind the last part that was written. Larger parts (--rows) cost fewer checkpoints.
     structperc fit cusum large.csv.gz --stream --target level --model level.model --set average=true
+    structperc fit cusum large.csv.gz --stream --target level --model level.model --checkpoint c --resume
     zcat large.txt.gz | structperc fit sequence - --stream --columns word,chunk --classes B,I,O --set n_hashed=1048576 --model m
 """
 DEMO = """\
@@ -165,6 +173,11 @@ rankings: precision at k, NDCG at k, mean average precision
 tokens:   accuracy, whole sentences right; where labels are tags of phrases such as B-NP, precision, recall and F1 of phrases as conlleval
           counts them, in all and of each type
 all:      the mean of the loss that the model was trained with; of ranks and classes the confusion matrix (row: right label)
+
+--json prints one object on one line: problem, model, data, examples (their number), measures (numbers by name), labels (a list, or null).
+Ranks and classes add "confusion matrix" (rows: right labels, columns: predicted ones, in the order of labels). Tokens add "unknown labels"
+(numbers of tokens by label) and, for phrases, "phrases": for "all" and for each type true, predicted, correct, precision, recall and F1.
+A number that JSON lacks, such as infinity, is null.
 """
 PLOT = """\
 examples:
@@ -337,12 +350,13 @@ def build() -> Parser:
     fit.add_argument("--rows", metavar="N", type=positive, default=PART_ROWS,
                      help=f"examples in a part, default {PART_ROWS}; less where they need more than about 32 MB")
     fit.add_argument("--template", metavar="FILE", type=path, help="windows of columns that become features, as described below")
-    fit.add_argument("--checkpoint", metavar="FILE", type=path, help="where the training is written after each epoch; see below")
+    fit.add_argument("--checkpoint", metavar="FILE", type=path, help="where the training is written after each epoch or part; see below")
     fit.add_argument("--resume", action="store_true", help="go on from the checkpoint, or begin where there is none")
     table_flags.add(fit)
     bar = fit.add_mutually_exclusive_group()
     bar.add_argument("--progress", action="store_true", help="show progress also without a terminal: a line for every tenth")
     bar.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    fit.add_argument("--json", action="store_true", help="print what was learned as one JSON object, for programs")
 
     export = command("export", exporting.export, "write a trained model as a file of another language", EXPORT)
     export.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
@@ -370,6 +384,7 @@ def build() -> Parser:
     evaluate.add_argument("data", metavar="DATA", type=path, help="in one of the formats below")
     evaluate.add_argument("--target", metavar="NAME", help="the column of right answers, or the two of an interval; in a conll file the "
                                                              "last without it")
+    evaluate.add_argument("--json", action="store_true", help="print the measures as one JSON object, for programs")
     reading(evaluate)
 
     plot = command("plot", using.plot, "draw what a model has learned", f"{PLOT}\n{DATA}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from structperc.callbacks import Progress, ProgressLines
+from structperc.callbacks import Counts, Progress, ProgressLines
 from structperc.cli.terminal import say
 from structperc.errors import MissingExtra
 from structperc.extras import require
@@ -18,7 +18,7 @@ def part_by_part(arguments) -> bool:
 
 
 def shown(arguments, epochs):
-    """What is told of the training: an observer, or of a stream a function of the epoch and the number of examples; None: nothing."""
+    """What shows the training: an observer, or of a stream a function of the epoch and a part's counts; None: nothing does."""
     terminal = sys.stderr.isatty()
     if arguments.quiet or not (arguments.progress or terminal):
         return None
@@ -36,11 +36,14 @@ class ExampleBar:
 
     def __init__(self, delay=1.0, file=None):
         self.tqdm, self.delay, self.file, self.bar = require("tqdm", "the progress bar", "cli").tqdm, delay, file, None
+        self.counts = Counts()
 
-    def __call__(self, epoch, n_examples):
+    def __call__(self, epoch, n_examples, mistakes, loss):
+        """A part has been learned from; parameters as of `structperc.callbacks.Counts.add`."""
         if self.bar is None:
             self.bar = self.tqdm(unit=" examples", unit_scale=True, delay=self.delay, file=self.file, leave=False)
-        self.bar.set_postfix(epoch=epoch, refresh=False)
+        self.counts.add(epoch, n_examples, mistakes, loss)
+        self.bar.set_postfix_str(f"epoch {epoch}, {self.counts.rates}", refresh=False)
         self.bar.update(n_examples)
 
     def close(self):

@@ -102,6 +102,8 @@ def read_value(key: str, text: str, option: Option):
         value = guess(text)
         if option.types is not None and option.fits(value):
             return value
+        if option.falls and isinstance(value, str):
+            return value
         if kind in (int, float, str):
             return kind(text)
         if isinstance(value, str) and value.isidentifier():     # a name that stands for such a value; the plugin knows which

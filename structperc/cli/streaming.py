@@ -6,6 +6,7 @@ nothing. The steps are then those of `fit` in the order of the file, to the last
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 
 import attrs
@@ -13,6 +14,7 @@ import numpy as np
 
 from structperc.cli.facts import Facts
 from structperc.cli.files import answers, counted_in, is_text, opened_frames, outputs_of, parts, reader_of, refuse_intervals
+from structperc.cli.source import FRAMES
 from structperc.components import Outputs
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, ask, options_alone
@@ -23,7 +25,7 @@ from structperc.files.opening import can_be_read_again, name_of
 from structperc.streams import fit_stream
 
 
-def learn(engine, source, plugins, passed=None) -> Facts:
+def learn(engine, source, plugins, shown=None, resume=False) -> Facts:
     """Trains an engine on a file.
 
     Parameters
@@ -34,8 +36,10 @@ def learn(engine, source, plugins, passed=None) -> Facts:
         With its `rows`, the number of examples read at a time.
     plugins : list of str
         What the engine is made of.
-    passed : function of two ints, optional
-        Told the epoch and the number of examples of each part that has been learned from.
+    shown : function of (epoch, examples, mistakes, loss), optional
+        Called after each part with the epoch, and with the part's number of examples, mistakes and loss.
+    resume : bool
+        Go on from the checkpoint among the engine's plugins, if it is there.
 
     Returns
     -------
@@ -43,24 +47,51 @@ def learn(engine, source, plugins, passed=None) -> Facts:
         Those of the whole file.
     """
     refuse(engine, source, plugins)
-    prepared, facts = survey(engine, source, plugins), []
+    prepared, facts, before = survey(engine, source, plugins), [], [0, 0.0]
 
     def read():
         facts.clear()
-        return parts(source, plugins, **prepared)
+        with closing(parts(source, plugins, **prepared)) as tables:
+            for table in tables:
+                if getattr(table.y, "ndim", 1) == 2:
+                    refuse_intervals(table, outputs_of(engine), engine.problem)
+                facts[:] = [Facts.of(table) if not facts else facts[0] + Facts.of(table)]
+                yield table
 
     def learn_part(table):
-        if getattr(table.y, "ndim", 1) == 2:
-            refuse_intervals(table, outputs_of(engine), engine.problem)
-        facts.append(Facts.of(table) if not facts else facts.pop() + Facts.of(table))
         if table.weights is not None and not table.weights.any():
             return 0
+        before[:] = totals(engine)
         with counted_in(table, source.path):
             engine.partial_fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
         return table.n_examples
 
-    fit_stream(engine, read, learn=learn_part, passed=passed, ahead=can_be_read_again(source.path))
+    def passed(epoch, n_examples):
+        if n_examples:
+            shown(epoch, n_examples, *(now - then for now, then in zip(totals(engine), before, strict=True)))
+
+    fit_stream(engine, read, learn=learn_part, passed=None if shown is None else passed, ahead=can_be_read_again(source.path),
+               resume=resume, source=identity_of(source))
+    if not facts:           # the training was over
+        for _ in read():
+            pass
     return facts[0]
+
+
+def totals(engine) -> tuple:
+    """Mistakes and loss of all training so far."""
+    return (0, 0.0) if engine.model is None else (sum(engine.mistakes_), engine.cumulative_loss_)
+
+
+def identity_of(source) -> dict:
+    """What tells a file from another one: where it is, its size, its columns, and how it is read."""
+    known = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
+    if not can_be_read_again(source.path):
+        return known
+    if source.format in FRAMES:
+        with opened_frames(source) as file:
+            known["header"] = ", ".join(file.header)
+    return known | {"path": os.path.realpath(source.path), "size": f"{os.path.getsize(source.path)} bytes"}
 
 
 def refuse(engine, source, plugins) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import sys
 
@@ -23,6 +25,21 @@ def say(*lines, file=None) -> None:
     file = sys.stdout if file is None else file
     for line in lines:
         print(encodable(line, file), file=file, flush=True)
+
+
+def say_json(record) -> None:
+    """Prints one JSON object on a line of its own, in ASCII."""
+    print(json.dumps(plain(record), allow_nan=False), flush=True)
+
+
+def plain(value):
+    """A value as JSON has it; numbers that JSON lacks, such as infinity, are null."""
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def encodable(text, file) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import warnings
 from pathlib import Path
 
 from structperc import Engine
@@ -16,18 +15,17 @@ from structperc.cli.files import (
     check_writable,
     counted_in,
     is_text,
-    labels_rows,
     outputs_of,
     read,
     reader_of,
     refuse_intervals,
 )
-from structperc.cli.settings import read_settings
+from structperc.cli.settings import ENGINE_OPTIONS, read_settings
 from structperc.cli.source import Source
-from structperc.cli.terminal import say, with_flags
+from structperc.cli.terminal import say, say_json, with_flags
 from structperc.engine.trainers import INTERRUPTED
 from structperc.engine.unused_options import uses
-from structperc.errors import DataError, DataWarning, OptionError, StructPercError
+from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 
 SHOWN = 10                  # names, labels and epochs that a line has room for
@@ -51,13 +49,13 @@ def fit(arguments) -> int:
     if source.has_columns:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
-    bar = progress.shown(arguments, settings.get("epochs", 1))
+    bar = progress.shown(arguments, settings.get("epochs", ENGINE_OPTIONS["epochs"].default))
     observers = checkpoints if bar is None or progress.part_by_part(arguments) else [*checkpoints, bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
     engine.notes["data"] = source.notes()
     try:
         if progress.part_by_part(arguments):
-            facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar)
+            facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar, arguments.resume)
         elif arguments.dask is not None:
             facts = sharded.learn(engine, files, [arguments.problem, *arguments.plugin], classes, arguments.resume, arguments.dask,
                                   arguments.stream)
@@ -72,7 +70,9 @@ def fit(arguments) -> int:
     finally:
         if bar is not None:
             bar.close()
-    if not arguments.quiet:
+    if arguments.json:
+        say_json(record(engine, arguments, facts))
+    elif not arguments.quiet:
         say(*summary(engine, arguments, facts))
     return 0
 
@@ -83,8 +83,6 @@ def checkpoints_of(arguments) -> list:
         if arguments.resume:
             raise OptionError("--resume goes on from a checkpoint; name its file with --checkpoint, or leave --resume out.")
         return []
-    if progress.part_by_part(arguments):
-        raise OptionError("--checkpoint keeps the place in data that are read at once; leave it out with --stream.")
     if os.path.realpath(arguments.checkpoint) == os.path.realpath(arguments.model):
         raise OptionError(f"--checkpoint and --model both name {arguments.model!r}; give the checkpoint a path of its own.")
     check_writable("--checkpoint", arguments.checkpoint, arguments.data, arguments.template)
@@ -99,9 +97,6 @@ def learn(engine, source, plugins, classes, resume) -> Facts:
     table = read(source, plugins, text_labels=classes is not None and is_text(classes), reader=reader)
     if getattr(table.y, "ndim", 1) == 2:
         refuse_intervals(table, outputs_of(engine), engine.problem)
-    if table.offsets is None and labels_rows(engine) and not source.has_columns:
-        warnings.warn(f"without --group each row of {source.path} is a sentence of one token, so that nothing is learned of neighbours; "
-                      f"name the column that says which rows are one sentence with --group COLUMN.", DataWarning, stacklevel=2)
     with counted_in(table, source.path):
         engine.fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights, resume=resume)
     return Facts.of(table)
@@ -137,6 +132,19 @@ def summary(engine, arguments, facts) -> list[str]:
         f"{engine.problem} trained on {arguments.data}", *(f"  {key:<8}  {value}" for key, value in lines.items()),
         "next", *(f"  {step}" for step in next_steps(engine, arguments, facts)),
     ]  # fmt: skip
+
+
+def record(engine, arguments, facts) -> dict:
+    """The same for programs; `structperc fit --help` describes it."""
+    labels = getattr(engine, "classes_", None)
+    found = {
+        "problem": engine.problem, "data": arguments.data, "model": arguments.model, "examples": facts.examples, "rows": facts.rows,
+        "features": engine.n_features_in_, "labels": None if labels is None else labels.tolist(), "epochs": len(engine.mistakes_),
+        "status": engine.status_, "mistakes": engine.mistakes_, "loss": engine.cumulative_loss_,
+    }  # fmt: skip
+    if hasattr(engine, "gap_"):
+        found |= {"objective": engine.objective_, "gap": engine.gap_}
+    return found | {"next": next_steps(engine, arguments, facts)}
 
 
 def data_facts(engine, arguments, facts) -> dict:

@@ -14,7 +14,7 @@ from structperc import Engine, metrics
 from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, filled_places, reads_columns
 from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
-from structperc.cli.terminal import Shown, say, say_table
+from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
@@ -87,20 +87,20 @@ def evaluate(arguments) -> int:
     rows = model.read(table.X, table.offsets)
     predicted = engine.predict_rows(rows)
     found = metrics.measures_of(model, rows, answers(engine, table), predicted)
+    if arguments.json:
+        say_json(record(engine, arguments, table, predicted, found))
+        return 0
     width = max(map(len, found), default=0)
     say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
     say_table([["measure", ""], *([name, f"{value:.4f}"] for name, value in found.items())],
               [f"  {name:<{width}}  {value:.4f}" for name, value in found.items()])
-    labels = getattr(engine, "classes_", None)
-    if labels is not None and not engine.parts_.outputs.n_labels:
-        unseen = metrics.unseen_labels(list(engine.parts_.outputs.labels_in(table.y)), labels)
-        if unseen:
-            say(f"  the model does not know the labels {shown(unseen)}; they count as wrong, and there is no mean loss")
-        if "phrase F1" in found:
-            say_table(phrase_table(metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted)))
-    elif labels is not None and len(labels) <= SHOWN_LABELS and exact_rows(table.y).all():
-        right = table.y[:, 0] if table.y.ndim == 2 else table.y
-        say_table(confusion(metrics.confusion_matrix(right, predicted, labels), labels))
+    details = details_of(engine, table, predicted, found)
+    if details.get("unknown labels"):
+        say(f"  the model does not know the labels {shown(details['unknown labels'])}; they count as wrong, and there is no mean loss")
+    if "phrases" in details:
+        say_table(phrase_table(details["phrases"]))
+    if "confusion matrix" in details and len(engine.classes_) <= SHOWN_LABELS:
+        say_table(confusion(details["confusion matrix"], engine.classes_))
     return 0
 
 
@@ -114,6 +114,33 @@ def refuse_strangers(engine, table, path) -> None:
         known = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
         raise DataError(f"the target of {path} holds labels that the model does not know, {shown(unseen, 'row')}; it knows {known}. "
                         f"Name the column of right answers with --target, or leave these rows out.")
+
+
+def details_of(engine, table, predicted, measures) -> dict:
+    """What there is to say of single labels, by name."""
+    labels = getattr(engine, "classes_", None)
+    if labels is None:
+        return {}
+    if not engine.parts_.outputs.n_labels:
+        unseen = metrics.unseen_labels(list(engine.parts_.outputs.labels_in(table.y)), labels)
+        phrases = metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted) if "phrase F1" in measures else None
+        return {"unknown labels": unseen} | ({} if phrases is None else {"phrases": phrases})
+    if exact_rows(table.y).all():
+        return {"confusion matrix": metrics.confusion_matrix(table.y[:, 0] if table.y.ndim == 2 else table.y, predicted, labels)}
+    return {}
+
+
+def record(engine, arguments, table, predicted, measures) -> dict:
+    """An evaluation for programs; `structperc evaluate --help` describes it."""
+    labels, details = getattr(engine, "classes_", None), details_of(engine, table, predicted, measures)
+    if "confusion matrix" in details:
+        details["confusion matrix"] = details["confusion matrix"].tolist()
+    if "phrases" in details:
+        scores = {"all": details["phrases"], **details["phrases"].types}
+        details["phrases"] = {name: {"true": one.true, "predicted": one.predicted, "correct": one.correct, "precision": one.precision,
+                                     "recall": one.recall, "F1": one.f1} for name, one in scores.items()}
+    return {"problem": engine.problem, "model": arguments.model, "data": arguments.data, "examples": table.n_examples,
+            "measures": measures, "labels": None if labels is None else labels.tolist(), **details}
 
 
 def shown(counts, noun="token") -> str:

@@ -5,6 +5,5 @@ from structperc.core.weights cimport PrimalWeights
 
 
 cdef class AdaGradWeights(PrimalWeights):
-    cdef readonly double step_size
-    cdef Schedule step_schedule_
+    cdef readonly Schedule step_size
     cdef StepSizes sizes

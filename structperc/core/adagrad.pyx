@@ -9,7 +9,6 @@ from structperc.core.averaging cimport Averaging
 from structperc.core.errors import DataError
 from structperc.core.features cimport Features, Parameter
 from structperc.core.rows cimport Example
-from structperc.core.schedules cimport Schedule
 from structperc.core.updates import positive
 from structperc.core.weights cimport PrimalWeights
 
@@ -27,52 +26,46 @@ cdef class AdaGradWeights(PrimalWeights):
     """G_i <- G_i + x_i^2, then w_i <- w_i + eta x_i / sqrt(G_i), for the direction x = sum_a c[a] phi(x, a) of a step.
 
     The atoms are summed up before they are squared. A weight whose x_i is 0 stays as it is, and so does its G_i; no small number is
-    added to the root. eta = step_size * step_schedule(t) for the t-th example visited. Averages and decay are those of `PrimalWeights`:
+    added to the root. eta = step_size for the t-th example visited. Averages and decay are those of `PrimalWeights`:
     both are of the weights, whatever their steps. Where the map constrains its weights, each step ends with the nearest allowed ones in
     the Euclidean norm; for bounds this is the projection of AdaGrad's bound too.
 
     Parameters
     ----------
-    average, decay, decay_schedule
+    average, decay
         As of `PrimalWeights`.
-    step_size : float, default 0.1
+    step_size : float, Schedule or function, default 0.1
         Positive: the length of a weight's first step, whatever the scale of its column.
-    step_schedule : str or function, default "constant"
-        As `structperc.core.schedules.Schedule` takes it.
     """
 
-    options_used = ("average", "decay", "decay_schedule", "step_size", "step_schedule")
+    options_used = ("average", "decay", "step_size")
     sum_of_steps = mixes = False            # the squares of shards have no mixture with a bound
     sizes_steps = True
     citation = DUCHI
 
-    def __init__(self, average=False, double decay=0.0, decay_schedule="constant", step_size=0.1, step_schedule="constant"):
-        PrimalWeights.__init__(self, average, decay, decay_schedule)
-        self.step_size, self.step_schedule_ = positive("step_size", step_size), Schedule(step_schedule, "step_schedule")
+    def __init__(self, average=False, decay=0.0, step_size=0.1):
+        PrimalWeights.__init__(self, average, decay)
+        self.step_size = positive("step_size", step_size)
         self.n_kept = 1
-
-    @property
-    def step_schedule(self):
-        return self.step_schedule_.rule
 
     def allocate(self, Features features):
         PrimalWeights.allocate(self, features)
         self.sizes.squares = features.row_width * (1 + self.averaging.average)
 
     def probe(self):
-        found = [answers for answers in (self.schedule.probe(), self.step_schedule_.probe()) if answers is not None]
+        found = [answers for answers in (self.decay.probe(), self.step_size.probe()) if answers is not None]
         return np.concatenate(found) if found else None
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
         cdef Averaging *a = &self.averaging
-        cdef double share = self.step_schedule_.at_c(a.n_visited + 1)
-        if share < 0:
+        cdef double rate = self.step_size.at_c(a.n_visited + 1)
+        if rate < 0:
             with gil:
-                self.error = self.step_schedule_.taken_error()
+                self.error = self.step_size.taken_error()
             return -1
         if a.decay != 0 and self.shrink_c() < 0:
             return -1
-        self.sizes.rate, self.sizes.to_w, self.sizes.to_u = self.step_size * share, 1 / a.scale, a.scale_sum / a.scale
+        self.sizes.rate, self.sizes.to_w, self.sizes.to_u = rate, 1 / a.scale, a.scale_sum / a.scale
         if self.features.adapt_c(&self.p, x, c, &self.sizes) < 0:
             return -1
         if self.features.constrained:

@@ -15,6 +15,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.labels import as_label_array, refuse_missing, refuse_unhashable
+from structperc.core.plain_arrays import are_reals, copied_wholes
 
 MOST = 2**31 - 2            # entries along an axis, nodes, labels: compiled code counts them in 32 bits
 
@@ -24,20 +25,18 @@ class Policy(NamedTuple):
 
     low: float
     high: float
-    open: bool              # whether `high` is excluded, and -inf with `low` = -inf is included
     expected: str
 
     def allowed(self, array):
         """For each number whether it is allowed; False for NaN."""
-        within = array < self.high if self.open else array <= self.high
-        return within if self.low == -np.inf else within & (array >= self.low)
+        return (array >= self.low) & (array <= self.high)
 
 
 LARGEST = float(np.finfo(np.float64).max)
-FINITE = Policy(-LARGEST, LARGEST, False, "a finite number")
-SCORES = Policy(-np.inf, np.inf, True, "a finite number, or -inf to forbid it")
-COSTS = Policy(0.0, np.inf, False, "a number from 0, or inf to forbid it")
-NUMBERS = Policy(-np.inf, np.inf, False, "a number")
+FINITE = Policy(-LARGEST, LARGEST, "a finite number")
+SCORES = Policy(-np.inf, LARGEST, "a finite number, or -inf to forbid it")
+COSTS = Policy(0.0, np.inf, "a number from 0, or inf to forbid it")
+NUMBERS = Policy(-np.inf, np.inf, "a number")
 
 
 # ---- arrays ----
@@ -113,6 +112,8 @@ def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.n
     policy : Policy
         Which numbers are allowed.
     """
+    if are_reals(values, shape, policy.low, policy.high, MOST):
+        return values
     array = shaped(float_array(values, name), name, shape)
     allowed = policy.allowed(array)
     if not allowed.all():
@@ -122,6 +123,9 @@ def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.n
 
 def whole_array(values, name: str, shape: tuple, low: int = 0, high: int = MOST, most: int = MOST) -> np.ndarray:
     """A new int32 array in C order, of whole numbers from `low` to `high`; shape as in `shaped`, `most` as in `number_array`."""
+    own = copied_wholes(values, shape, low, high, most)
+    if own is not None:
+        return own
     array = shaped(number_array(values, name, most), name, shape)
     if array.dtype.kind == "b":
         raise DataError(f"{name} has the dtype bool; expected whole numbers from {low}.")
@@ -130,9 +134,25 @@ def whole_array(values, name: str, shape: tuple, low: int = 0, high: int = MOST,
             own = array.astype(np.intc, order="C")
     else:
         own = array.astype(np.intc, order="C")
-    if own.size and ((own - low if low else own).view(np.uintc).max() > high - low      # a negative number is a large unsigned one
-                     or own.dtype != array.dtype and not (own == array).all()):
-        raise wrong_entry(name, array, (own == array) & (own >= low) & (own <= high), f"a whole number {span(low, high)}")
+    allowed = (own == array) & (own >= low) & (own <= high)
+    if not allowed.all():
+        raise wrong_entry(name, array, allowed, f"a whole number {span(low, high)}")
+    return own
+
+
+def changed_array(values, name: str, shape: tuple, policy: Policy = NUMBERS) -> np.ndarray:
+    """An array that a call changes in place; shape and policy as in `real_array`."""
+    array = real_array(values, name, shape, policy)
+    if array is not values or not array.flags.writeable:
+        raise DataError(f"{name} is changed in place; expected a writable float64 array in C order.")
+    return array
+
+
+def offset_array(offsets, n_rows: int, name: str = "offsets") -> np.ndarray:
+    """A new int64 array of where groups of rows begin, and of their end: rising from 0 to n_rows."""
+    own = whole_array(offsets, name, ("n_groups + 1",), high=n_rows).astype(np.int64)
+    if not len(own) or own[0] != 0 or own[-1] != n_rows or (own[1:] < own[:-1]).any():
+        raise DataError(f"{name} is {shortened(offsets)}; expected numbers that rise from 0 to {n_rows}, the number of rows.")
     return own
 
 

@@ -6,7 +6,7 @@ from structperc.core.schedules cimport Schedule
 
 ctypedef struct Averaging:
     bint average
-    double decay                # each step first multiplies w by 1 - decay * r(t)
+    double decay                # the decay of the first example visited; 0: none
     double scale, scale_sum     # the sum of the scales over the visited examples
     Py_ssize_t n_visited
 
@@ -22,7 +22,7 @@ cdef inline void count_visit(Averaging *a) noexcept nogil:
 
 cdef inline int shrink(Averaging *a, Schedule schedule) noexcept nogil:
     """Takes the decay of one step. 1: the scale must be multiplied into v and u, before it costs digits; -1: the schedule has an error."""
-    cdef double left = schedule.left_c(a.decay, a.n_visited + 1)
+    cdef double left = schedule.left_c(a.n_visited + 1)
     if left < 0:
         return -1
     a.scale *= left

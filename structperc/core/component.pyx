@@ -1,7 +1,6 @@
-# distutils: extra_compile_args = GLUE
 """The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
-from inspect import getattr_static
 from types import GetSetDescriptorType
+from weakref import WeakKeyDictionary
 
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
@@ -10,6 +9,7 @@ from structperc.core.stopping import take_interruption
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
 LIBRARY = "structperc."
 ADAPTERS = []           # (base class, adapter, methods) of each kind of part, entered by structperc.core.adapters
+FIELDS = WeakKeyDictionary()    # the compiled attributes of each class of parts
 
 
 def overrides(component, name):
@@ -60,20 +60,27 @@ def state_of(component):
     return expected(component.state(), dict, component, "state", "a dict of arrays")
 
 
+def fields_of(kind):
+    """The compiled attributes of a class of parts by name: those that it inherits, whatever Python classes put in their place."""
+    fields = FIELDS.get(kind)
+    if fields is None:
+        fields = FIELDS[kind] = {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items()
+                                 if type(value) is GetSetDescriptorType and name[:2] != "__"}
+    return fields
+
+
 def settle(component):
-    """Gives compiled code the attributes that a Python class sets in its body, or in place of the compiled attribute of that name."""
-    kind, fields = type(component), {}
+    """Gives compiled code the attributes that a Python class sets in its body, or in place of the compiled attribute of that name.
+
+    Returns whether there are such attributes: then those of the object may change without compiled code.
+    """
+    kind, replaced = type(component), False
     if not hasattr(component, "__dict__"):
-        return
-    for base in reversed(kind.__mro__):
-        for name, value in vars(base).items():
-            if type(value) is GetSetDescriptorType and name[:2] != "__":
-                fields[name] = value
-            elif name not in fields and type(value) is not GetSetDescriptorType:
-                fields[name] = None                 # a base class has an attribute of Python in its place
-    for name, field in fields.items():
-        if field is None or getattr_static(kind, name) is field:
+        return False
+    for name, field in fields_of(kind).items():
+        if getattr(kind, name) is field:
             continue
+        replaced = True
         value = getattr(component, name)
         if name in component.declared_by:
             if value != field.__get__(component):
@@ -85,6 +92,7 @@ def settle(component):
             pass                        # a property, which compiled code reads as Python does
         except (TypeError, ValueError, OverflowError) as error:
             raise PluginError(f"{kind.__name__}.{name} is set to {shortened(value)}: {error}.") from None
+    return replaced
 
 
 def bound(Component component):

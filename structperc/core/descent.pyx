@@ -5,7 +5,9 @@ Cost: the marginals of one example, or one or two searches with the loss; and O(
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log1p
-from structperc.core.errors import DataError, OptionError, UnusedOption, shortened
+from structperc.core.component import overrides
+from structperc.core.errors import DataError, OptionError, PluginError, UnusedOption, shortened
+from structperc.core.outputs cimport Outputs
 from structperc.core.schedules cimport Schedule
 from structperc.core.updates cimport Encoded, ScheduledUpdate, Trial, Update
 from structperc.core.threshold_features import ThresholdFeatures
@@ -53,6 +55,7 @@ RENNIE = """@inproceedings{rennie2005loss,
   year = {2017}
 }"""
 
+LOGISTIC_STEP = Schedule(0.1, "step_size", "inverse-sqrt", 100.0)
 cdef double ORDERED = 4         # 1 / the largest slope of the logistic function: larger steps may cross thresholds
 
 
@@ -76,7 +79,7 @@ cdef class HingeUpdate(Update):
 
     search = "margin"
     needs = frozenset({"search", "step sizes"})
-    options_used = ("margin", "step_size", "step_schedule")
+    options_used = ("margin", "step_size")
     citation = RATLIFF
 
     cdef readonly double margin
@@ -114,11 +117,11 @@ cdef class LogLossUpdate(ScheduledUpdate):
 
     On labels this is multinomial logistic regression, on chains a conditional random field. It acts at every visit, and the record counts
     -log p(gold) before each step. With decay, which multiplies the weights at every visit too, it descends
-    sum_i -log p(gold_i) + lambda / 2 ||w||^2 for each example, lambda = decay / step_size where both have the same schedule.
+    sum_i -log p(gold_i) + lambda / 2 ||w||^2 for each example, lambda = decay / step_size if both fall by the same rule.
 
     Parameters
     ----------
-    step_size, schedule, decays
+    step_size, decays
         As of `ScheduledUpdate`.
     sized : bool, default True
         False: the weights give the steps their sizes, such as `AdaGradWeights`.
@@ -130,8 +133,8 @@ cdef class LogLossUpdate(ScheduledUpdate):
 
     cdef readonly bint sized
 
-    def __init__(self, step_size=1.0, schedule="constant", decays=False, sized=True):
-        ScheduledUpdate.__init__(self, step_size, schedule, decays)
+    def __init__(self, step_size=1.0, decays=False, sized=True):
+        ScheduledUpdate.__init__(self, step_size, decays)
         self.sized = sized
 
     @property
@@ -185,8 +188,11 @@ cdef class LogisticUpdate(ScheduledUpdate):
 
     Parameters
     ----------
-    step_size, schedule, decays
-        As of `ScheduledUpdate`. The size of the steps matters: 0.1 suits columns of variance 1.
+    step_size : float, Schedule or function, default inverse_sqrt(0.1, after=100)
+        The size of the steps matters: 0.1 suits columns of variance 1. With the default, averaged weights come within 0.06 of the least
+        loss of an example in 10 epochs, on sets of 200 to 20,000 rows with 5 to 136 columns. A constant step of 1 stays 0.2 to 42 above it.
+    decays : bool, default False
+        As of `ScheduledUpdate`.
     """
 
     when = "always"
@@ -194,12 +200,20 @@ cdef class LogisticUpdate(ScheduledUpdate):
     threshold_order = "kept"
     citation = RENNIE
 
+    def __init__(self, step_size=LOGISTIC_STEP, decays=False):
+        ScheduledUpdate.__init__(self, step_size, decays)
+
     def check(self, context, parts):
         refuse_loss_weight(context, context.update)
+        cdef Outputs outputs = parts.outputs
+        if outputs.partial_gold and <void *> outputs.signs_c == <void *> PLAIN.signs_c and not overrides(outputs, "signs"):
+            raise PluginError(f"update='logistic' learns from atoms that are surely right or surely wrong, which "
+                              f"{type(outputs.as_written()).__name__} does not know of a partial gold output (it has no method `signs`); "
+                              f"use another update.")
         weight = 1.0 if context.sample_weight is None else np.max(context.sample_weight, initial=0.0)
-        if isinstance(parts.features, ThresholdFeatures) and self.step_size * weight > ORDERED:
-            raise OptionError(f"step_size={self.step_size} with a sample weight of {weight:g}: logistic steps keep thresholds in order up "
-                              f"to step_size * weight = {ORDERED:g}; set a smaller step_size, such as 0.1.")
+        if isinstance(parts.features, ThresholdFeatures) and self.step_size.at(1) * weight > ORDERED:
+            raise OptionError(f"step_size={self.step_size!r} with a sample weight of {weight:g}: logistic steps keep thresholds in order "
+                              f"up to step_size * weight = {ORDERED:g}; set a smaller step_size, such as 0.1.")
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
@@ -219,7 +233,7 @@ cdef class LogisticUpdate(ScheduledUpdate):
 cdef class DirectUpdate(ScheduledUpdate):
     """A step down the expected loss of the prediction y, as a finite difference of searches with and without the loss.
 
-    With the width e = epsilon * epsilon_schedule(t) and u = argmax score - e * loss, v = argmax score + e * loss:
+    With the width e = epsilon of the t-th example visited and u = argmax score - e * loss, v = argmax score + e * loss:
 
         direct          w <- w + eta / 2e (Phi(x, u) - Phi(x, v))       towards the better structure and away from the worse
         direct-better   w <- w + eta / e (Phi(x, u) - Phi(x, y))        towards the better one alone: no step where y costs nothing
@@ -232,48 +246,46 @@ cdef class DirectUpdate(ScheduledUpdate):
     Parameters
     ----------
     variant : {"direct", "direct-better"}
-    step_size, schedule, decays
+    step_size, decays
         As of `ScheduledUpdate`.
-    epsilon : float, default 10.0
+    epsilon : float, Schedule or function, default 10.0
         Positive.
-    epsilon_schedule : str or function, default "constant"
     """
 
     when = "always"
     needs = frozenset({"search"})
-    options_used = ("step_size", "step_schedule", "epsilon", "epsilon_schedule")
+    options_used = ("step_size", "epsilon")
     citation = MCALLESTER
 
     cdef readonly str variant
-    cdef readonly double epsilon
-    cdef Schedule width
+    cdef readonly Schedule epsilon
     cdef bint central
 
-    def __init__(self, str variant="direct", step_size=1.0, schedule="constant", decays=False, epsilon=10.0, epsilon_schedule="constant"):
-        ScheduledUpdate.__init__(self, step_size, schedule, decays)
+    def __init__(self, str variant="direct", step_size=1.0, decays=False, epsilon=10.0):
+        ScheduledUpdate.__init__(self, step_size, decays)
         if variant not in ("direct", "direct-better"):
             raise OptionError(f"variant={shortened(variant)}; expected 'direct' or 'direct-better'.")
         self.variant, self.central = variant, variant == "direct"
-        self.epsilon, self.width = positive("epsilon", epsilon), Schedule(epsilon_schedule, "epsilon_schedule")
+        self.epsilon = positive("epsilon", epsilon)
 
     def check(self, context, parts):
         refuse_loss_weight(context, self.variant)
 
     def probe(self):
-        found = [answers for answers in (self.schedule.probe(), self.width.probe()) if answers is not None]
+        found = [answers for answers in (self.step_size.probe(), self.epsilon.probe()) if answers is not None]
         return np.concatenate(found) if found else None
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
-        cdef double eta = self.eta_c(trial), width = self.width.at_c(trial.n_visited + 1) * self.epsilon
+        cdef double eta = self.eta_c(trial), width = self.epsilon.at_c(trial.n_visited + 1)
         cdef bint moves = False
         if eta < 0:
             return -1
         if not 0 < width < INFINITY:
             with gil:
-                self.error = self.width.taken_error() or DataError(
+                self.error = self.epsilon.taken_error() or DataError(
                     f"the width of the finite difference is {width} for example {trial.n_visited + 1} in the order of visiting; expected a "
-                    f"number greater than 0 from epsilon={self.epsilon} and epsilon_schedule={self.width.rule!r}.")
+                    f"number greater than 0 from epsilon={self.epsilon!r}.")
             return -1
         for a in range(n):
             trial.c[a] = 0
@@ -286,6 +298,9 @@ cdef class DirectUpdate(ScheduledUpdate):
             moves = moves or trial.c[a] != 0
             trial.c[a] *= eta
         return moves or self.decays
+
+
+cdef Outputs PLAIN = Outputs()          # whose methods a derived class replaces
 
 
 cdef inline int counted(Trial trial, Encoded y, double sign) noexcept nogil:

@@ -76,7 +76,7 @@ def add_note(error: BaseException, sentence: str) -> None:
     error.__notes__ = [*getattr(error, "__notes__", ()), sentence]
 
 
-ADDRESSED = re.compile(r"<(?:\w+ )?(?:[\w<>]+\.)*(\w+)(?: object)? at 0x[0-9a-fA-F]+>")      # <module.Name object at 0x7f..>
+ADDRESSED = re.compile(r"<(?:\w+ )??(?:[\w<>]+\.)*(\w+)(?: object)? at 0x[0-9a-fA-F]+>")      # <module.Name object at 0x7f..>
 
 
 def shortened(value, most: int = 60) -> str:
@@ -119,6 +119,7 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
     "numpy": "python py",
     "qid": "qids query_id",
     "lengths": "group",
+    "predict_proba": "predict_probability predict_probabilities",
     "sample_weight": "weight weights sample_weights",
 }
 
@@ -127,6 +128,13 @@ def did_you_mean(value, known) -> str:
     """The end of a message about an unknown name: the known one that means the same or is nearest to it, or nothing."""
     near = nearest(value, known)
     return f" Did you mean {near!r}?" if near else ""
+
+
+def no_attribute(owner, name) -> AttributeError:
+    """The error of an attribute that an object does not have, with the one that is meant."""
+    public = [known for known in dir(type(owner)) if known[:1] != "_"] if name[:1] != "_" else []
+    hint = did_you_mean(name, public)
+    return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint and '.'}{hint}")
 
 
 def nearest(value, known) -> str | None:

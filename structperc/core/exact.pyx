@@ -65,18 +65,16 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     Parameters
     ----------
     variant : {"exact-pa", "exact-pa1", "exact-pa2"}
-    margin, C : float
-        Positive.
-    C_schedule : str or function, default "constant"
-        What C is multiplied by, as in `PassiveAggressiveUpdate`.
+    margin, C
+        As in `PassiveAggressiveUpdate`.
     """
 
     when = "always"
     threshold_order = "kept"
     citation = MANWANI
 
-    def __init__(self, str variant="exact-pa", double margin=1.0, double C=1.0, C_schedule="constant"):
-        PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C, C_schedule)
+    def __init__(self, str variant="exact-pa", double margin=1.0, C=1.0):
+        PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
 
     def check(self, context, parts):
         if not parts.features.has_constant_gram:

@@ -21,6 +21,8 @@ def as_label_array(y, name="y", expected="one label per example"):
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
         values = np.empty(len(y), dtype=object)     # numpy would turn the others into strings
         values[:] = y
+    if values.dtype.kind == "V":
+        raise DataError(f"{name} has the dtype {values.dtype}; expected {expected}: numbers, strings or dates.")
     if values.dtype == object and values.size and all(isinstance(v, datetime.date) for v in values.reshape(-1)):
         values = values.astype("datetime64[us]")
     if values.ndim != 1:
@@ -28,6 +30,25 @@ def as_label_array(y, name="y", expected="one label per example"):
             return values[:, 0]
         refuse_matrix_of_labels(values, name, expected)
     return values
+
+
+def all_labels(first, second, names):
+    """The labels of two arrays with these names, distinct and in order, as `find_labels`; one label is enough."""
+    for values, name in zip((first, second), names, strict=True):
+        refuse_missing(values, name)
+    try:
+        both = np.concatenate([first, second])
+    except TypeError:                               # dtypes without a common one
+        both = np.concatenate([first.astype(object), second.astype(object)])
+    return both[:1] if equal_labels(both, both[:1]).all() else find_labels(both, None, ordered=True)
+
+
+def equal_labels(first, second):
+    """For each place whether two arrays have the same label there."""
+    try:
+        return first == second
+    except TypeError:
+        raise DataError("labels of these types cannot be compared; expected numbers, strings or dates.") from None
 
 
 def refuse_no_labels(y, name, expected):
@@ -229,6 +250,9 @@ def has_half_pair(text) -> bool:
     return False
 
 
+LEARNED = "Labels are fixed at the first fit or partial_fit; name all of them with classes=[...]."
+
+
 class LabelCodes:
     """Encodes labels as 1..r, fast for whole numbers and for a handful of labels."""
 
@@ -243,8 +267,8 @@ class LabelCodes:
                 self.table = np.zeros(high - low + 1, dtype=np.intc)
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
 
-    def encode(self, y, n_examples):
-        """Codes as an int32 array of length n_examples; refuses labels that are not known."""
+    def encode(self, y, n_examples, name="y", fixed=LEARNED):
+        """Codes as an int32 array of length n_examples; refuses labels that are not known. `fixed`: where they are named."""
         values = as_label_array(y)
         if len(values) != n_examples:
             raise DataError(f"y has {len(values)} labels but X has {n_examples} examples; give one label per example.")
@@ -259,7 +283,7 @@ class LabelCodes:
         codes = self._search(values)
         unknown = np.flatnonzero(codes == 0)
         if len(unknown):
-            self.refuse(f"y[{int(unknown[0])}]", values[unknown[0]])
+            self.refuse(f"{name}[{int(unknown[0])}]", values[unknown[0]], fixed)
         return codes
 
     def _search(self, values):
@@ -272,11 +296,10 @@ class LabelCodes:
             refuse_unhashable(values, "y")
             return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
 
-    def refuse(self, place, label):
+    def refuse(self, place, label, fixed=LEARNED):
         """Raises for a label that is not known; `place` is where it stands, such as "y[3]"."""
         names = [str(v) for v in self.labels.tolist()]
         shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         hint = did_you_mean(label, names) if isinstance(label, str) else ""
         label = plain(label)
-        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} "
-                        f"Labels are fixed at the first fit or partial_fit; name all of them with classes=[...].")
+        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} {fixed}")

@@ -141,7 +141,7 @@ cdef inline int judged(Outputs outputs, Loss losses, Example x, Encoded gold, co
 
 cdef Py_ssize_t counted(n, part, method) except -1:
     """A whole number that a method returned, at least 0."""
-    if not isinstance(n, numbers.Integral) or n < 0:
+    if not isinstance(n, (int, numbers.Integral)) or n < 0:
         raise PluginError(f"{type(part).__name__}.{method} returned {shortened(n)}; expected a whole number, at least 0.")
     return n
 

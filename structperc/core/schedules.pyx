@@ -1,11 +1,17 @@
 # distutils: extra_compile_args = GLUE
-"""How a step size falls in the course of training. A named schedule costs a nanosecond, a function of the user's the GIL and 0.1 us."""
+"""A number that may fall in the course of training. A named schedule costs a nanosecond, a function of the user's the GIL and 0.1 us."""
+import numbers
+import re
+
 import numpy as np
 
 from libc.math cimport sqrt
-from structperc.core.errors import DataError, OptionError, UnusedOption, shortened
+from structperc.core.errors import DataError, OptionError, shortened
 
 NAMES = ("constant", "inverse", "inverse-sqrt")
+WRITTEN = re.compile(r"(inverse|inverse[-_]sqrt)\(([^,]*)(?:,\s*(?:after=)?([^,]*))?\)")
+EXPECTED = ("a number, inverse(number), inverse_sqrt(number), either with after=number, or a function of t, the number of the example "
+            "visited")
 
 cdef enum:
     CONSTANT
@@ -15,14 +21,19 @@ cdef enum:
 
 
 cdef class Schedule:
-    """A factor r(t) for the t-th example that is visited, t = 1, 2, ... over all epochs and chunks.
+    """A number for the t-th example that is visited, t = 1, 2, ... over all epochs and chunks.
 
     Parameters
     ----------
-    rule : {"constant", "inverse", "inverse-sqrt"} or function(t) -> float
-        1, 1 / t, 1 / sqrt(t), or one's own, which must answer with a finite number from 0.
+    value : float, Schedule, function(t) -> float, or text
+        A number stays the same. A function must return a finite number from 0. The texts "inverse(0.1)" and "inverse-sqrt(0.1, 100)" are
+        what `structperc.schedules` has functions for; the second number is `after`.
     option : str
-        What messages call it.
+        The name in messages.
+    rule : {"constant", "inverse", "inverse-sqrt"} or function(t) -> float
+        What a number is multiplied by: 1, 1 / u, 1 / sqrt(u) with u = 1 + (t - 1) / after, or the result of the function of t.
+    after : float, default 1.0
+        How many examples it takes to begin falling; positive.
 
     Raises
     ------
@@ -31,27 +42,37 @@ cdef class Schedule:
 
     Examples
     --------
-    >>> from structperc.core.schedules import Schedule
-    >>> Schedule("inverse-sqrt").at(4), Schedule(lambda t: 0.5 ** (t // 100)).at(250)
-    (0.5, 0.25)
+    >>> from structperc.components import Schedule
+    >>> Schedule("inverse-sqrt(0.1)").at(4), Schedule(lambda t: 0.5 ** (t // 100)).at(250)
+    (0.05, 0.25)
     """
 
-    def __init__(self, rule="constant", option="schedule"):
-        if not callable(rule) and not (isinstance(rule, str) and rule in NAMES):
-            raise OptionError(f"{option}={shortened(rule)}; expected {', '.join(map(repr, NAMES))} or a function of the number of the "
-                              f"example.")
-        self.rule = rule
+    def __init__(self, value=1.0, option="schedule", rule="constant", after=1.0):
+        if isinstance(value, Schedule):
+            value, rule, after = value.start, value.rule, value.after
+        elif isinstance(value, str) and WRITTEN.fullmatch(value):
+            rule, value, later = WRITTEN.fullmatch(value).groups()
+            rule, value, after = rule.replace("_", "-"), number_of(value), 1.0 if later is None else number_of(later)
+        elif callable(value):
+            value, rule = 1.0, value
+        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not 0 <= value < float("inf"):
+            raise OptionError(f"{option}={shortened(value)}; expected {EXPECTED}.")
+        if not callable(rule) and rule not in NAMES:
+            raise OptionError(f"{option} falls by the rule {shortened(rule)}; expected {', '.join(map(repr, NAMES))} or a function.")
+        if not isinstance(after, numbers.Real) or isinstance(after, (bool, np.bool_)) or not 0 < after < float("inf"):
+            raise OptionError(f"{option} begins to fall after={shortened(after)} examples; expected a number greater than 0.")
+        self.start, self.rule, self.after = value, rule, after
         self.kind = FUNCTION if callable(rule) else NAMES.index(rule)
 
     cdef double at_c(self, Py_ssize_t t) noexcept nogil:
-        """r(t); negative after storing an error."""
+        """The number at t; negative after storing an error."""
         if self.kind == CONSTANT:
-            return 1
+            return self.start
         if self.kind == INVERSE:
-            return 1.0 / t
+            return self.start * (1 / (1 + (t - 1) / self.after))
         if self.kind == INVERSE_SQRT:
-            return 1 / sqrt(<double> t)
-        return self.asked_c(t)
+            return self.start * (1 / sqrt(1 + (t - 1) / self.after))
+        return self.start * self.asked_c(t)
 
     cdef double asked_c(self, Py_ssize_t t) noexcept with gil:
         """The user's r(t). Apart, since a function that names an exception takes the GIL at each return."""
@@ -61,23 +82,18 @@ cdef class Schedule:
             self.error = error
             return -1
 
-    cdef double left_c(self, double decay, Py_ssize_t t) noexcept nogil:
-        """What a decay leaves of the weights, 1 - decay * r(t); negative after storing an error."""
-        cdef double share = self.at_c(t)
-        if share > 1:
+    cdef double left_c(self, Py_ssize_t t) noexcept nogil:
+        """What a decay leaves of the weights, 1 less the number at t; negative after storing an error."""
+        cdef double decay = self.at_c(t)
+        if decay >= 1:
             with gil:
-                self.error = DataError(f"the schedule {self.rule!r} of the decay answers {share} for example {t}; expected at most 1.")
+                self.error = DataError(f"the schedule {self.rule!r} of the decay returned {decay} for example {t}; expected less than 1.")
             return -1
-        return 1 - decay * share if share >= 0 else -1
-
-    def check_decay(self, decay):
-        """Refuses a schedule for a decay that is 0."""
-        if decay == 0 and self.rule != "constant":
-            raise UnusedOption(f"decay_schedule={self.rule!r} has no effect with decay=0; set a decay, or leave it out.", "decay_schedule")
+        return 1 - decay if decay >= 0 else -1
 
     def probe(self):
         """See `Component.probe`; None where the schedule has a name."""
-        return np.array([self.at(t) for t in (1, 2, 10, 1000)]) if self.kind == FUNCTION else None
+        return np.array([self.asked(t) for t in (1, 2, 10, 1000)], dtype=float) if self.kind == FUNCTION else None
 
     def asked(self, t):
         value = self.rule(t)
@@ -94,9 +110,39 @@ cdef class Schedule:
         return error
 
     def at(self, Py_ssize_t t):
-        """r(t)"""
+        """The number at t."""
         cdef double value = self.at_c(t)
         error = self.taken_error()
         if error is not None:
             raise error
         return value
+
+    def __float__(self):
+        if self.kind != CONSTANT:
+            raise OptionError(f"{self!r} falls with the examples visited, but this part needs one number; pass a number.")
+        return self.start
+
+    def __eq__(self, other):
+        if not isinstance(other, Schedule):
+            return NotImplemented
+        return (self.start, self.rule, self.after) == (other.start, other.rule, other.after)
+
+    def __hash__(self):
+        return hash((self.start, self.rule, self.after))
+
+    def __repr__(self):
+        if self.kind == FUNCTION:
+            return repr(self.rule) if self.start == 1 else f"{self.start} * {self.rule!r}"
+        if self.kind == CONSTANT:
+            return repr(self.start)
+        return f"{self.rule.replace('-', '_')}({self.start!r}{'' if self.after == 1 else f', after={self.after!r}'})"
+
+    def __reduce__(self):
+        return Schedule, (self.start, "schedule", self.rule, self.after)
+
+
+def number_of(text):
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,4 +1,3 @@
-# distutils: extra_compile_args = GLUE
 """How long compiled work answers Ctrl-C: it counts its operations here, and stops once it is told to.
 
     if interrupted(n * n):          # operations since the last call, of about a nanosecond

@@ -1,4 +1,3 @@
-# distutils: extra_compile_args = GLUE
 """Encoded gold outputs of a data set, and the quick way to encode a few labels (0.1 us for one)."""
 from operator import index
 

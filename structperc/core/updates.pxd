@@ -49,15 +49,14 @@ cdef class PerceptronUpdate(Update):
 
 cdef class PassiveAggressiveUpdate(Update):
     cdef int variant                # 0: pa, 1: pa1, 2: pa2
-    cdef double margin, C
-    cdef Schedule schedule
+    cdef double margin
+    cdef readonly Schedule C
 
     cdef double aggressiveness_c(self, Trial trial) noexcept nogil
 
 
 cdef class ScheduledUpdate(Update):
-    cdef readonly double step_size
+    cdef readonly Schedule step_size
     cdef readonly bint decays
-    cdef Schedule schedule
 
     cdef double eta_c(self, Trial trial) noexcept nogil

@@ -3,7 +3,6 @@
 Notation of the papers: delta = n_gold - n_y over atoms, N = ||sum_a delta[a] phi(x, a)||^2, m the required margin.
 Cost: O(atoms) and one norm.
 """
-import numbers
 
 import numpy as np
 
@@ -168,7 +167,7 @@ cdef class Update(Component):
         What its steps do to ordered thresholds. "any": they may disorder them. "equal steps": their coefficients are whole multiples of the
         sample weight, so steps of one size keep the order. "kept": every step keeps the order.
     options_used : tuple of str or None
-        Which of the options "margin", "C", "step_size" and "step_schedule" it depends on. None: those that its hook or `start` reads.
+        Which of the options "margin", "C" and "step_size" it depends on. None: those that its hook or `start` reads.
     """
 
     when = "wrong"
@@ -225,22 +224,22 @@ cdef class PassiveAggressiveUpdate(Update):
         pa1  tau = min(C weight, h / N)      (slack weighed by C weight)
         pa2  tau = h / (N + 1 / (2 C weight))
 
-    with C times r(t) for the t-th example visited.
+    with the C of the t-th example visited.
 
     Parameters
     ----------
     variant : {"pa", "pa1", "pa2"}
-    margin, C : float
+    margin : float
         Positive.
-    C_schedule : str or function, default "constant"
-        r(t), as `structperc.core.schedules.Schedule` takes it.
+    C : float, Schedule or function
+        Positive; see `structperc.core.schedules.Schedule`.
     """
 
     citation = CRAMMER
 
-    def __init__(self, str variant="pa", double margin=1.0, double C=1.0, C_schedule="constant"):
+    def __init__(self, str variant="pa", double margin=1.0, C=1.0):
         self.variant = ("pa", "pa1", "pa2").index(variant)
-        self.margin, self.C, self.schedule = margin, C, Schedule(C_schedule, "C_schedule")
+        self.margin, self.C = margin, positive("C", C)
 
     @property
     def takes_weights(self):
@@ -248,25 +247,25 @@ cdef class PassiveAggressiveUpdate(Update):
 
     @property
     def options_used(self):
-        return ("margin", "C", "C_schedule") if self.variant > 0 else ("margin",)
+        return ("margin", "C") if self.variant > 0 else ("margin",)
 
     def probe(self):
-        return self.schedule.probe()
+        return self.C.probe()
 
     cdef double aggressiveness_c(self, Trial trial) noexcept nogil:
-        """C r(t) weight; negative after storing an error."""
-        cdef double share = self.schedule.at_c(trial.n_visited + 1)
-        if share < 0:
+        """C weight; negative after storing an error."""
+        cdef double C = self.C.at_c(trial.n_visited + 1)
+        if C < 0:
             with gil:
-                self.error = self.schedule.taken_error()
+                self.error = self.C.taken_error()
             return -1
-        return self.C * share * trial.weight
+        return C * trial.weight
 
     def hardly_weighs(self, low, high, square):
         """pa2: tau changes by less than a fifth. pa1: the cap is beyond ten times the tau that makes up for the margin."""
         if self.variant == 1:
-            return self.C * low * square > FAR * self.margin
-        return (square + 1 / (2 * self.C * low)) < HARDLY * (square + 1 / (2 * self.C * high))
+            return self.C.start * low * square > FAR * self.margin
+        return (square + 1 / (2 * self.C.start * low)) < HARDLY * (square + 1 / (2 * self.C.start * high))
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef double h, norm, tau, aggressiveness, gained = 0        # w . delta
@@ -301,54 +300,52 @@ cdef class PassiveAggressiveUpdate(Update):
 
 
 cdef class ScheduledUpdate(Update):
-    """Base of rules whose steps have a size of their own: eta = step_size * schedule(t) * weight for the t-th example visited.
+    """Base of rules whose steps have a size of their own: eta = step_size weight, with the step size of the t-th example visited.
 
     Parameters
     ----------
-    step_size : float, default 1.0
-        Positive.
-    schedule : str or function, default "constant"
-        As `structperc.core.schedules.Schedule` takes it.
+    step_size : float, Schedule or function, default 1.0
+        Positive; see `structperc.core.schedules.Schedule`.
     decays : bool, default False
         Whether the weights decay with each step, so that steps without coefficients count too.
     """
 
-    options_used = ("step_size", "step_schedule")
+    options_used = ("step_size",)
 
-    def __init__(self, step_size=1.0, schedule="constant", decays=False):
-        self.step_size, self.schedule = positive("step_size", step_size), Schedule(schedule, "step_schedule")
-        self.decays = decays
+    def __init__(self, step_size=1.0, decays=False):
+        self.step_size, self.decays = positive("step_size", step_size), decays
 
     def probe(self):
-        return self.schedule.probe()
+        return self.step_size.probe()
 
     cdef double eta_c(self, Trial trial) noexcept nogil:
         """eta; negative after storing an error."""
-        cdef double eta = self.schedule.at_c(trial.n_visited + 1)
+        cdef double eta = self.step_size.at_c(trial.n_visited + 1)
         if eta < 0:
             with gil:
-                self.error = self.schedule.taken_error()
+                self.error = self.step_size.taken_error()
             return -1
-        return eta * self.step_size * trial.weight
+        return eta * trial.weight
 
 
 def positive(name, value):
-    """The value of an option that must be a positive number."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < float("inf"):
+    """The schedule of an option that must begin with a number greater than 0."""
+    schedule = Schedule(value, name)
+    if schedule.start == 0:
         raise OptionError(f"{name}={shortened(value)}; expected a number greater than 0.")
-    return value
+    return schedule
 
 
 cdef class LatentUpdate(ScheduledUpdate):
     """w <- (1 - eta_2) w + eta_1 weight v, with v = Phi(x, completed gold) - Phi(x, y): eq. (6) of the latent perceptron.
 
     A partial gold output (`Outputs.partial_gold`) is completed by its best structure; a whole gold output stays itself, and this
-    is the structured perceptron with step sizes. eta_1 = step_size * schedule(t) for the t-th example visited; eta_2 is the decay that the
+    is the structured perceptron with step sizes. eta_1 = step_size for the t-th example visited; eta_2 is the decay that the
     weights know, with a schedule of its own. No step where v = 0 and nothing decays.
 
     Parameters
     ----------
-    step_size, schedule, decays
+    step_size, decays
         As of `ScheduledUpdate`.
     """
 

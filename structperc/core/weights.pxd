@@ -22,7 +22,7 @@ cdef class Weights(Component):
 
 
 cdef class PrimalWeights(Weights):
-    cdef Schedule schedule
+    cdef readonly Schedule decay
     cdef Parameter p
     cdef double[::1] buffer, saved
     cdef int[::1] place                     # where each lazy row stands (0: nowhere yet); None: rows stand in order

@@ -32,7 +32,7 @@ cdef class Weights(Component):
     Attributes
     ----------
     options_used : tuple of str, default ()
-        As of `Component`: a store that can average or decay names "average", "decay" or "decay_schedule", and its hook reads them.
+        As of `Component`: a store that can average or decay names "average" or "decay", and its hook reads them.
     features : Features
     n_visited : int
         How many examples have been visited. The loop counts; `Engine.save` and `Engine.load` keep the number.
@@ -281,29 +281,20 @@ cdef class PrimalWeights(Weights):
     Parameters
     ----------
     average : bool
-    decay : float in [0, 1)
-        Each step first multiplies w by 1 - decay * r(t).
-    decay_schedule : str or function, default "constant"
-        r(t) for the t-th example visited, at most 1; see `structperc.core.schedules.Schedule`.
+    decay : float in [0, 1), Schedule or function
+        Each step first multiplies w by 1 - decay, the decay of the t-th example visited; see `structperc.core.schedules.Schedule`.
     """
 
-    options_used = ("average", "decay", "decay_schedule")
+    options_used = ("average", "decay")
     projects = mixes = True
 
-    def __init__(self, average=False, double decay=0.0, decay_schedule="constant"):
-        self.averaging.average, self.averaging.decay = average, decay
-        self.schedule = Schedule(decay_schedule, "decay_schedule")
-
-    @property
-    def decay_schedule(self):
-        return self.schedule.rule
+    def __init__(self, average=False, decay=0.0):
+        self.decay = Schedule(decay, "decay")
+        self.averaging.average, self.averaging.decay = average, self.decay.start
 
     @property
     def sum_of_steps(self):
         return not self.features.constrained
-
-    def check(self, context, parts):
-        self.schedule.check_decay(self.averaging.decay)
 
     def __cinit__(self, *args, **kwargs):
         self.place = self.marks = None
@@ -368,10 +359,10 @@ cdef class PrimalWeights(Weights):
 
     cdef int shrink_c(self) noexcept nogil:
         """Multiplies w by what a step leaves of it; -1 on an error."""
-        cdef int status = shrink(&self.averaging, self.schedule)
+        cdef int status = shrink(&self.averaging, self.decay)
         if status < 0:
             with gil:
-                self.error = self.schedule.taken_error()
+                self.error = self.decay.taken_error()
         elif status > 0:
             self.multiply_out_c()
         return status
@@ -582,7 +573,7 @@ cdef class PrimalWeights(Weights):
         return self.features.batch_scores(self.vector(), rows)
 
     def probe(self):
-        return self.schedule.probe()
+        return self.decay.probe()
 
     def state(self):
         """`weights`, the rows in use as they are stored; `scales`; and, where rows stand in the order in which steps touched them,

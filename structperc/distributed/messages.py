@@ -48,7 +48,7 @@ def packed(value) -> tuple:
 
 def blueprint_of(engine, dumps) -> bytes:
     """An engine with what it knows of the data, and without the observers, who stay at the caller; as `dumps` pickles it."""
-    kept = [given for given, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=True)
+    kept = [given for given, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
             if plugin.hooks != OBSERVER or plugin.options]
     twin = type(engine)(engine.problem, **{**constructor_arguments(engine), "plugins": kept})
     twin.model = engine.model

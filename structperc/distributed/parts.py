@@ -12,7 +12,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.reading.groups import Groups
-from structperc.streams import arguments_of, reader_of
+from structperc.streams import arguments_of, order_of, reader_of
 
 
 class Loader:
@@ -40,7 +40,7 @@ class Loader:
             part = part.compute(scheduler="synchronous")
         if self.read is not None:
             part = self.read(part)
-        for piece in reader_of(part, random)() if is_in_pieces(part) else (part,):
+        for piece in reader_of(part, order_of(part, random))() if is_in_pieces(part) else (part,):
             data = {name: materialised(value) for name, value in arguments_of(piece).items() if value is not None}
             if not {"X", "y"} <= set(data):
                 raise DataError(f"a part is a dict of {', '.join(map(repr, data))}; expected X and y among them.")

@@ -17,7 +17,7 @@ from structperc.engine.run import TrainingRun
 from structperc.engine.shards import Shard, ShardPart, in_memory
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
-from structperc.streams import read_ahead, reader_of
+from structperc.streams import order_of, read_ahead, reader_of
 
 
 def same(value):
@@ -141,7 +141,7 @@ class HeldShard:
     @contextmanager
     def streamed(self, random):
         """The data piece by piece; a thread reads the next one meanwhile."""
-        read = reader_of(self.loaders, random)
+        read = reader_of(self.loaders, order_of(self.loaders, random))
         with closing(read_ahead(lambda: (piece for loader in read() for piece in loader.pieces(random)))) as pieces:
             yield map(self.part_of, pieces)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from structperc.core.argmax import marginals_of, ranked_by
 from structperc.core.errors import PluginError
-from structperc.core.outputs import LabelOutputs
+from structperc.core.outputs import LabelOutputs, RankOutputs
 
 MOST_STRUCTURES = 100_000
 
@@ -84,7 +84,17 @@ def log_probabilities(parts, scores, b) -> np.ndarray:
     A rule that learns from marginals has fitted P proportional to exp(score); else the outputs know what suits their labels.
     """
     outputs = LabelOutputs if learns_marginals(parts) else type(parts.outputs)
-    return outputs.log_probabilities(parts.outputs, scores, b, 1 / (parts.weights.n_visited + 2))
+    return outputs.log_probabilities(parts.outputs, scores, b, floor(parts))
+
+
+def floor(parts) -> float:
+    """The probability that rows with pooled atoms have to spare: it falls with the examples that training has visited."""
+    return 1 / (parts.weights.n_visited + 2)
+
+
+def has_cumulative_probabilities(parts) -> bool:
+    """Whether labels have the probabilities of ordered ones."""
+    return not learns_marginals(parts) and type(parts.outputs).log_probabilities is RankOutputs.log_probabilities
 
 
 def log_loss_slope(parts, scores, right, share):

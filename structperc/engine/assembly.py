@@ -17,7 +17,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.compatibility import check_declarations, check_parts
 from structperc.engine.context import FitContext, PluginOptions, Reads
 from structperc.engine.model import Model, Parts, refuse_labels
-from structperc.engine.options import LEARNED_WITH, check_options, generator, told_options
+from structperc.engine.options import check_options, engine_options, generator, options_in_context
 from structperc.engine.scaling import scaling_of, warn_of_scales
 from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import by_class, warn_of_weights
@@ -122,7 +122,7 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
         refuse_unused(engine, context, parts)
         context.settle()
     check_declarations(engine, context, parts)
-    return Model(context, parts, Loop(parts, context.loss_weight), {name: getattr(engine, name) for name in LEARNED_WITH})
+    return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
 
 
 def ask(engine, kind, context):
@@ -157,9 +157,9 @@ def uses(engine, kind, part) -> bool:
 
 def options_alone(engine, random=None) -> FitContext:
     """What is known before the data; it records who reads the options."""
-    told, changed = told_options(engine)
+    seen, changed = options_in_context(engine)
     reads = Reads(changed)
-    return FitContext(told, PluginOptions(engine.plugin_options, reads), random, reads=reads)
+    return FitContext(seen, PluginOptions(engine.plugin_options, reads), random, reads=reads)
 
 
 def weighed(context, weights) -> FitContext:

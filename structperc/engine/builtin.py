@@ -20,7 +20,14 @@ ON_LABELS = ("absolute", "squared", "costs")
 EXACT = ("exact-pa", "exact-pa1", "exact-pa2")
 DIRECT = ("direct", "direct-better")
 ADAGRAD = ("adagrad", "adagrad-log-loss")
-UPDATES = ("perceptron", "latent", "pa", "pa1", "pa2", *EXACT, "log-loss", "logistic", *DIRECT, *ADAGRAD)
+SIZED = {"latent": LatentUpdate, "log-loss": LogLossUpdate, "logistic": LogisticUpdate}
+UPDATES = ("perceptron", "pa", "pa1", "pa2", *EXACT, *SIZED, *DIRECT, *ADAGRAD)
+
+
+def size_of(context, default=None) -> dict:
+    """The step size of the user; without one `default`, or the part's own."""
+    size = default if context.step_size is None else context.step_size
+    return {} if size is None else {"step_size": size}
 
 
 class BuiltinParts:
@@ -37,10 +44,9 @@ class BuiltinParts:
 
     @hookimpl
     def structperc_weights(self, context):
-        kept = context.average, context.decay, context.decay_schedule
         if context.update in ADAGRAD:
-            return AdaGradWeights(*kept, context.step_size, context.step_schedule)
-        return PrimalWeights(*kept)
+            return AdaGradWeights(context.average, context.decay, **size_of(context, 0.1 if context.sparse else 1.0))
+        return PrimalWeights(context.average, context.decay)
 
     @hookimpl
     def structperc_loss(self, context):
@@ -56,23 +62,18 @@ class BuiltinParts:
         update = context.update
         if update == "perceptron":
             return PerceptronUpdate()
-        steps = context.step_size, context.step_schedule, context.decay > 0
-        if update == "latent":
-            return LatentUpdate(*steps)
-        if update == "log-loss":
-            return LogLossUpdate(*steps)
-        if update == "logistic":
-            return LogisticUpdate(*steps)
+        if update in SIZED:
+            return SIZED[update](**size_of(context), decays=context.decay != 0)
         if update == "adagrad":
             return HingeUpdate(context.margin)
         if update == "adagrad-log-loss":
             return LogLossUpdate(sized=False)
         if update in DIRECT:
-            return DirectUpdate(update, *steps, context.epsilon, context.epsilon_schedule)
+            return DirectUpdate(update, **size_of(context), decays=context.decay != 0, epsilon=context.epsilon)
         if update in EXACT:
-            return ExactUpdate(update, context.margin, context.C, context.C_schedule)
+            return ExactUpdate(update, context.margin, context.C)
         if update in UPDATES:
-            return PassiveAggressiveUpdate(update, context.margin, context.C, context.C_schedule)
+            return PassiveAggressiveUpdate(update, context.margin, context.C)
         return None
 
     @hookimpl

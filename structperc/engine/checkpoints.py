@@ -11,82 +11,26 @@ that goes on and one that is resumed behind a kill hold the same.
 from __future__ import annotations
 
 import math
-import numbers
-import os
-import zlib
-from contextlib import suppress
 
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, ModelFormatError, OptionError
-from structperc.core.interrupts import completed
 from structperc.core.loop import PassResult
 from structperc.core.states import taken, within
 from structperc.core.structures import Structures
 from structperc.engine import model_file
+from structperc.engine.checkpoint_files import CheckpointFile, checkpoint_of, contents, option_facts, settle
 from structperc.engine.header import generator
-from structperc.engine.hookspecs import hookimpl
-from structperc.engine.options import LEARNED_WITH
 from structperc.engine.run import coded
 from structperc.engine.trainers import MAX_EPOCHS
-from structperc.engine.writing import replace_file
 
-MAY_DIFFER = ("epochs", "random_state", "classes", "n_jobs")     # may be raised; goes on as it stands in the file; compared as labels; any
-
-
-class Checkpoint:
-    """Writes the training to a file again and again, so that `Engine.fit(..., resume=True)` goes on from there.
-
-    After kill -9, a power failure or Ctrl-C at any moment, the same call on the same data ends with the same bits as the training that was
-    never stopped. Two files are kept: the last checkpoint, and the one before in `path` + ".previous". A damaged one is noticed, and the
-    other is used. Both are model files, which `Engine.load` reads. A checkpoint that cannot be written ends the fit by an OSError.
-
-    Estimators make an engine of their own for each fit and cannot resume; `partial_fit` writes no checkpoints, call `save` between chunks.
-
-    Parameters
-    ----------
-    path : path
-        Of a regular file. One training at a time may write to it.
-    every : float, default 1.0
-        Epochs between two checkpoints; 0.25 for four in each epoch.
-
-    Notes
-    -----
-    A checkpoint costs the time to save the model, and memory for another copy of it. Kernel weights also lose the sums that they keep
-    from one epoch to the next (and the values of a kernel that is a function), so their bits depend on `every`; all other weights have
-    the bits of a training without checkpoints. An epoch that was cut at its end is told to observers once more.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from structperc import Engine
-    >>> from structperc.callbacks import Checkpoint
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> checkpoint = Checkpoint(os.path.join(folder.name, "model.checkpoint"), every=0.5)
-    >>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
-    >>> engine = Engine("cusum", epochs=20, plugins=[checkpoint]).fit(X, y, resume=True)      # from nothing, or from a checkpoint
-    >>> Engine.load(checkpoint.path).predict([[3.0]]).tolist()
-    [3]
-    >>> folder.cleanup()
-    """
-
-    def __init__(self, path, every=1.0):
-        if isinstance(every, bool) or not isinstance(every, numbers.Real) or not 0 < every < math.inf:
-            raise OptionError(f"every={every!r}; expected a number of epochs above 0, such as 1.0, or 0.25 for four checkpoints in each.")
-        self.path, self.every = os.fsdecode(path), float(every)
-
-    @hookimpl
-    def structperc_epoch_end(self, engine, record):
-        """Nothing: training writes the checkpoints itself, also within epochs."""
+DATA = ("X", "examples", "y", "classes", "sample_weight", "costs", "allowed")
 
 
 def checkpoints_of(engine, run, costs, resume):
     """The `Checkpoints` of a run, or None without a `Checkpoint` among the plugins."""
-    found = [plugin.plugin for plugin in engine.loaded_plugins if isinstance(plugin.plugin, Checkpoint)]
-    if resume and not found:
-        raise OptionError("resume=True goes on from a checkpoint, but none is named; pass plugins=[Checkpoint(path)].")
-    return Checkpoints(found[0], engine, run, costs) if found else None
+    checkpoint = checkpoint_of(engine, resume)
+    return None if checkpoint is None else Checkpoints(checkpoint, engine, run, costs)
 
 
 @attrs.define
@@ -121,14 +65,10 @@ class Checkpoints:
 
     def __init__(self, checkpoint, engine, run, costs):
         self.engine, self.run = engine, run
-        self.path = os.path.realpath(checkpoint.path)
-        self.previous = self.path + ".previous"
-        if os.path.exists(self.path) and not os.path.isfile(self.path):
-            raise OptionError(f"the checkpoint {self.path!r} is no regular file; choose another path.")
         self.step = checkpoint.every * (run.n_examples if run.active is None else len(run.active))
         self.observers = [plugin for plugin in engine.loaded_plugins
                           if "structperc_epoch_end" in plugin.hooks and hasattr(plugin.plugin, "state")]
-        self.facts = facts(engine, run, costs) | {"observers": ", ".join(plugin.name for plugin in self.observers)}
+        self.file = CheckpointFile(checkpoint.path, facts(engine, run, costs, self.observers), DATA)
         self.visits = 0         # examples visited in passes that are over
         self.finished = []      # results of the passes of this epoch that are over
         self.online = []        # structures and examples of all passes that are over
@@ -178,7 +118,7 @@ class Checkpoints:
             due = self.next_stop(0)
             self.visits += visited
             if visited >= due:
-                self.settle(self.write_file("between epochs", {}, self.online if self.run.online is not None else None))
+                settle(self.run.model, self.write_file("between epochs", {}, self.online if self.run.online is not None else None))
 
     # ---- writing ----
 
@@ -190,16 +130,7 @@ class Checkpoints:
             arrays["order"] = self.order
         examples = np.arange(passed.visited) if self.order is None else self.order[:passed.visited]
         online = None if predictions is None else [*self.online, (coded(predictions, run.model.parts.outputs), examples)]
-        self.settle(self.write_file("in a pass", arrays, online))
-
-    def settle(self, arrays) -> None:
-        """Restores the parts from what has been written of them."""
-        states, interrupts = model_file.states_of(arrays), []
-        for name, part in self.run.model.parts.items():
-            if name not in ("reader", "trainer"):
-                completed(interrupts, part.restore, states[name])
-        if interrupts:
-            raise interrupts[0]
+        settle(run.model, self.write_file("in a pass", arrays, online))
 
     def end(self) -> None:
         """Writes the checkpoint of a training that is over."""
@@ -208,21 +139,10 @@ class Checkpoints:
     def write_file(self, place, arrays, online) -> dict:
         """Writes a checkpoint with these arrays of the run; returns those of the model."""
         arrays = {f"run.{name}": array for name, array in (arrays | online_arrays(online)).items()}
-        header, model_arrays = model_file.collect(self.engine)
-        header["run"] = {"place": place, "epoch": self.run.epoch, "visits": self.visits, "seconds": self.run.seconds,
-                         "stop_requested": self.run.stop_requested, "facts": self.facts}
         for number, plugin in enumerate(self.observers):
             arrays |= {f"observer.{number}.{name}": np.asarray(value) for name, value in plugin.plugin.state().items()}
-
-        def write(file):
-            model_file.write(file, header, model_arrays | arrays)
-            file.flush()
-            os.fsync(file.fileno())             # now there are three; at no moment is there none
-            with suppress(FileNotFoundError):
-                os.replace(self.path, self.previous)
-
-        replace_file(self.path, write)
-        return model_arrays
+        return self.file.write(self.engine, {"place": place, "epoch": self.run.epoch, "visits": self.visits, "seconds": self.run.seconds,
+                                             "stop_requested": self.run.stop_requested}, arrays)
 
     # ---- reading ----
 
@@ -234,49 +154,11 @@ class Checkpoints:
         str or None
             The status of a training that was over, and with these epochs still is; None: there is something to do.
         """
-        found = self.read()
-        if found is None:
-            return None
-        path, header, arrays = found
-        self.refuse_others(path, header["run"]["facts"])
-        try:
-            return self.restore(header, header["run"], arrays)
-        except Exception as error:
-            raise ModelFormatError(f"the checkpoint {path!r} does not fit this training ({type(error).__name__}: {error}); remove it to "
-                                   f"begin anew.") from error
+        return self.file.resumed(self.restore)
 
-    def read(self):
-        """Path, header and arrays of the last checkpoint that is whole; None: there is none."""
-        damage = None
-        for path in (self.path, self.previous):
-            try:
-                with open(path, "rb") as file, model_file.opened(file, repr(path)) as (header, members):
-                    arrays = {name: member.read() for name, member in members.items()}      # before any is used, so that all are whole
-                if "run" not in header:
-                    raise ModelFormatError(f"{path!r} is a model, but no checkpoint of its training; choose another path.")
-                return path, header, arrays
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise type(error)(f"the checkpoint {path!r} cannot be read: {error.strerror or error}.") from None
-            except ModelFormatError as error:
-                damage = damage or error
-        if damage is not None:
-            raise damage
-        return None
-
-    def refuse_others(self, path, saved) -> None:
-        """Refuses the checkpoint of another training."""
-        for name, value in self.facts.items():
-            if saved.get(name) != value:
-                if name in DATA:
-                    raise DataError(f"the checkpoint {path!r} is of a training with another {name} ({saved.get(name)}; here {value}); "
-                                    f"pass the same as before, or remove the file to begin anew.")
-                raise OptionError(f"the checkpoint {path!r} is of a training with {name}={saved.get(name)}, and this one has "
-                                  f"{name}={value}; pass the same as before, or remove the file to begin anew.")
-
-    def restore(self, header, told, arrays):
+    def restore(self, header, arrays):
         """Gives model, run and observers what a checkpoint holds."""
+        told = header["run"]
         run, model, states = self.run, self.run.model, model_file.states_of(arrays)
         for name, value in model_file.training_of(header["record"]).items():
             setattr(model, name, value)
@@ -316,11 +198,9 @@ class Checkpoints:
 # ---- what the run is of ----
 
 
-def facts(engine, run, costs) -> dict:
+def facts(engine, run, costs, observers) -> dict:
     """What must be the same again, by name: options as texts, data as sizes and checksums."""
     rows, context = run.rows, run.context
-    parts = [plugin for plugin in engine.loaded_plugins[1:] if plugin.hooks != model_file.OBSERVES]
-    options = {name: getattr(engine, name) for name in LEARNED_WITH if name not in MAY_DIFFER} | engine.plugin_options
     data = {
         "X": [rows.n_rows, rows.n_features, contents(rows.X), *([] if rows.keys is None else [contents(rows.keys)])],
         "examples": [rows.n_examples, contents(rows.offsets)],
@@ -331,33 +211,8 @@ def facts(engine, run, costs) -> dict:
         "allowed": contents(rows.allowed),
         "keep_online": run.online is not None,
     }
-    return {"plugins": ", ".join(plugin.name for plugin in parts), **{name: described(value) for name, value in options.items()},
-            **{name: str(value) for name, value in data.items()}}
-
-
-DATA = ("X", "examples", "y", "classes", "sample_weight", "costs", "allowed")
-
-
-def described(value) -> str:
-    """An option in few words."""
-    if isinstance(value, np.ndarray):
-        return contents(value)
-    return getattr(value, "__qualname__", type(value).__name__) if callable(value) else repr(value)
-
-
-def contents(value) -> str:
-    """A checksum of arrays; of a list of objects its length."""
-    if value is None:
-        return "none"
-    if isinstance(value, list):
-        return f"{len(value)} objects"
-    if hasattr(value, "dense"):
-        return f"{contents(value.sparse)} {contents(value.dense)}"
-    if hasattr(value, "indptr"):
-        return " ".join(contents(part) for part in (value.data, value.indices, value.indptr))
-    array = np.ascontiguousarray(value)
-    text = repr(array.tolist()).encode() if array.dtype == object else array.data.cast("B") if array.size else b""
-    return f"{array.dtype}{list(array.shape)}:{zlib.crc32(text):08x}"
+    return (option_facts(engine) | {name: str(value) for name, value in data.items()}
+            | {"observers": ", ".join(plugin.name for plugin in observers)})
 
 
 # ---- predictions made before the steps, as codes ----

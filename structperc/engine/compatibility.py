@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from structperc.core.errors import DataError, PluginError, StructPercError, did_you_mean, shortened
+from structperc.engine.option import options_of
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
 
 NEEDS = ("marginals", "search", "step sizes")
 SHOWN = ("outputs", "features", "weights", "trainer")       # the parts of which an engine shows fitted attributes
-CHECKED = WeakSet()         # classes of parts whose declarations are right
+CHECKED = WeakKeyDictionary()       # the declarations of each class of parts that are right
 
 
 def check_parts(context, parts) -> None:
@@ -39,17 +40,18 @@ def check_parts(context, parts) -> None:
 
 
 def check_declarations(engine, context, parts) -> None:
-    """Refuses names in `needs`, `options_used` and `attributes` that mean nothing, once for each class of parts."""
+    """Refuses names in `needs`, `options_used` and `attributes` that mean nothing, once for each class of parts and its names."""
     for kind, part in parts.items():
-        if type(part) in CHECKED:
+        needs = part.needs if kind == "update" else ()
+        declared = needs, part.options_used
+        if CHECKED.get(type(part)) == declared:
             continue
-        if kind == "update":
-            refuse_names(part, "needs", part.needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
-        refuse_names(part, "options_used", part.options_used or (), {**ENGINE_OPTIONS, **dict.fromkeys(context.options)},
+        refuse_names(part, "needs", needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
+        refuse_names(part, "options_used", part.options_used or (), {**options_of(type(engine)), **dict.fromkeys(context.options)},
                      "expected a tuple of options of the engine and its plugins")
         if kind in SHOWN and (kind != "features" or parts.weights.vector() is not None):
             check_attributes(engine, part, part.attributes(parts.weights))
-        CHECKED.add(type(part))
+        CHECKED[type(part)] = declared
 
 
 def refuse_names(part, attribute, given, known, expected) -> None:

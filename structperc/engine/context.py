@@ -73,7 +73,10 @@ class PluginOptions(Mapping):
 
 @attrs.frozen(eq=False, slots=False)
 class FitContext:
-    """What every hook is told. The engine's own options are attributes too: `context.update`, `context.margin`, ...
+    """What every hook is told.
+
+    The engine's options about the training are attributes too: `context.update`, `context.margin`, ... `context.loss` is the outputs'
+    default if the user named none.
 
     Attributes
     ----------
@@ -86,9 +89,6 @@ class FitContext:
     labels : ndarray or None
         The labels in order; None while the output space is being made, and for outputs without labels.
     feature_names : tuple of str or None
-    update, loss, margin, loss_weight, C, C_schedule, step_size, step_schedule, epsilon, epsilon_schedule, epochs, average, decay,
-    decay_schedule, shuffle, weighting, fit_intercept, trainer, n_shards, mixing, n_jobs
-        The engine's options; `loss` is the outputs' default when the user named none.
     options : mapping
         The plugins' own options, defaults filled in.
     random : numpy.random.Generator
@@ -115,7 +115,7 @@ class FitContext:
 
     def __attrs_post_init__(self):
         vars(self).update(self.engine_options)      # plain attributes: looked up for every call of partial_fit
-        if self.reads is not None:
+        if self.reads is not None and self.reads.changed:
             for name in self.reads.changed.keys() & self.engine_options.keys():
                 del vars(self)[name]                # `__getattr__` records who reads it
 

@@ -4,99 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import NotFittedError, PluginError, shortened
+from structperc.core.errors import NotFittedError, OptionError, PluginError, no_attribute, shortened
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
 from structperc.engine.citations import bibliography
 from structperc.engine.fitting import EngineCalls
 from structperc.engine.model import Model, NoAttribute, read_for
-from structperc.engine.options import changed_options, check_options, check_plugin_options, n_threads, read_plugins
+from structperc.engine.option import options_of
+from structperc.engine.options import EngineOptions, changed_options, check_options, check_plugin_options, given_parts, n_threads
 from structperc.engine.threads import predicted
 
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
-class Engine(EngineCalls):
+class Engine(EngineCalls, EngineOptions):
     """Trains a predictor of structures online.
+
+    Options that the plugins declare are further parameters.
 
     Parameters
     ----------
     problem : str or plugin object
-        The plugin that defines the problem: "cusum", "prank", "multiclass", "sequence", or a stranger's.
-    update : str, default "perceptron"
-        The update rule: "perceptron", "latent" (a perceptron with step sizes, for outputs of which part is hidden or not), "pa", "pa1",
-        "pa2", "exact-pa", "exact-pa1", "exact-pa2" (labels), "log-loss" (where the solver has marginals), "direct", "direct-better"
-        (direct loss minimisation), "adagrad", "adagrad-log-loss" (the margin's and the log loss's gradient, a step size for each weight),
-        or a plugin's.
-    loss : str, (r, r) array or None, default None
-        What a wrong prediction costs: "absolute", "squared", "zero-one", "hamming", a matrix of costs (row: right label,
-        column: predicted label), or "costs" for each example's own (`fit(..., costs=)`). None: the problem's own (absolute
-        for ranks, zero-one for classes, hamming for sequences and sets of atoms).
-    margin : float, default 1.0
-        Passive-aggressive updates and "adagrad" require the margin `margin * loss`.
-    loss_weight : float, default 0.0
-        Learn from the structure that maximises score + loss_weight * loss instead of from the prediction.
-    C : float, default 1.0
-        Aggressiveness of "pa1" and "pa2": the largest step, and the weight of the squared slack.
-    C_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
-        What `C` is multiplied by, as `step_schedule`.
-    step_size : float, default 1.0
-        Size of the steps of "latent", "log-loss" and the direct updates; with "adagrad" and "adagrad-log-loss" of a weight's first step:
-        beside a margin of 1, 0.1 suits rare features, 1.0 dense columns.
-    step_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
-        What the step size is multiplied by: 1, 1 / t, 1 / sqrt(t), or a function of t, the number of the example visited, from 1 on.
-    epsilon : float, default 10.0
-        Weight of the loss in the searches of the direct updates: the width of their finite differences.
-    epsilon_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
-        What `epsilon` is multiplied by, as `step_schedule`.
-    epochs : int, default 1
-        Passes over the data; an epoch without update ends training before.
-    average : bool, default False
-        Predict with the mean of the weights after each visited example.
-    decay : float in [0, 1), default 0.0
-        Each update first multiplies the weights by 1 - decay.
-    decay_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
-        What `decay` is multiplied by, as `step_schedule`; at most 1.
-    shuffle : bool, default False
-        Visit the examples in a new random order each epoch.
-    weighting : {"steps", "visits"}, default "steps"
-        What sample weights do. "steps": they scale the steps of the perceptron, and the C of the passive-aggressive rules, where it is
-        small enough to matter. "visits": an example that weighs as much as two is visited twice as often, anew for each epoch, which has
-        as many visits as examples with a weight; a stream's weights are compared with the mean of those so far. It acts with every rule.
-    class_weight : None, "balanced" or dict, default None
-        Multiplies the sample weights of examples by a weight of their labels, {label: weight}; labels that are left out weigh 1.
-        "balanced": all labels that occur have the same weight in all. Columns are scaled without it.
-    random_state : None, int, numpy Generator or RandomState
-        Seed of the one generator of a fit. The same int gives the same bits.
-    fit_intercept : bool, default True
-        Adds a constant feature without copying X (problems with thresholds have none).
-    scale : {False, True, "auto"}, default False
-        Train on columns of mean 0 and variance 1, whatever their units; the weights are mapped back to the units of X once training is
-        over. Sparse columns keep their zeros: they are divided by their spread alone, as are all columns where no intercept or threshold
-        could take up the shift. A stream goes by the columns' mean and spread so far. With a kernel rows stay scaled, a stream's by its
-        first call. "auto": dense columns alone, and without a kernel.
-    calibrate : bool, default False
-        Divide scores by a temperature where they become probabilities, the one of least log loss for examples that a model has not
-        seen: `fit` trains five more models, each without a fifth of the examples, and measures them there. Predictions stay the same.
-    trainer : str, default "online"
-        Who drives the examples: "online", or a plugin's.
-    n_shards : int, default 1
-        Train on so many equal parts of the examples apart, and mix the weights that they arrive at after each epoch (iterative parameter
-        mixing). The result depends on their number, and not on the number of threads that train them.
-    mixing : {"mean", "bounded-sum"}, default "mean"
-        How shards are mixed: w moves by the mean of their steps, each shard with its share of the examples, as in the papers, whose bound
-        on mistakes holds; or each weight by the sum of the shards' steps, at most twice the mean of the shards that moved it. The sum has
-        no such bound. It needs fewer epochs where most weights are moved by few shards.
-    n_jobs : int, default 1
-        Threads that train shards and predict; -1: as many as there are cores. No answer depends on it.
-    classes : list, optional
-        The labels in order, fixed before data arrive; otherwise what y holds, and an ordered categorical keeps its order.
-    plugins : sequence of names, plugin objects or components
-        Further plugins; a later one replaces single hot spots of an earlier one.
-    **plugin_options
-        Options that the plugins declare.
+        The plugin that defines the problem: "cusum", "prank", "multiclass", "sequence", or another.
 
     Attributes
     ----------
@@ -136,24 +67,18 @@ class Engine(EngineCalls):
     'converged'
     """
 
-    def __init__(self, problem, *, update="perceptron", loss=None, margin=1.0, loss_weight=0.0, C=1.0, C_schedule="constant",
-                 step_size=1.0, step_schedule="constant", epsilon=10.0, epsilon_schedule="constant", epochs=1, average=False, decay=0.0,
-                 decay_schedule="constant", shuffle=False, weighting="steps", class_weight=None, random_state=None, fit_intercept=True,
-                 scale=False, calibrate=False, trainer="online", n_shards=1, mixing="mean", n_jobs=1, classes=None, plugins=(),
-                 **plugin_options):
+    def __init__(self, problem, **plugin_options):
+        declared = options_of(type(self))
+        own = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
         self.problem = problem
-        self.update, self.loss, self.margin, self.loss_weight, self.C = update, loss, margin, loss_weight, C
-        self.C_schedule = C_schedule
-        self.step_size, self.step_schedule, self.decay_schedule = step_size, step_schedule, decay_schedule
-        self.epsilon, self.epsilon_schedule = epsilon, epsilon_schedule
-        self.epochs, self.average, self.decay, self.shuffle = epochs, average, decay, shuffle
-        self.random_state, self.fit_intercept, self.classes, self.scale, self.calibrate = (random_state, fit_intercept, classes, scale,
-                                                                                           calibrate)
-        self.weighting, self.class_weight = weighting, class_weight
-        self.trainer, self.n_shards, self.mixing, self.n_jobs = trainer, n_shards, mixing, n_jobs
-        self.plugins = read_plugins("plugins", plugins)
+        self.__attrs_init__(**own)
         check_options(self)
-        self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins))]
+        parts = given_parts(self)
+        self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins, *parts.values()))]
+        for (name, part), plugin in zip(parts.items(), self.loaded_plugins[2 + len(self.plugins):], strict=True):
+            if plugin.hooks != (f"structperc_{name}",):
+                raise OptionError(f"{name}={shortened(part)}; expected a name, or an object of a subclass of "
+                                  f"structperc.components.{name.title()}. Other parts go into plugins=[...].")
         self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.parts_with)
         self.manager = registry.manager(self.loaded_plugins)
         for hook in REQUIRED:
@@ -388,7 +313,7 @@ class Engine(EngineCalls):
                 return model.attribute(name)
             except NoAttribute as error:
                 raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes()) from None
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise no_attribute(self, name)
 
     def fitted_attributes(self) -> list[str]:
         """The names of what training has made known, in order; none before."""
@@ -461,14 +386,14 @@ class Engine(EngineCalls):
 
         save(self, path)
 
-    def export(self, path, to):
+    def export(self, path, to=None):
         """Writes a trained model as one file of another language, which needs no structperc.
 
         Parameters
         ----------
         path : path
             Functions are called by the file's name, where the language has names.
-        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}
+        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}, default: by the ending of `path`
             A Python module on numpy, a C99 source file, a script for browsers and Node, an ONNX graph of core operators in float64,
             the weights alone, or a page with a form, its answer and the reasons (ranks and classes).
 
@@ -479,7 +404,7 @@ class Engine(EngineCalls):
             of a kernel; a plugin replaces the problem's outputs, features or argmax; `argmax` or `decode` is Python code; the names of
             features are hashed, or stand beside vectors; "onnx" for tokens of text.
         OptionError
-            For an unknown `to`.
+            For an unknown `to`, or an ending that names no format.
         MissingExtra
             "onnx" needs the package onnx.
 
@@ -541,7 +466,8 @@ class Engine(EngineCalls):
         return engine_card(self)
 
     def __repr__(self):
-        return f"Engine({', '.join([repr(self.problem), *(f'{name}={value!r}' for name, value in changed_options(self).items())])})"
+        changed = (f"{name}={value!r}" for name, value in changed_options(self).items())
+        return f"{type(self).__name__}({', '.join([repr(self.problem), *changed])})"
 
 
 def is_fitted_name(name) -> bool:

@@ -5,7 +5,7 @@ Compiled, so that Ctrl-C comes in Python functions that are called here and neve
 """
 from structperc.core.access cimport Turn
 from structperc.core.component import located, state_of
-from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError, did_you_mean
 from structperc.core.interrupts import completed
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
@@ -15,7 +15,7 @@ from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.compatibility import check_parts, overflow
 from structperc.engine.model cimport Model
 from structperc.engine.model import read_for
-from structperc.engine.options import n_threads, setting_back
+from structperc.engine.options import ENGINE_OPTIONS, n_threads, setting_back
 from structperc.core.loop cimport PassResult
 from structperc.engine.run cimport TrainingRun
 from structperc.engine.scaling import scaling_of
@@ -24,6 +24,9 @@ from structperc.engine.weighing import by_class
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
+
+
+ARGUMENTS = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history", "resume")     # of fit
 
 
 cdef class EngineCalls:
@@ -47,7 +50,7 @@ cdef class EngineCalls:
     # ---- training ----
 
     def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False,
-            history=False, resume=False):
+            history=False, resume=False, **unknown):
         """Trains from nothing.
 
         Parameters
@@ -84,9 +87,13 @@ cdef class EngineCalls:
 
         Raises
         ------
+        OptionError
+            For an argument that fit does not have.
         BusyError
             An observer or another thread is training this engine.
         """
+        if unknown:
+            raise unknown_argument(next(iter(unknown)))
         self.turn.begin("fit")
         try:
             with Groups(X, offsets, lengths, groups) as data:
@@ -103,7 +110,7 @@ cdef class EngineCalls:
         """One pass over a chunk of a stream, continuing from what was learned.
 
         The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
-        threads that read it wait for the end of the chunk.
+        threads that read it wait for the end of the chunk. With `n_shards` the chunk is divided into shards, which are mixed at its end.
 
         Parameters
         ----------
@@ -155,6 +162,12 @@ cdef class EngineCalls:
             return model.predict(rows) if rows.n_examples == 1 else predicted(model, rows, n_threads(self.n_jobs))
         except Exception as error:
             raise located(error)
+
+
+cdef unknown_argument(name):
+    """The error of an argument that `fit` does not have, with where it goes or the argument that is meant."""
+    place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, ARGUMENTS)
+    return OptionError(f"fit has no argument {name!r}.{place} It has {', '.join(ARGUMENTS)}.")
 
 
 cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
@@ -281,7 +294,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
             if scaling is not None:
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
-        run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, None)
+        run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, engine)
         model.access.begin_write()
         try:
             if scaling is None:
@@ -310,13 +323,13 @@ cdef int step_on(EngineCalls engine, TrainingRun run, rows) except -1:
     cdef double loss = model.loss
     cdef bint weighted = model.weighted
     cdef PassResult passed
-    set_back = setting_back(model.context.random) if model.shuffles else None
+    set_back = setting_back(model.context.random) if model.shuffles or model.sharded else None
     token, last = weights.snapshot(rows), mistakes[-1] if mistakes else 0
     before, model.weighed = model.weighed, run.weighed
     if not model.streaming:
         mistakes.append(0)
     try:
-        passed = run.run(run.order())
+        passed = model.parts.trainer.visit_chunk(run) if model.sharded else run.run(run.order())
         if passed.updates and not weights.is_finite(token):
             raise overflow()
     except BaseException as error:

@@ -37,6 +37,7 @@ cdef class Model:
     cdef bint by_chunks                 # whether the weights score chunks of examples in a way of their own (`Weights.batch_scores`)
     cdef bint conditional               # as the outputs say
     cdef bint shuffles, example_costs   # as context and loss say
+    cdef bint sharded                   # whether the trainer mixes shards
     cdef bint takes_matrices            # whether no part has anything to say to a matrix that is read in place
 
     cpdef Rows read(self, X, offsets=*, allowed=*)
@@ -44,6 +45,7 @@ cdef class Model:
     cdef Rows stored(self, Rows rows)
     cpdef predict(self, Rows rows)
     cdef predicted(self, Rows rows)
+    cdef final(self)
 
     cdef int look_alike(self, Rows rows) except -1
     cpdef int make_room(self, Rows rows) except -1

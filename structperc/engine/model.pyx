@@ -26,7 +26,7 @@ from structperc.core.rows cimport Rows, in_place
 from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
 from structperc.engine.compatibility import check_same, not_finite, refuse_scores
-from structperc.engine.trainers import Trainer
+from structperc.engine.trainers import MixingTrainer, Trainer
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
 from structperc.reading.readers import Reader
@@ -73,16 +73,17 @@ cdef class Parts:
 
     def start(self, context) -> None:
         """Begins the life cycle of a fit: every part takes the others and the options."""
-        for _, part in self.items():
-            settle(part)
+        parts = self.items()
+        replaced = [settle(part) for _, part in parts]
         reads = context.reads
-        for kind, part in self.items():
+        for (kind, part), again in zip(parts, replaced):
             part.start(self, context)
-            settle(part)
+            if again:
+                settle(part)
             refuse_unstarted(kind, part)
             if reads is not None and reads.current:
                 reads.assign(kind)
-        self.as_started = {kind: remembered(part) for kind, part in self.items()}
+        self.as_started = {kind: remembered(part) for kind, part in parts}
 
     def warn_of_state(self) -> None:
         """Warns of attributes of parts that training has changed, and that neither a file nor a resumed training has."""
@@ -112,7 +113,7 @@ def refuse_unstarted(kind, part):
 
 def remembered(part):
     """What is needed to see whether the attributes of a part without a state change: by name, values or digests of them."""
-    if not inherits(part, Component, "state") or not hasattr(part, "__dict__"):
+    if not hasattr(part, "__dict__") or not inherits(part, Component, "state"):
         return {}
     return {name: digest(value) for name, value in vars(part).items() if name[:1] != "_"}
 
@@ -169,6 +170,7 @@ cdef class Model:
                           or overrides(parts.features, "batch_scores"))
         self.conditional = bool(parts.outputs.conditional)
         self.shuffles, self.example_costs = context.shuffle, parts.loss.example_costs
+        self.sharded = isinstance(parts.trainer, MixingTrainer)
         self.takes_matrices = (inherits(parts.reader, Reader, "read") and inherits(parts.features, Features, "check_rows")
                                and inherits(parts.weights, Weights, "prepare") and inherits(parts.trainer, Trainer, "check_answers"))
 
@@ -347,7 +349,7 @@ cdef class Model:
             refuse_scores(rows, scores, start)
             yield part, start, scores
 
-    def final(self):
+    cdef final(self):
         """The store that predicts."""
         store = self.parts.weights.averaged()
         return expected(store, Weights, self.parts.weights, "averaged", "a weight store") if store is None else store

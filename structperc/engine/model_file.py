@@ -18,6 +18,7 @@ import numpy as np
 
 from structperc.core.component import located, state_of
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
+from structperc.core.schedules import Schedule
 from structperc.core.states import SavedState, taken
 from structperc.engine import archive, scaling
 from structperc.engine import plugins as registry
@@ -25,13 +26,16 @@ from structperc.engine.assembly import adopt, options_alone
 from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
-from structperc.engine.options import ENGINE_OPTIONS
+from structperc.engine.option import options_of
+from structperc.engine.option_values import is_part
+from structperc.engine.options import engine_options, given_parts
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
 FORMAT_NUMBER = 2
-PLAIN = tuple(name for name in ENGINE_OPTIONS if name not in ("loss", "random_state", "classes", "plugins"))
+CODED = ("loss", "random_state", "classes", "plugins")             # options that a header holds in a form of their own
+RULES = {"C_schedule": "C", "step_schedule": "step_size", "epsilon_schedule": "epsilon", "decay_schedule": "decay"}    # of files until 0.1
 OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
 NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of losses that JSON has no numbers for
@@ -107,19 +111,24 @@ def described(engine, model) -> tuple[dict, dict]:
     """What `collect` answers, of this model of the engine."""
     if not model.parts.weights.is_finite():
         raise overflow()
-    context, options, arrays = model.context, model.options, {}
-    given = {**{name: options[name] for name in PLAIN}, **engine.plugin_options}
+    context, options, arrays, parts = model.context, dict(model.options), {}, given_parts(engine)
+    options |= {name: options_of(type(engine))[name].default for name in parts}        # they stand among the plugins
+    plain_options = {name: value for name, value in options.items() if name not in CODED}
+    given = {**plain_options, **engine.plugin_options}
     header = {
         "format": FORMAT,
         "format_number": FORMAT_NUMBER,
         "structperc": __version__,
         "problem": _reference(engine.loaded_plugins[1], engine.problem),
-        "plugins": [_reference(p, given) for p, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=True)
-                    if isinstance(given, str) or p.hooks != OBSERVES],     # an observer leaves nothing in a model
-        "options": {name: plain(given[name], f"the option {name}") for name in PLAIN if not callable(given[name])},
+        "plugins": [_reference(p, given) for p, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
+                    if isinstance(given, str) or p.hooks != OBSERVES]      # an observer leaves nothing in a model
+                   + [_reference(p, part) | {"option": name}
+                      for p, (name, part) in zip(engine.loaded_plugins[2 + len(engine.plugins):], parts.items(), strict=True)],
+        "options": {name: plain(number_or_text(value), f"the option {name}") for name, value in plain_options.items()
+                    if not callable(value)},
         "plugin_options": {name: plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
                            if not callable(value)},
-        "functions": {name: _called(value) for name, value in given.items() if callable(value)},
+        "functions": {name: _called(function) for name, function in functions_of(given).items()},
         "notes": plain(engine.notes, "notes"),
         "context": {
             "n_features": context.n_features,
@@ -213,14 +222,43 @@ def header_of(found, shown) -> dict:
     for key in REQUIRED:
         if key not in header:
             raise ModelFormatError(f"the header of {shown} lacks {key!r}; the file was damaged or written by hand.")
-    return header
+    return with_schedules(header, shown)
+
+
+def with_schedules(header, shown) -> dict:
+    """A header with the options of today: in earlier versions the rule by which a number falls was an option of its own."""
+    options, functions = dict(field(header, "options", dict)), header.get("functions", {})     # files of older versions have none
+    if type(functions) is not dict or not all(type(called) is str for called in functions.values()):
+        raise ModelFormatError(f"the header of {shown} has impossible functions; the file was damaged or written by hand.")
+    join_rules(options)
+    return header | {"options": options, "functions": {RULES.get(name, name): called for name, called in functions.items()}}
+
+
+def join_rules(options) -> None:
+    """Makes one value of a number and the rule by which it falls, in place."""
+    for old, name in RULES.items():
+        rule = options.pop(old, "constant")
+        if rule != "constant":
+            options[name] = number_or_text(Schedule(options.get(name, 1.0), name, rule))
+
+
+def number_or_text(value):
+    """A schedule as a header holds it: a text, or the number that a function's results are multiplied by."""
+    if not isinstance(value, Schedule):
+        return value
+    return value.start if callable(value.rule) else repr(value)
+
+
+def functions_of(options) -> dict:
+    """The functions among options, which no file can hold."""
+    found = {name: value.rule if isinstance(value, Schedule) else value for name, value in options.items()}
+    return {name: value for name, value in found.items() if callable(value) and not is_part(value)}
 
 
 def _again(header, options, shown) -> dict:
     """The options that the file could not hold, as they are passed again."""
-    needed = header.get("functions", {})        # files of older versions have none
-    if type(needed) is not dict or not all(type(called) is str for called in needed.values()):
-        raise ModelFormatError(f"the header of {shown} has impossible functions; the file was damaged or written by hand.")
+    options = {RULES.get(name, name): function for name, function in options.items()}
+    needed = header["functions"]
     for name, function in needed.items():
         if name not in options:
             raise PluginError(f"{shown} was trained with the option {name}={function}, which a model file cannot hold; pass the same "
@@ -242,21 +280,27 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         given[registry.load(plugin).name] = plugin
     references = [header["problem"], *field(header, "plugins", list)]
     resolved = [_resolved(reference, given, shown) for reference in references]
+    parts = {reference["option"]: part for reference, part in zip(references, resolved, strict=True) if "option" in reference}
+    if not set(parts) <= set(registry.NAMED):
+        raise ModelFormatError(f"the header of {shown} has parts for the options {sorted(parts)}; the file was damaged or written by hand.")
+    resolved = [part for reference, part in zip(references, resolved, strict=True) if "option" not in reference]
     for name, plugin in given.items():
         if registry.load(plugin).hooks != OBSERVES:
             raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
         resolved.append(plugin)
-    options = {name: option.default for name, option in ENGINE_OPTIONS.items() if option.later} | field(header, "options", dict)
-    for name in (*PLAIN, "loss", "classes", "random_state"):
-        if name not in options and name not in functions:
+    declared = options_of(cls)
+    options = {name: option.default for name, option in declared.items() if option.later} | field(header, "options", dict)
+    for name in declared:
+        if name not in options and name not in functions and name != "plugins":
             raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
+    functions = {name: Schedule(options[name], name, function) if name in options else function for name, function in functions.items()}
     options = {name: value for name, value in options.items() if name not in functions}
     options["loss"], options["classes"] = (_restored(options[name], arrays) for name in ("loss", "classes"))
     if type(options["class_weight"]) is list:
         options["class_weight"] = dict(options["class_weight"])
     saved = field(header, "plugin_options", dict)
     try:
-        engine = cls(resolved[0], plugins=resolved[1:], **options, **saved, **functions)
+        engine = cls(resolved[0], plugins=resolved[1:], **(options | parts), **saved, **functions)
     except PluginError:
         raise
     except Exception as error:      # a header edited by hand can hold anything
@@ -291,14 +335,17 @@ def _resolved(reference, given, shown):
     return name
 
 
-def restore(engine, header, arrays, shown="the model"):
-    """Gives a constructed engine the saved training."""
+def restore(engine, header, arrays, shown="the model", random=None):
+    """Gives a constructed engine the saved training; `random` is a generator that goes on as the saved one, without it a new one does."""
     try:
         saved, record = header["context"], header["record"]
         names, n_features = texts(saved, "feature_names"), field(saved, "n_features", int, low=0, below=2**63)
         if names is not None and len(names) != n_features:
             raise DataError(f"feature_names does not name {n_features} features.")
-        context = attrs.evolve(options_alone(engine, generator(field(saved, "random", dict))), n_features=n_features,
+        saved_random = generator(field(saved, "random", dict))
+        if random is not None:
+            random.bit_generator.state = saved_random.bit_generator.state
+        context = attrs.evolve(options_alone(engine, saved_random if random is None else random), n_features=n_features,
                                sparse=field(saved, "sparse", bool), objects=field(saved, "objects", bool),
                                feature_names=None if names is None else tuple(names))
         states = states_of(arrays)
@@ -377,7 +424,7 @@ def temperature_of(record) -> float:
 
 def constructor_arguments(engine) -> dict:
     """What the constructor was given beside the problem."""
-    return {name: getattr(engine, name) for name in (*PLAIN, "loss", "classes", "random_state", "plugins")} | engine.plugin_options
+    return engine_options(engine) | {"plugins": engine.plugins} | engine.plugin_options
 
 
 def pickled(engine):
@@ -390,9 +437,9 @@ def _unpickled(cls, problem, arguments, training):
     problem, arguments = registry.imported((problem, arguments))
     engine = cls(problem, **arguments)
     if training is not None:
-        objects = [plugin for plugin in (problem, *arguments["plugins"]) if not isinstance(plugin, str)]
-        functions = {name: getattr(engine, name) for name in PLAIN if callable(getattr(engine, name))}
-        functions |= {name: value for name, value in engine.plugin_options.items() if callable(value)}
+        objects = [plugin for plugin in (problem, *arguments["plugins"], *given_parts(engine).values()) if not isinstance(plugin, str)]
+        given = {**engine_options(engine), **engine.plugin_options}
+        functions = functions_of(given)
         kept = made(cls, *training, objects, functions, "the pickled model")
         engine.model, engine.notes = kept.model, kept.notes
     return engine

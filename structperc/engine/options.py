@@ -1,186 +1,156 @@
-"""The table of engine options, the source of checks, context, model files and help; plugin options."""
+"""The options of an engine, in groups of which engine and estimators inherit; what all of them share with hooks and model files."""
 
 from __future__ import annotations
 
 import functools
-import math
-import numbers
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-import attrs
 import numpy as np
 
-from structperc.core.errors import OptionError, did_you_mean, shortened
-from structperc.core.labels import plain
+from structperc.core.component import Component
+from structperc.core.errors import OptionError, did_you_mean
+from structperc.core.losses import Loss
 from structperc.core.schedules import Schedule
-
-ACCEPTED = {bool: (bool, np.bool_), int: (numbers.Integral,), float: (numbers.Real,), tuple: (tuple, list), list: (tuple, list)}
-WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", tuple: "a list", list: "a list",
-         Callable: "a function", type(None): "None"}
-
-
-@attrs.frozen
-class Option:
-    """An option that a plugin takes: `Engine("prank", variant="original")`.
-
-    Parameters
-    ----------
-    default : object
-        A truth value, number or text says the type of all values; the command line reads a text as the type of the default.
-    choices : tuple, optional
-        The values that are allowed.
-    help : str
-        One line.
-    types : tuple of types, optional
-        The types that values may have, where the default does not tell them: `(float, str)`. A whole number is a float too.
-    low, above, below : number, optional
-        Numbers must be at least `low`, greater than `above`, smaller than `below`.
-    later : bool
-        Whether model files of earlier versions do not name it; they are read as with the default.
-    """
-
-    default: object
-    choices: tuple | None = None
-    help: str = ""
-    types: tuple | None = None
-    low: float | None = None
-    above: float | None = None
-    below: float | None = None
-    later: bool = False
-
-    @property
-    def allowed_types(self) -> tuple:
-        """The types of values; empty: any."""
-        if self.types is not None:
-            return self.types
-        return (type(self.default),) if isinstance(self.default, (bool, int, float, str)) else ()
-
-    @property
-    def expected(self) -> str:
-        """The values allowed, in words."""
-        if self.choices is not None:
-            return f"one of {', '.join(map(repr, self.choices))}"
-        bounds = [f"{word} {bound}" for word, bound in (("at least", self.low), ("greater than", self.above), ("below", self.below))
-                  if bound is not None]
-        comma = ", " if int in self.allowed_types else " "
-        words = (WORDS.get(kind, f"a {kind.__name__}") for kind in self.allowed_types)
-        return " or ".join(words) + (comma + " and ".join(bounds) if bounds else "")
-
-    def read(self, name, value):
-        """The value as parts see it: a number of the default's type, a list as a tuple where the default is one.
-
-        Raises
-        ------
-        OptionError
-            For a value of another type, of no choice, or out of range.
-        """
-        if same(value, self.default):
-            return value
-        if not (self.is_choice(value) if self.choices is not None else self.fits(value)):
-            hint = did_you_mean(value, self.choices) if self.choices is not None and isinstance(value, str) else ""
-            raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.{hint}")
-        kind = type(self.default)
-        if isinstance(value, list) and kind is tuple or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
-            return kind(value)
-        return value
-
-    def is_choice(self, value) -> bool:
-        return any(same(value, choice) or isinstance(value, (str, numbers.Number, np.bool_)) and value == choice for choice in self.choices)
-
-    def fits(self, value) -> bool:
-        """Whether a value has one of the types, and a number is in range."""
-        allowed = self.allowed_types
-        if not allowed:
-            return True
-        numeric = isinstance(value, numbers.Number)
-        truth = isinstance(value, (bool, np.bool_)) and bool not in allowed
-        if truth or not any(isinstance(value, ACCEPTED.get(kind, kind)) for kind in allowed):
-            return False
-        if not numeric or isinstance(value, (bool, np.bool_)):
-            return True
-        return bool(is_held(value, int in allowed and float not in allowed) and (self.low is None or value >= self.low)
-                    and (self.above is None or value > self.above) and (self.below is None or value < self.below))
+from structperc.core.updates import Update
+from structperc.engine.option import Options, option, options_of, same
+from structperc.engine.option_values import (
+    is_part,
+    read_class_weight,
+    read_jobs,
+    read_loss,
+    read_part,
+    read_plugins,
+    read_random_state,
+)
 
 
-def is_held(number, whole) -> bool:
-    """Whether compiled parts can hold a number: a whole one in 64 bits, another as a finite float64; durations are none."""
-    try:
-        return math.isfinite(number) and (not whole or -2**63 <= number < 2**63)
-    except (OverflowError, TypeError, ValueError):
-        return False
+class InterceptOptions(Options):
+    """A constant feature."""
+
+    fit_intercept: bool = option(True, "add a constant feature", about="X is not copied. Problems with thresholds have no such feature.")
 
 
-@attrs.frozen
-class EngineOption(Option):
-    """An option of the engine itself.
+class DataOptions(Options):
+    """What becomes of the data before training."""
 
-    Parameters
-    ----------
-    steers : {"update", "weights", "trainer"}, optional
-        The kind of part that the option is for. The engine refuses a value that no part uses (`Component.options_used`).
-    told : bool
-        Whether hooks are told, as `context.NAME`.
-    reads : function of (name, value), optional
-        Checks and converts a value in place of `read`.
-    """
-
-    steers: str | None = None
-    told: bool = True
-    reads: Callable | None = None
-
-    def read(self, name, value):
-        return Option.read(self, name, value) if self.reads is None or same(value, self.default) else self.reads(name, value)
+    scale: bool | str = option(
+        False, "train on columns of mean 0 and variance 1, sparse ones of variance 1; auto: dense ones only",
+        choices=(False, True, "auto"), in_context=False, later=True,
+        about="Weights come back in the units of X. Sparse columns keep their zeros, and so do all columns if no intercept or threshold "
+              "could take up the shift: these are divided by their spread. A stream is scaled by the columns' mean and spread so far. With "
+              'a kernel rows stay scaled, those of a stream by its first call. "auto": dense columns, unless there is a kernel.')
+    plugins: Sequence = option(
+        (), "further plugins", in_context=False, reads=read_plugins,
+        about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of an earlier one.")
 
 
-def read_rule(name, value):
-    if not isinstance(value, str):
-        raise OptionError(f"{name}={shortened(value)}; expected the name of {'a trainer' if name == 'trainer' else 'an update rule'}. "
-                          f"{'A trainer' if name == 'trainer' else 'A rule'} of your own goes into plugins=[...].")
-    return value
+class LabelOptions(Options):
+    """Labels."""
+
+    classes: Sequence | None = option(
+        None, "the labels in order", in_context=False,
+        about="None: an ordered categorical's own order, or the sorted labels of y.")
 
 
-def read_loss(name, value):
-    if value is None or isinstance(value, str):
-        return value
-    try:
-        given = np.asarray(value)
-        if given.dtype.kind == "c":
-            raise TypeError
-        return np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise OptionError(f"loss={shortened(value, 80)}; expected a name or an (r, r) matrix of costs. "
-                          f"A loss of your own is an object of a subclass of structperc.components.Loss in plugins=[...].") from None
+class LabelWeightOptions(Options):
+    """Weights of labels."""
+
+    class_weight: str | Mapping | None = option(
+        None, 'weights of labels, {"LABEL": WEIGHT}; balanced: all labels have the same in all', in_context=False, later=True,
+        reads=read_class_weight,
+        about="They multiply the sample weights; labels that are left out weigh 1. Columns are scaled without them. `partial_fit` refuses "
+              '"balanced", since it does not see all labels.')
 
 
-def read_schedule(name, value):
-    Schedule(value, name)
-    return value
+class LossOptions(Options):
+    """What a wrong prediction costs, and how much training heeds it."""
+
+    loss: str | Sequence | Loss | type[Loss] | None = option(
+        None, "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
+        reads=read_loss,
+        about='The columns of a matrix are the predicted labels. "costs" are those of each example, `fit(..., costs=)`. None is "absolute" '
+              'for ranks, "zero-one" for classes, and "hamming" for sequences and sets of atoms. An object of a subclass of '
+              "`structperc.components.Loss`, or the class, is used as it is.")
+    margin: float = option(1.0, "passive-aggressive steps and adagrad require the margin margin * loss", above=0, used_by="update")
+    loss_weight: float = option(
+        0.0, "learn from the answer that maximises score + loss_weight * loss", low=0, used_by="trainer",
+        about="0: from the prediction itself.")
 
 
-def read_random_state(name, value):
-    if value is None or isinstance(value, (np.random.Generator, np.random.RandomState)):
-        return value
-    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.timedelta64)) and value >= 0:
-        return value
-    raise OptionError(f"random_state={shortened(value)}; expected None, a whole number from 0, a numpy Generator or a RandomState.")
+class UpdateOptions(Options):
+    """The update rule and the sizes of its steps."""
+
+    update: str | Update | type[Update] = option(
+        "perceptron", "update rule: perceptron, latent, pa, pa1, pa2, adagrad, log-loss, logistic, direct, or a plugin's",
+        used_by="trainer", reads=read_part,
+        about='"latent" is a perceptron with step sizes, for outputs of which part may be hidden. "exact-pa", "exact-pa1" and '
+              '"exact-pa2" are for labels. "log-loss" needs a solver with marginals. "logistic" takes the gradient of the logistic loss of '
+              'each atom. "direct" and "direct-better" minimise the direct loss. "adagrad" and "adagrad-log-loss" follow the gradients of '
+              "the margin and of the log loss, with a step size for each weight. An object of a subclass of "
+              "`structperc.components.Update`, or the class, is used as it is.")
+    C: float | Schedule | Callable = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
+                                            used_by="update")
+    step_size: float | Schedule | Callable | None = option(
+        None, "size of the steps of latent, log-loss, logistic, direct and adagrad; none: the rule's own", types=(float,), above=0,
+        falls=True, used_by="update", later=True,
+        about='The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). Of "adagrad" and "adagrad-log-loss" it is the size of '
+              "the first step of a weight: beside a margin of 1, 0.1 suits rare features, 1.0 dense columns, and these are their own.")
+    epsilon: float | Schedule | Callable = option(
+        10.0, "weight of the loss in the searches of direct", above=0, falls=True, used_by="update", later=True,
+        about="It is the width of their finite differences.")
 
 
-def read_class_weight(name, value):
-    if value is None or isinstance(value, str) and value == "balanced":
-        return value
-    if not isinstance(value, Mapping) or not value:
-        raise OptionError(f"{name}={shortened(value)}; expected None, 'balanced', or a dict from labels to weights, {{label: weight}}.")
-    for label, weight in value.items():
-        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not 0 <= weight < math.inf:
-            raise OptionError(f"{name} gives {label!r} the weight {shortened(weight)}; expected a finite number, at least 0.")
-    return {plain(label): float(weight) for label, weight in value.items()}
+class WeightOptions(Options):
+    """What becomes of the weights."""
+
+    average: bool = option(False, "predict with the mean of the weights over all examples visited", used_by="weights")
+    decay: float | Schedule | Callable = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1, falls=True,
+                                                used_by="weights")
+    calibrate: bool = option(
+        False, "divide scores by a temperature, found by cross-fitting, for probabilities that can be trusted", in_context=False,
+        later=True,
+        about="The temperature has the least log loss for examples that a model has not seen: `fit` trains five more models, each without "
+              "a fifth of the examples, and measures them there. Predictions stay the same.")
 
 
-def read_jobs(name, value):
-    if not isinstance(value, numbers.Integral) or isinstance(value, (bool, np.timedelta64)) or not -2**31 < value < 2**31 or value == 0:
-        raise OptionError(f"{name}={shortened(value)}; expected a number of threads from 1, or -1 for one on each core.")
-    return int(value)
+class TrainingOptions(Options):
+    """How examples are visited."""
+
+    epochs: int = option(1, "passes over the data, at most", low=1, used_by="trainer",
+                         about="An epoch without update ends training before.")
+    shuffle: bool = option(False, "a new random order each epoch", used_by="trainer")
+    weighting: str = option(
+        "steps", "sample weights scale the steps or their C, or say how often examples are visited", choices=("steps", "visits"),
+        used_by="trainer", later=True,
+        about='"steps": weights scale the steps of the perceptron, and the C of the passive-aggressive rules, where it is small enough to '
+              'matter. "visits": an example with twice the weight is visited twice as often, anew for each epoch, which has as many visits '
+              "as examples with a weight; weights of a stream are compared with the mean of those so far. It acts with every rule.")
+    random_state: int | np.random.Generator | np.random.RandomState | None = option(
+        None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
+        about="The same int gives the same bits.")
+    trainer: str | Component | type[Component] = option(
+        "online", "who drives the examples: online, or a plugin's", used_by="trainer", later=True, reads=read_part,
+        about="An object of a subclass of `structperc.components.Trainer`, or the class, is used as it is.")
+    n_shards: int = option(
+        1, "train on so many parts of the data apart, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
+        about="This is iterative parameter mixing. `partial_fit` mixes after each call. The result depends on the number of parts, and not "
+              "on the number of threads.")
+    mixing: str = option(
+        "mean", "of shards: the mean, or of each weight the sum of steps, at most twice the mean of those that moved it",
+        choices=("mean", "bounded-sum"), used_by="trainer", later=True,
+        about='"mean": each shard counts with its share of the examples, as in the papers, whose bound on mistakes holds. '
+              '"bounded-sum" has no such bound, and needs fewer epochs if most weights are moved by few shards.')
+    n_jobs: int = option(1, "threads that train shards and predict; -1: one for each core; changes no answer", later=True, reads=read_jobs)
+
+
+class EngineOptions(UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, InterceptOptions, LabelOptions,
+                    LabelWeightOptions):
+    """All options of an engine."""
+
+
+ENGINE_OPTIONS = options_of(EngineOptions)
+PARTS = tuple(name for name, declared in ENGINE_OPTIONS.items() if declared.reads in (read_part, read_loss))     # may be parts themselves
 
 
 def n_threads(n_jobs) -> int:
@@ -193,93 +163,46 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def read_plugins(name, value):
-    if isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
-        raise OptionError(f"plugins={shortened(value)}; expected a list of names or plugin objects, such as "
-                          f"[{shortened(value) if isinstance(value, str) else 'PLUGIN'}].")
-    return tuple(value)
-
-
-ENGINE_OPTIONS: dict[str, EngineOption] = {
-    "update": EngineOption("perceptron", help="update rule: perceptron, latent, pa, pa1, pa2, adagrad, log-loss, direct, or a plugin's",
-                           steers="trainer", reads=read_rule),
-    "loss": EngineOption(None, help="absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the "
-                                    "problem's own", reads=read_loss),
-    "margin": EngineOption(1.0, help="passive-aggressive steps and adagrad require the margin margin * loss", above=0, steers="update"),
-    "loss_weight": EngineOption(0.0, help="learn from the answer that maximises score + loss_weight * loss", low=0, steers="trainer"),
-    "C": EngineOption(1.0, help="largest step of pa1, weight of the squared slack of pa2", above=0, steers="update"),
-    "C_schedule": EngineOption("constant", help="how C falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
-                               steers="update", later=True, reads=read_schedule),
-    "step_size": EngineOption(1.0, help="size of the steps of latent, log-loss, direct and adagrad", above=0, steers="update", later=True),
-    "step_schedule": EngineOption("constant", help="how it falls with the examples visited, t: constant, inverse (1 / t) or inverse-sqrt",
-                                  steers="update", later=True, reads=read_schedule),
-    "epsilon": EngineOption(10.0, help="weight of the loss in the searches of direct", above=0, steers="update", later=True),
-    "epsilon_schedule": EngineOption("constant", help="how it falls: constant, inverse or inverse-sqrt", steers="update", later=True,
-                                     reads=read_schedule),
-    "epochs": EngineOption(1, help="passes over the data, at most", low=1, steers="trainer"),
-    "average": EngineOption(False, help="predict with the mean of the weights over all examples visited", steers="weights"),
-    "decay": EngineOption(0.0, help="each update first multiplies the weights by 1 - decay", low=0, below=1, steers="weights"),
-    "decay_schedule": EngineOption("constant", help="how decay falls: constant, inverse or inverse-sqrt", steers="weights", later=True,
-                                   reads=read_schedule),
-    "shuffle": EngineOption(False, help="a new random order each epoch", steers="trainer"),
-    "weighting": EngineOption("steps", choices=("steps", "visits"), steers="trainer", later=True,
-                              help="sample weights scale the steps or their C, or say how often examples are visited"),
-    "class_weight": EngineOption(None, told=False, later=True, reads=read_class_weight,
-                                 help="weights of labels, {\"LABEL\": WEIGHT}; balanced: all labels have the same in all"),
-    "random_state": EngineOption(None, help="seed of the shuffling; none: a new one each time", told=False, reads=read_random_state),
-    "fit_intercept": EngineOption(True, help="add a constant feature"),
-    "scale": EngineOption(False, choices=(False, True, "auto"), told=False, later=True,
-                          help="train on columns of mean 0 and variance 1, sparse ones of variance 1; auto: dense ones alone"),
-    "calibrate": EngineOption(False, help="divide scores by a temperature, found by cross-fitting, for probabilities that can be trusted",
-                              told=False, later=True),
-    "trainer": EngineOption("online", help="who drives the examples: online, or a plugin's", steers="trainer", later=True,
-                            reads=read_rule),
-    "n_shards": EngineOption(1, low=1, steers="trainer", later=True,
-                             help="train on so many parts of the data apart, and mix their weights after each epoch"),
-    "mixing": EngineOption("mean", choices=("mean", "bounded-sum"), steers="trainer", later=True,
-                           help="of shards: the mean, or of each weight the sum of steps, at most twice the mean of those that moved it"),
-    "n_jobs": EngineOption(1, help="threads that train shards and predict; -1: one for each core; changes no answer", later=True,
-                           reads=read_jobs),
-    "classes": EngineOption(None, help="the labels in order", told=False),
-    "plugins": EngineOption((), help="further plugins", told=False, reads=read_plugins),
-}
-TOLD = tuple((name, option.default, option) for name, option in ENGINE_OPTIONS.items() if option.told)
-LEARNED_WITH = tuple(name for name in ENGINE_OPTIONS if name != "plugins")      # what a model remembers of its engine
-
-
-def same(a, b):
-    return a is b or (type(a) is type(b) and not isinstance(a, np.ndarray) and a == b)
-
-
 def check_options(engine) -> None:
-    """Types and ranges of the engine's own options; a matrix of costs becomes an array."""
-    for name, option in ENGINE_OPTIONS.items():
+    """Types and ranges of the engine's own options, which become what parts see: a matrix of costs an array. A function stays itself."""
+    for name, declared in options_of(type(engine)).items():
         given = getattr(engine, name)
-        value = given if given is option.default else option.read(name, given)
-        if name in ("loss", "plugins", "class_weight"):
+        value = given if given is declared.default else declared.read(name, given)
+        if value is not given and not callable(given):
             setattr(engine, name, value)
 
 
-def told_options(engine) -> tuple[dict, dict]:
-    """The engine's options as hooks are told them; and of these and the plugins' options those that are not at their defaults."""
-    told, changed = {}, {}
-    for name, default, option in TOLD:
-        value = getattr(engine, name)
-        if value is not default:
-            value = option.read(name, value)
-            if not same(value, default):
-                changed[name] = value
-        told[name] = value
+def options_in_context(engine) -> tuple[dict, dict]:
+    """The engine's options as hooks see them; and of these and the plugins' options those that are not at their defaults."""
+    seen, changed = {}, {}
+    for name, declared in options_of(type(engine)).items():
+        if declared.in_context:
+            value = getattr(engine, name)
+            if value is not declared.default:
+                value = declared.default if is_part(value) else declared.read(name, value)
+                if not same(value, declared.default):
+                    changed[name] = value
+            seen[name] = value
     if engine.plugin_options:
-        declared = plugin_defaults(engine.loaded_plugins)
-        changed.update({name: value for name, value in engine.plugin_options.items() if not same(value, declared[name].default)})
-    return told, changed
+        of_plugins = plugin_defaults(engine.loaded_plugins)
+        changed.update({name: value for name, value in engine.plugin_options.items() if not same(value, of_plugins[name].default)})
+    return seen, changed
+
+
+def given_parts(engine) -> dict:
+    """The parts that stand where an option names one: the engine loads them after its plugins, and hooks see the default instead."""
+    return {name: value for name in PARTS if is_part(value := getattr(engine, name))}
+
+
+def engine_options(engine) -> dict:
+    """The engine's options by name; its plugins and their options are not among them."""
+    return {name: getattr(engine, name) for name in options_of(type(engine)) if name != "plugins"}
 
 
 def changed_options(engine) -> dict:
     """The options that are not at their defaults, the plugins' among them."""
-    declared = {**ENGINE_OPTIONS, **plugin_defaults(engine.loaded_plugins)}
-    given = {**{name: getattr(engine, name) for name in ENGINE_OPTIONS}, **engine.plugin_options}
+    declared = {**options_of(type(engine)), **plugin_defaults(engine.loaded_plugins)}
+    given = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
     return {name: value for name, value in given.items() if not same(value, declared[name].default)}
 
 

@@ -24,7 +24,8 @@ from structperc.core.outputs import Outputs
 from structperc.core.updates import Update
 from structperc.core.weights import Weights
 from structperc.engine import hookspecs
-from structperc.engine.options import ENGINE_OPTIONS, Option
+from structperc.engine.option import Option
+from structperc.engine.options import ENGINE_OPTIONS
 from structperc.engine.trainers import Trainer
 from structperc.reading.readers import Reader
 

@@ -1,4 +1,3 @@
-# distutils: extra_compile_args = GLUE
 # cython: boundscheck=True, wraparound=True
 """One training run: the data of a fit or of a chunk, the passes over them and their record.
 
@@ -206,7 +205,8 @@ cdef class TrainingRun:
         cdef Access access = self.model.access
         predictions = None if self.online is None else []
         self.refuse_early("run")
-        order = visits(order, self.n_examples)
+        if order is not None:
+            order = visits(order, self.n_examples)
         if self.checkpoints is not None:
             known = self.checkpoints.finished_pass()
             if known is not None:
@@ -326,7 +326,8 @@ cdef class TrainingRun:
         """One pass that the engine's record does not show; parameters as of `run`."""
         cdef PassResult passed = PassResult()
         cdef Access access = self.model.access
-        order = visits(order, self.n_examples)
+        if order is not None:
+            order = visits(order, self.n_examples)
         access.begin_write()
         try:
             self.visit(passed, order, rule, loss_weight, online)
@@ -391,8 +392,6 @@ cdef visits(order, Py_ssize_t n):
     cdef const int64_t[::1] at
     cdef uint64_t largest = 0
     cdef Py_ssize_t i
-    if order is None:
-        return None
     found = np.asarray(order)
     if found.ndim != 1 or found.dtype.kind not in "iu" and found.size:
         raise PluginError(f"the order of a pass is {shortened(order)}; expected a vector with the numbers of examples.")

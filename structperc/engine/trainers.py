@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import attrs
 import numpy as np
 
@@ -140,7 +142,7 @@ class MixingTrainer(OnlineTrainer):
     examples visited. The mistakes, each weighed by mu_i, keep the perceptron's bound; their number may be so many times larger as there
     are shards. With mixing="bounded-sum" a weight moves by the sum of w_i - w, at most twice their mean over the shards that moved it, and
     no bound is known. The mean over examples counts every vector that a shard has visited. Same shards and seed, same bits, whatever the
-    threads.
+    threads. A chunk of `partial_fit` is one round.
 
     A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.
     """
@@ -159,14 +161,25 @@ class MixingTrainer(OnlineTrainer):
         self.seed = 0
 
     def train(self, run):
+        if not run.resumed:
+            self.seed = int(run.context.random.integers(2**63))
+        with self.sharing(run, self.seed):
+            return super().train(run)
+
+    def visit_chunk(self, run):
+        """The one round of a chunk of a stream, whose examples are the shards'; returns what happened in it."""
+        with self.sharing(run, int(run.context.random.integers(2**63))):
+            return self.visit_all(run)
+
+    @contextmanager
+    def sharing(self, run, seed):
+        """Within the block there are shards of the examples."""
         if run.history is not None:
             raise OptionError(f"history=True keeps one visit after the other, and n_shards={run.context.n_shards} makes several at a time; "
                               f"leave one of them out.")
-        if not run.resumed:
-            self.seed = int(run.context.random.integers(2**63))
-        self.shards = run.shards(run.context.n_shards, self.seed, n_threads(run.context.n_jobs))
+        self.shards = run.shards(run.context.n_shards, seed, n_threads(run.context.n_jobs))
         try:
-            return super().train(run)
+            yield
         finally:
             self.shards.end()
             self.shards = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from structperc.core.errors import PluginError, ReplacedOption, UnusedOption, shortened
-from structperc.engine.options import ENGINE_OPTIONS
+from structperc.engine.option import options_of
 from structperc.engine.plugins import COMPONENTS, NAMED, OBSERVER
 
 
@@ -17,7 +17,7 @@ def refuse_unused(engine, context, parts) -> None:
                 raise PluginError(f"{plugin.origin} is not used: {maker.origin} comes later and returns the {kind} "
                                   f"({type(getattr(parts, kind)).__name__}); leave out one of them.")
     for name, value in context.reads.changed.items():
-        if name not in ENGINE_OPTIONS:
+        if name in engine.plugin_options:
             refuse_plugin_option(engine, context, parts, name, value)
         elif kind := ignoring(engine, context, parts, name, value):
             raise unused(engine, context, parts, name, value, kind)
@@ -39,9 +39,9 @@ def uses(part, name) -> bool:
 
 def ignoring(engine, context, parts, name, value) -> str | None:
     """The kind of the part that leaves an engine option without effect; None where it has one."""
-    kind, trainer, update, by = ENGINE_OPTIONS[name].steers, parts.trainer, parts.update, context.reads.by
+    kind, trainer, update, by = options_of(type(engine))[name].used_by, parts.trainer, parts.update, context.reads.by
     if kind == "trainer":
-        if not uses(trainer, name):
+        if not (names(trainer, name) or uses(trainer, name) and name in by.get("trainer", ())):
             return kind
         if name == "loss_weight" and (update.loss_weight is not None or update.search == "none"):
             return "update"
@@ -59,10 +59,10 @@ def ignoring(engine, context, parts, name, value) -> str | None:
 
 def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     """The error of an engine option that the part of this kind ignores."""
-    part, plugin, default = getattr(parts, kind), engine.answered[f"structperc_{kind}"], ENGINE_OPTIONS[name].default
+    part, plugin, default = getattr(parts, kind), engine.answered[f"structperc_{kind}"], options_of(type(engine))[name].default
     chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
     if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
-        named = kind != "trainer" or context.trainer != ENGINE_OPTIONS["trainer"].default
+        named = kind != "trainer" or context.trainer != options_of(type(engine))["trainer"].default
         return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if named else type(part).__name__}; leave it at "
                             f"{default!r}.", name)
     own = plugin.is_object
@@ -73,8 +73,8 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     elif names(part, name):
         why = "" if own else f", whose hook structperc_{kind} does not read context.{name}"
         remedy = f"set it where the object is made, and {remedy}" if own else remedy
-    elif name in context.reads.by.get(kind, ()):
-        why = f", whose options_used does not name it ({', '.join(part.options_used) or 'it names none'})"
+    elif name in context.reads.by.get(kind, ()) or kind == "trainer":
+        why = f", whose options_used does not name it ({', '.join(part.options_used or ()) or 'it names none'})"
     return ReplacedOption(f"{name}={shortened(value)} has no effect with {where}{why}; {remedy}.", name)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from structperc.core.errors import DataError, OptionError, WeightWarning, did_you_mean, shortened
 from structperc.core.outputs import LabelOutputs
 from structperc.core.shuffle import shuffled
-from structperc.engine.options import read_class_weight
+from structperc.engine.option_values import read_class_weight
 from structperc.reading.matrices import sample_weights
 
 LOOKED_AT = 200            # rows, for the length of an average one

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from structperc.callbacks import progress
+from structperc.core.errors import no_attribute
 from structperc.engine import Engine, plugins
 from structperc.engine.assembly import agreed
 from structperc.engine.engine import is_fitted_name
 from structperc.engine.model import NoAttribute
-from structperc.engine.options import ENGINE_OPTIONS, read_plugins, same
+from structperc.engine.option import Options, option, options_of, same
+from structperc.engine.option_values import read_plugins
+from structperc.engine.options import (
+    DataOptions,
+    LabelOptions,
+    LossOptions,
+    TrainingOptions,
+    UpdateOptions,
+    WeightOptions,
+    engine_options,
+)
 from structperc.errors import DataError, ModelFormatError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
@@ -21,56 +33,32 @@ from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError, in_estimator
 from structperc.reading.readers import Reader
 
-PARAMETERS = """
-    margin : float, default 1.0
-        Passive-aggressive updates require the margin `margin * loss`.
-    C : float, default 1.0
-        Aggressiveness of "pa1" and "pa2".
-    average : bool, default True
-        Predict with the mean of the weights after each visited example.
-    decay : float in [0, 1), default 0.0
-        Each update first multiplies the weights by 1 - decay.
-    shuffle : bool, default True
-        Visit the examples in a new random order each epoch.
-    weighting : {"steps", "visits"}, default "steps"
-        "visits": an example with twice the sample weight is visited twice as often, in epochs of as many visits; it acts with every update.
-        "steps": weights scale the steps of the perceptron, and the C of "pa1" and "pa2", where it is small enough to matter.
-    random_state : None, int, numpy Generator or RandomState, default None
-        Seed of the shuffling.
-    scale : {False, True, "auto"}, default False
-        Train on columns of mean 0 and variance 1; coefficients stay in the units of X, and streams go by the columns so far. Sparse
-        columns are divided by their spread alone. "auto": dense columns alone, and without a kernel.
-    calibrate : bool, default False
-        Fit a temperature for probabilities, by five more models that each have not seen a fifth of the data; predictions stay the same.
-    trainer : str, default "online"
-        The trainer: "online", or one of a plugin, as "bcfw" of the plugin "batch".
-    n_shards : int, default 1
-        Train on so many parts of the data apart, and mix their weights after each epoch.
-    mixing : {"mean", "bounded-sum"}, default "mean"
-        How shards are mixed: by the mean of their steps, or each weight by their sum, at most twice the mean of those that moved it.
-    n_jobs : int, default 1
-        Threads that train shards and predict; -1: as many as there are cores. No answer depends on it.
-    kernel : None, str or callable, default None
-        None: weights for the features. A kernel: weights that are a sum of the rows seen, which it compares (the plugin "dual-kernel"):
-        "linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers; "precomputed", where X holds kernel
-        values, a column for each training row; "subset-tree" on trees or "subsequence" on strings, where X is a list of these; or a
-        function of two matrices that returns their kernel values, on lists of objects a function of two objects. Its further options
-        (budget, rows, length, ...) go into `plugin_options`.
-    gamma : float, "scale" or "auto", default "scale"
-        Of "polynomial", "rbf" and "laplacian". "scale": 1 / (n_features * variance of X), "auto": 1 / n_features.
-    degree : int, default 3
-        Of "polynomial".
-    coef0 : float, default 0.0
-        The constant of "polynomial".
-    plugins : sequence of names, plugin objects, components or classes of these, default ()
-        Further plugins; a later one replaces single hot spots of an earlier one. Clones share the objects; of a class each
-        fit makes its own.
-    plugin_options : dict, optional
-        Options that the plugins declare. A grid or `set_params` reaches each as `plugin_options__NAME`.
-    verbose : int, default 0
-        1: show on standard error how training goes on, by a bar in terminals and notebooks, by a line for every tenth in logs."""
 
-KERNEL_OPTIONS = ("gamma", "degree", "coef0")      # that are for a kernel alone
+class KernelOptions(Options):
+    """Weights that are a sum of rows, which a kernel compares."""
+
+    kernel: str | Callable | None = option(
+        None, "weights that are a sum of the rows seen, which a kernel compares; None: weights of features",
+        about='"linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers; "precomputed", if X holds kernel '
+              'values, a column for each training row; "subset-tree" on trees or "subsequence" on strings, if X is a list of these. Or a '
+              "function of two matrices that returns their kernel values, on lists of objects a function of two objects. Further options "
+              "of kernels (budget, rows, length, ...) go into `plugin_options`.")
+    gamma: float | str = option("scale", 'of "polynomial", "rbf" and "laplacian"',
+                                about='"scale": 1 / (n_features * variance of X), "auto": 1 / n_features.')
+    degree: int = option(3, 'of "polynomial"')
+    coef0: float = option(0.0, 'the constant of "polynomial"')
+
+
+class CallOptions(Options):
+    """What the engine of an estimator has as further keywords and plugins."""
+
+    plugin_options: Mapping | None = option(
+        None, "options that the plugins declare", about="A grid or `set_params` reaches each as `plugin_options__NAME`.")
+    verbose: int = option(0, "1: show on standard error how training goes on",
+                          about="This is a bar in terminals and notebooks, and in logs a line for every tenth.")
+
+
+KERNEL_OPTIONS = tuple(name for name in options_of(KernelOptions) if name != "kernel")      # that are for a kernel only
 
 ATTRIBUTES = """
     engine_ : Engine
@@ -104,37 +92,20 @@ def declared(cls):
     return cls
 
 
-class EngineEstimator(Parameters):
+class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, KernelOptions,
+                      CallOptions):
     """An engine made from the parameters at each fit.
 
     `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
     """
 
-    _texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
+    _texts: ClassVar[dict] = {"attributes": ATTRIBUTES}
     _untrained: ClassVar[tuple] = ("verbose",)
 
-    loss: object = None
-    margin: float = 1.0
-    C: float = 1.0
     average: bool = True
-    decay: float = 0.0
     shuffle: bool = True
-    weighting: str = "steps"
-    random_state: object = None
-    scale: object = False
-    calibrate: bool = False
-    trainer: str = "online"
-    n_shards: int = 1
-    mixing: str = "mean"
-    n_jobs: int = 1
-    kernel: object = None
-    gamma: object = "scale"
-    degree: int = 3
-    coef0: float = 0.0
-    plugins: object = ()
-    plugin_options: object = None
-    verbose: int = 0
-
+    plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
+                                         "an earlier one. Clones share the objects; of a class each fit makes its own.")
     def citation(self) -> str:
         """BibTeX of exactly the methods in use."""
         return (vars(self).get("engine_") or self._engine()).citation()
@@ -184,7 +155,7 @@ class EngineEstimator(Parameters):
                 return getattr(engine, name)
             except NoAttribute as error:
                 raise error.of(type(self).__name__) from None
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise no_attribute(self, name)
 
     def __getstate__(self):
         return plugins.portable(vars(self))
@@ -221,7 +192,7 @@ class EngineEstimator(Parameters):
         del options["kernel"]
         unused = []
         for name in KERNEL_OPTIONS:
-            value, default = options.pop(name), self._declared[name]
+            value, default = options.pop(name), options_of(type(self))[name].default
             if not (same(value, default) or isinstance(value, numbers.Real) and value == default):
                 unused.append(name)
         return unused
@@ -234,7 +205,7 @@ class EngineEstimator(Parameters):
         except ColumnError as error:
             raise error.advised(in_estimator) from None
         except UnusedOption as error:
-            options = {**{name: getattr(engine, name) for name in ENGINE_OPTIONS}, **engine.plugin_options}
+            options = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
             if error.option not in options or isinstance(error, ReplacedOption) and self._is_set(error.option):
                 raise
             del options[error.option]
@@ -248,7 +219,7 @@ class EngineEstimator(Parameters):
 
     def _is_set(self, name) -> bool:
         """Whether the user has set an option, which is not at the estimator's own default."""
-        return name in (self.plugin_options or ()) or name in self._declared and not same(getattr(self, name), self._declared[name])
+        return name in (self.plugin_options or ()) or name in self._changed()
 
     def _check_trained(self, engine) -> None:
         """Refuses an engine whose outputs are not those of this estimator."""
@@ -285,12 +256,10 @@ class EngineEstimator(Parameters):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
 
-class LabelledEstimator(EngineEstimator):
+class LabelledEstimator(EngineEstimator, LabelOptions):
     """One whose outputs are made of labels; `_labelled` is what has one label each."""
 
     _labelled: ClassVar[str] = "row"
-
-    classes: object = None
 
     def _check_trained(self, engine) -> None:
         if not hasattr(engine, "classes_"):

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from structperc.core.labels import LabelCodes
+from structperc.engine.option import option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import not_fitted
@@ -24,24 +25,6 @@ class OrdinalConformal(WrappedRanker):
     Some rows are held out. The distance of such a row is how far its score would have to move until the answer could be its label: 0 for a
     right answer, else the farthest boundary between the answer and the label. An interval holds all ranks within the distance that
     `coverage` of the held-out rows do not exceed, counting the new row as one of them.
-
-    Parameters
-    ----------
-    estimator : ranker
-        `PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores`, or
-        `thresholds_` beside `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an `Engine`.
-    coverage : float, default 0.9
-        How often, at least, an interval shall hold the right label; between 0 and 1.
-    calibration_size : float or int, default 0.3
-        The share of rows, or their number, that `fit` holds out, drawn by `random_state`.
-    prefit : bool, default False
-        The estimator has been trained, on other rows: `fit` trains nothing and holds out all rows.
-    decay : float in [0, 1), default 0.0
-        `partial_calibrate` multiplies the weight of all held-out rows by 1 - decay with each new row, so that a stream forgets.
-    classes : list, optional
-        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
-    random_state : None, int, numpy Generator or RandomState, default None
-        Seed of the rows held out.
 
     Attributes
     ----------
@@ -85,12 +68,21 @@ class OrdinalConformal(WrappedRanker):
     0.87 1.504
     """
 
+    estimator: object = option(
+        help="the ranker", positional=True,
+        about="`PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores`, or "
+              "`thresholds_` beside `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an "
+              "`Engine`.")
+    coverage: float = option(0.9, "how often, at least, an interval shall hold the right label; between 0 and 1")
+    calibration_size: float | int = option(
+        0.3, "the share of rows, or their number, that `fit` holds out, drawn by `random_state`")
+    prefit: bool = option(False, "whether the estimator has been trained, on other rows: `fit` trains nothing and holds out all rows")
+    decay: float = option(0.0, "`partial_calibrate` multiplies the weight of all held-out rows by 1 - decay with each new row",
+                          about="So a stream forgets.")
+    random_state: int | np.random.Generator | np.random.RandomState | None = option(None, "seed of the rows held out")
+
     _instead = (" Held-out rows need one right label each: fit an estimator of intervals before, and calibrate it with prefit=True on rows "
                 "with one label.")
-
-    def __init__(self, estimator, *, coverage=0.9, calibration_size=0.3, prefit=False, decay=0.0, classes=None, random_state=None):
-        self.estimator, self.coverage, self.calibration_size, self.prefit = estimator, coverage, calibration_size, prefit
-        self.decay, self.classes, self.random_state = decay, classes, random_state
 
     def fit(self, X, y=None):
         """Trains the estimator on some rows and measures the others; with `prefit` it measures all.

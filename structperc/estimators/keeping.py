@@ -7,6 +7,7 @@ import math
 
 from structperc.engine import Engine
 from structperc.engine import plugins as registry
+from structperc.engine.model_file import RULES, join_rules
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import ModelFormatError, OptionError
 from structperc.estimators.parameters import KERNEL_PLUGIN
@@ -65,7 +66,8 @@ def restored(cls, engine):
     """The estimator that an engine's notes tell of, around the engine."""
     note = engine.notes[NOTE]
     try:
-        parameters = {**note["parameters"], **{name: held(engine, name) for name in note["held"]}}
+        parameters = {**note["parameters"], **{name: held(engine, name) for name in note["held"] if name not in RULES}}
+        join_rules(parameters)
         entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
         estimator = cls(**parameters, **({"plugin_options": entries} if entries else {}))
         unused = tuple(map(str, note["unused"]))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from structperc import metrics
+from structperc.engine.option import option
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.targets import as_column
@@ -20,15 +23,6 @@ class LabelScorer(Parameters):
     The order of the labels is that of `classes`, else of y where it is an ordered categorical, else of the estimator's `classes_`. A number
     that a fold has not trained on counts by its distance, as a wrong prediction.
 
-    Parameters
-    ----------
-    measure : {"mean-absolute-error", "macro-mean-absolute-error", "within-one", "quadratic-weighted-kappa", "macro-f1"}, default \
-            "mean-absolute-error"
-        `mean_absolute_error`, `macro_mean_absolute_error`, `accuracy_within_one`, `quadratic_weighted_kappa` or `macro_f1` of
-        `structperc.metrics`; errors count negative, so that higher is better.
-    classes : sequence, optional
-        All labels, lowest first. Name them for classifiers that sort texts by the alphabet, as scikit-learn's own do.
-
     Examples
     --------
     >>> import numpy as np
@@ -42,8 +36,12 @@ class LabelScorer(Parameters):
     (True, True)
     """
 
-    def __init__(self, measure="mean-absolute-error", classes=None):
-        self.measure, self.classes = measure, classes
+    measure: str = option(
+        "mean-absolute-error", "measure of labels", choices=tuple(MEASURES), positional=True,
+        about="`mean_absolute_error`, `macro_mean_absolute_error`, `accuracy_within_one`, `quadratic_weighted_kappa` or `macro_f1` of "
+              "`structperc.metrics`; errors count negative, so that higher is better.")
+    classes: Sequence | None = option(None, "all labels, lowest first", positional=True,
+                                      about="Name them for classifiers that sort texts by the alphabet, as scikit-learn's own do.")
 
     def __call__(self, estimator, X, y) -> float:
         """The measure of a trained estimator on rows X with right labels y; higher is better."""

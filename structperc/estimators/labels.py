@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -9,48 +10,35 @@ import numpy as np
 from structperc import metrics
 from structperc.core.labels import is_listed, ordered_categories
 from structperc.engine.compatibility import refuse_scores
+from structperc.engine.option import option
+from structperc.engine.options import InterceptOptions, LabelWeightOptions
 from structperc.errors import DataError, OptionError
-from structperc.estimators import base
 from structperc.estimators.base import ATTRIBUTES, LabelledEstimator, declared, weighted_mean
 from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.reading.intervals import find_ends, without_ends
 
-PARAMETERS = base.PARAMETERS.replace('"auto"}, default False', '"auto"}, default "auto"').replace(
-    '"visits"}, default "steps"', '"visits"}, default "visits"')
-LABELS = """
-    loss : str, (r, r) array or None, default None
-        What a wrong prediction costs; None: the problem's own (absolute for ranks, zero-one for classes).
-    epochs : int, default 20
-        Passes over the data; an epoch without update ends training before.
-    classes : list, optional
-        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
-    class_weight : None, "balanced" or dict, default None
-        Multiplies the sample weights by a weight of each row's label, {label: weight}; labels that are left out weigh 1. "balanced": all
-        labels that occur weigh the same in all; not with partial_fit."""
-
 COLUMNS = """
     feature_names_in_ : ndarray of str
         Names of the columns, when X had names and all were strings."""
 
 
-class LabelEstimator(LabelledEstimator):
+class LabelEstimator(LabelledEstimator, LabelWeightOptions):
     """One label per row.
 
     The defaults are those that predicted best on held-out parts of 13 small real data sets, with features as they are and
     standardised: averaging and shuffling matter most, "pa2" with loss_weight=1 beats the perceptron slightly.
     """
 
-    _texts: ClassVar[dict] = {"parameters": LABELS + PARAMETERS, "attributes": ATTRIBUTES + COLUMNS}
+    _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
     _routed: ClassVar[dict] = {"fit": ("sample_weight",), "partial_fit": ("classes", "sample_weight"), "score": ("sample_weight",)}
 
     update: str = "pa2"
     loss_weight: float = 1.0
     epochs: int = 20
-    scale: object = "auto"
+    scale: bool | str = "auto"
     weighting: str = "visits"
-    class_weight: object = None
 
     def fit(self, X, y=None, sample_weight=None, **unknown):
         """Trains from nothing.
@@ -226,21 +214,10 @@ def latent_score(model, rows):
 
 
 @declared
-class CuSumRank(RankEstimator):
+class CuSumRank(RankEstimator, InterceptOptions):
     """Cumulative Sum Ranking: predicts ordered labels, each rank with a direction of its own.
 
     Dense columns are standardised in training (`scale`).
-
-    Parameters
-    ----------
-    update : str, default "pa2"
-        "perceptron", "pa", "pa1", "pa2", or a plugin's update rule; or "exact-pa", "exact-pa1", "exact-pa2", which take `loss_weight=0`
-        and demand `margin` of every rank at once.
-    loss_weight : float, default 1.0
-        Learn from the rank that maximises score + loss_weight * loss; 0: from the prediction itself.
-    fit_intercept : bool, default True
-        Adds a constant feature.
-    {parameters}
 
     Attributes
     ----------
@@ -258,7 +235,8 @@ class CuSumRank(RankEstimator):
     ['low', 'high']
     """
 
-    fit_intercept: bool = True
+    update: str = option("pa2", about='Also "exact-pa", "exact-pa1" and "exact-pa2", which demand `margin` of every rank at once and need '
+                                      "`loss_weight=0`.")
 
     def _engine(self, **changed):
         return super()._engine(problem="cusum", **changed)
@@ -269,26 +247,6 @@ class PRank(ThresholdEstimator):
     """PRank: predicts ordered labels by one direction and an ordered threshold between neighbouring ranks.
 
     Dense columns are standardised in training (`scale`).
-
-    Parameters
-    ----------
-    update : str, default "perceptron"
-        "perceptron"; or "exact-pa", "exact-pa1", "exact-pa2", the projection onto all thresholds' constraints, which takes
-        `loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.
-    loss_weight : float, default 0.0
-        Learn from the rank that maximises score + loss_weight * loss; 0: from the prediction itself.
-    variant : {"single", "structured", "original"} or None, default None
-        "single" moves the threshold next to the prediction alone. "structured" moves all thresholds between the right rank and the
-        prediction, "original" (Crammer and Singer's) also those that tie. None: "single", whose errors on 14 small real data sets were 0.97
-        of those of "structured" on average; with `pocket` "structured".
-    pocket : bool, "screened" or "runs", default False
-        True: of all rankers that the steps make, keep the one of least total cost on the training data. Examples are drawn with
-        probability proportional to their largest cost, and an epoch draws as many as there are. A step costs a sum over all rows.
-        "screened" ends the sum where the first rows cost more than with the ranker kept, by three standard deviations: ten times faster
-        on thousands of rows, and hardly ever wrong. "runs" compares only rankers that answer more draws right in a row than the one kept
-        did: faster still, and worse.
-        Needs `loss_weight=0` and no kernel, and has no use for `average` and `shuffle`.
-    {parameters}
 
     Attributes
     ----------
@@ -311,10 +269,23 @@ class PRank(ThresholdEstimator):
 
     _routed: ClassVar[dict] = {**ThresholdEstimator._routed, "fit": ("sample_weight", "costs")}
 
-    update: str = "perceptron"
+    variant: str | None = option(
+        None, "which thresholds move", choices=(None, "single", "structured", "original"),
+        about='"single": the one next to the prediction. "structured": all thresholds between the right rank and the prediction. '
+              '"original" (Crammer and Singer): also those that tie. None: "single", with `pocket` "structured". The errors of '
+              '"single" on 14 small real data sets were 0.97 of those of "structured" on average.')
+    pocket: bool | str = option(
+        False, "keep the ranker of least total cost on the training data, of all that the steps make",
+        choices=(False, True, "screened", "runs"),
+        about="Examples are drawn with probability proportional to their largest cost, as many an epoch as there are. A step of True costs "
+              'a sum over all rows. "screened" ends the sum if the first rows cost more than with the ranker kept, by three standard '
+              'deviations: ten times faster on thousands of rows, and hardly ever wrong. "runs" compares only rankers that are right on '
+              "more draws in a row than the one kept: faster still, and worse. It needs `loss_weight=0` and no kernel, and has no use for "
+              "`average` and `shuffle`.")
+    update: str = option(
+        "perceptron", about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
+                            "`loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.")
     loss_weight: float = 0.0
-    variant: object = None
-    pocket: object = False
 
     def fit(self, X, y=None, sample_weight=None, costs=None):
         """Trains from nothing.
@@ -376,30 +347,6 @@ class IntervalPA(ThresholdEstimator):
     "exact-pa2", beside 0.588 with "exact-pa". With exact labels of 14 sets the errors of both are equal on average, and those of
     "exact-pa2" nowhere worse than mord's on the six largest. Results hardly change for C from 0.01 to 0.1.
 
-    Parameters
-    ----------
-    update : str, default "exact-pa2"
-        "exact-pa", "exact-pa1", "exact-pa2", or "perceptron".
-    C : float or None, default None
-        Aggressiveness of "exact-pa1", whose steps move no threshold further, and of "exact-pa2". None: 0.03 and 0.01; other updates
-        have none.
-    margin : float, default 1.0
-        How far an example shall be from the thresholds of its interval.
-    loss_weight : float, default 0.0
-        For "perceptron": learn from the rank that maximises score + loss_weight * loss. The exact updates take 0 alone.
-    loss : str, (r, r) array or None, default None
-        What is reported of wrong predictions, and what `loss_weight` adds. None: "absolute", the distance to the interval.
-    unrated : {"refuse", "skip"}, default "refuse"
-        What becomes of rows that miss both ends. "skip": nothing is learned from them, and `score` leaves them out.
-    epochs : int, default 20
-        Passes over the data; an epoch without step ends training before.
-    classes : list, optional
-        The labels in order; otherwise an ordered categorical's own order, or the sorted ends of y.
-    class_weight : None, "balanced" or dict, default None
-        Multiplies the sample weights by a weight of each row's label, {label: weight}, of an interval by the mean of its labels' weights;
-        labels that are left out weigh 1. "balanced": all labels that occur weigh the same in all; not with partial_fit.
-    {shared}
-
     Attributes
     ----------
     coef_ : ndarray of shape (`n_features_in_`,)
@@ -424,12 +371,18 @@ class IntervalPA(ThresholdEstimator):
     [1, 3]
     """
 
-    _texts: ClassVar[dict] = {"shared": PARAMETERS[PARAMETERS.index("    average :"):], "attributes": ATTRIBUTES + COLUMNS}
-
-    update: str = "exact-pa2"
-    C: object = None
-    loss_weight: float = 0.0
-    unrated: str = "refuse"
+    unrated: str = option("refuse", "what becomes of rows that miss both ends", choices=("refuse", "skip"),
+                          about='"skip": nothing is learned from them, and `score` leaves them out.')
+    update: str = option("exact-pa2", about='"exact-pa", "exact-pa1", "exact-pa2", or "perceptron".')
+    C: float | None = option(None, about='Of "exact-pa1", whose steps move no threshold further, and "exact-pa2". None: 0.03 and 0.01; '
+                                         "other updates have none.")
+    margin: float = option(1.0, "how far an example shall be from the thresholds of its interval")
+    loss_weight: float = option(0.0, about='For "perceptron"; the exact updates need 0.')
+    loss: str | Sequence | None = option(None, about='It is what is reported of wrong predictions, and what `loss_weight` adds. None: '
+                                                     '"absolute", the distance to the interval.')
+    class_weight: str | Mapping | None = option(
+        None, about="An interval has the mean of its labels' weights. Labels that are left out weigh 1. `partial_fit` refuses "
+                    '"balanced".')
 
     def fit(self, X, y=None, sample_weight=None):
         """Trains from nothing.
@@ -481,22 +434,10 @@ class IntervalPA(ThresholdEstimator):
 
 
 @declared
-class StructuredClassifier(LabelEstimator):
+class StructuredClassifier(LabelEstimator, InterceptOptions):
     """Predicts one label per row by any installed problem; plain multiclass classification by default.
 
     Dense columns are standardised in training (`scale`).
-
-    Parameters
-    ----------
-    problem : str or plugin object, default "multiclass"
-        A problem whose outputs are labels.
-    update : str, default "pa2"
-        "perceptron", "pa", "pa1", "pa2", or a plugin's update rule.
-    loss_weight : float, default 1.0
-        Learn from the label that maximises score + loss_weight * loss; 0: from the prediction itself.
-    fit_intercept : bool, default True
-        Adds a constant feature (problems with thresholds have none).
-    {parameters}
 
     Attributes
     ----------
@@ -512,5 +453,4 @@ class StructuredClassifier(LabelEstimator):
     ['left', 'up']
     """
 
-    problem: object = "multiclass"
-    fit_intercept: bool = True
+    problem: str | object = option("multiclass", "problem whose outputs are labels: a name or a plugin object")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.engine.option import option
 from structperc.errors import OptionError
 from structperc.estimators.parameters import Parameters, cloned, not_fitted, refuse_class
 from structperc.extras import require
@@ -15,12 +16,6 @@ class LeafFeatures(Parameters):
     A row has one non-zero number for each tree, 1 / sqrt(number of trees), in the column of the leaf that it reaches. So the inner product
     of two rows is the share of the trees that put both into the same leaf. The linear model behind learns what each leaf is worth, by its
     own loss: a ranker's among the documents of a query, say (He et al., Practical lessons from predicting clicks on ads at Facebook, 2014).
-
-    Parameters
-    ----------
-    estimator : estimator with `apply`, optional
-        A forest, gradient boosting or single tree of scikit-learn, or an ensemble of another library with such a method; a clone of it is
-        trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of numbers.
 
     Attributes
     ----------
@@ -47,8 +42,10 @@ class LeafFeatures(Parameters):
     True
     """
 
-    def __init__(self, estimator=None):
-        self.estimator = estimator
+    estimator: object = option(
+        None, "a forest, gradient boosting or single tree of scikit-learn, or an ensemble with a method `apply`", positional=True,
+        about="A clone of it is trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of "
+              "numbers.")
 
     def fit(self, X, y=None, sample_weight=None):
         """Trains the trees.

@@ -7,14 +7,16 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from structperc.core.errors import nearest
 from structperc.core.markup import details, element, shown
 from structperc.engine import plugins
 from structperc.engine.cards import estimator_card
 from structperc.engine.engine import is_fitted_name
-from structperc.engine.options import same
+from structperc.engine.option import Options, options_of, same
+from structperc.engine.option_values import is_part
 from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
 from structperc.extras import require
 
@@ -49,33 +51,26 @@ def offered_if(condition):
     return functools.partial(OfferedIf, condition=condition)
 
 
-class Parameters:
-    """get_params, set_params, repr, clone and metadata requests, all from the constructor's signature.
+class Parameters(Options):
+    """get_params, set_params, repr, clone and metadata requests, all from the options that a class declares.
 
-    A class whose body declares parameters, `NAME: TYPE = DEFAULT`, gets a constructor that takes these and those of its bases by name
-    and stores them as they are given. `_routed` names the metadata that each method takes; those in `_requested` are asked for
-    unless a request says otherwise.
+    `_routed` names the metadata that each method takes; those in `_requested` are asked for unless a request says otherwise.
     """
 
-    _declared = types.MappingProxyType({})      # parameters and their defaults
-    _routed = types.MappingProxyType({})
-    _requested = ()
+    _routed: ClassVar[Mapping] = types.MappingProxyType({})
+    _requested: ClassVar[tuple] = ()
 
-    def __init_subclass__(cls, **options):
-        super().__init_subclass__(**options)
-        annotated = inspect.get_annotations(cls)
-        own = {name: vars(cls)[name] for name in annotated if not name.startswith("_")}
-        for name in (*own, *(("__annotations__",) if annotated else ())):
-            delattr(cls, name)          # a parameter is looked up in the estimator, and help() shows the constructor
-        if own:
-            cls._declared = {**cls._declared, **own}
-            cls.__init__ = constructor(cls)
-        elif "__init__" in vars(cls):
-            cls.__init__ = checked(cls.__init__)
+    def __new__(cls, *unnamed, **parameters):
+        known = options_of(cls)
+        if unnamed and next(iter(cls.__signature__.parameters.values())).kind is inspect.Parameter.KEYWORD_ONLY:
+            raise TypeError(f"{cls.__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
+                            f"{cls.__name__}(NAME={shortened(unnamed[0])}), of {', '.join(sorted(known))}.")
+        refuse_unknown(cls, parameters, known)
+        return super().__new__(cls)
 
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters by name; deep: also the entries of those that are dicts or estimators, as NAME__KEY."""
-        params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        params = {name: getattr(self, name) for name in options_of(type(self))}
         if deep:
             params.update({f"{name}__{key}": entry for name, value in tuple(params.items()) for key, entry in entries_of(value).items()})
         return params
@@ -99,8 +94,8 @@ class Parameters:
 
     def _changed(self) -> dict:
         """The parameters that are not at their defaults."""
-        defaults = inspect.signature(type(self)).parameters
-        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, defaults[name].default)}
+        options = options_of(type(self))
+        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, options[name].default)}
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"
@@ -122,7 +117,7 @@ class Parameters:
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
         parameters = self.get_params(deep=False).items()
-        clone = type(self)(**{name: value if name in SHARED else cloned(value) for name, value in parameters})
+        clone = type(self)(**{name: value if name in SHARED or is_part(value) else cloned(value) for name, value in parameters})
         if "_requests" in vars(self):
             clone._requests = dict(self._requests)
         return clone
@@ -196,38 +191,6 @@ class Fragment:
                 for name, value, kind in self.rows]
         return element("div", details(self.title, element("table", element("tbody", *rows), class_="parameters-table")),
                        class_="estimator-table")
-
-
-def constructor(cls):
-    """The `__init__` of a class that declares parameters."""
-    declared = cls._declared
-
-    def __init__(self, *unnamed, **parameters):
-        if unnamed:
-            raise TypeError(f"{type(self).__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
-                            f"{type(self).__name__}(NAME={shortened(unnamed[0])}), of {', '.join(sorted(declared))}.")
-        refuse_unknown(type(self), parameters, declared)
-        vars(self).update({**declared, **parameters})
-
-    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in declared.items()]
-    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
-    __init__.__signature__ = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *named])
-    return __init__
-
-
-def checked(init):
-    """An `__init__` with named parameters that refuses others in a sentence."""
-    parameters = inspect.signature(init).parameters.values()
-    known = [one.name for one in parameters if one.name != "self"]
-    if any(one.kind is one.VAR_KEYWORD for one in parameters):
-        return init
-
-    @functools.wraps(init)
-    def __init__(self, *values, **parameters):
-        refuse_unknown(type(self), parameters, known)
-        init(self, *values, **parameters)
-
-    return __init__
 
 
 def refuse_unknown(cls, given, known) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import is_nested
+from structperc.engine.option import option
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.targets import as_column
@@ -16,15 +18,14 @@ from structperc.reading.groups import Groups
 
 QUERIES = ("groups", "qid", "lengths")
 ROUTING = ("In scikit-learn's tools: sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}.")
-SCORE_K = """
-    score_k : int or None, default 10
-        Places that `score` looks at, whatever training looked at; None: all."""
 
 
 class QueryRanker(Parameters):
-    """An estimator of scores that order the documents of each query; wants `decision_function` and the parameter `score_k`."""
+    """An estimator of scores that order the documents of each query; wants `decision_function`."""
 
     _requested: ClassVar[tuple] = ("groups",)
+
+    score_k: int | None = option(10, "places that `score` looks at, whatever training looked at; None: all")
 
     @property
     def classes_(self):
@@ -95,17 +96,6 @@ class RankingScorer(Parameters):
     So it measures rankers, pipelines that end in one, regressors and rankers of other libraries alike. It asks metadata routing for
     `groups`; `set_score_request(qid=True)` asks for another name.
 
-    Parameters
-    ----------
-    measure : {"ndcg", "precision", "average-precision", "pairs"}, default "ndcg"
-        `ndcg_at_k`, `precision_at_k`, `mean_average_precision` or `pair_accuracy` of `structperc.metrics`.
-    k : int or None, default 10
-        Places that are looked at; None: all. "pairs" looks at all.
-    relevant : float, default 1
-        A document of this or a higher relevance is relevant, for "precision" and "average-precision".
-    gains : sequence of float, optional
-        What documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1.
-
     Examples
     --------
     >>> import numpy as np
@@ -124,8 +114,14 @@ class RankingScorer(Parameters):
     _routed: ClassVar[dict] = {"score": (*QUERIES, "sample_weight")}
     _requested: ClassVar[tuple] = ("groups",)
 
-    def __init__(self, measure="ndcg", k=10, relevant=1, gains=None):
-        self.measure, self.k, self.relevant, self.gains = measure, k, relevant, gains
+    measure: str = option(
+        "ndcg", "measure of rankings", choices=tuple(MEASURES), positional=True,
+        about="`ndcg_at_k`, `precision_at_k`, `mean_average_precision` or `pair_accuracy` of `structperc.metrics`.")
+    k: int | None = option(10, 'places that are looked at; None: all', about='"pairs" looks at all.', positional=True)
+    relevant: float = option(1, 'a document of this or a higher relevance is relevant, for "precision" and "average-precision"',
+                             positional=True)
+    gains: Sequence | None = option(None, 'what documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1',
+                                    positional=True)
 
     def __call__(self, estimator, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
         """The measure of a trained estimator; parameters as in the `score` of rankers."""

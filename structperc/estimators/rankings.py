@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from structperc.core.labels import is_nested
-from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared
+from structperc.engine.option import option
+from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
-from structperc.estimators.queries import QUERIES, SCORE_K, QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
+from structperc.estimators.queries import QUERIES, QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
 from structperc.estimators.targets import as_column
 
-SHARED = PARAMETERS[PARAMETERS.index("    average :"):]
 ABOUT_TRAINING = ATTRIBUTES.replace("""
     classes_ : ndarray
         The labels in order.""", "").replace("Examples mispredicted", "Queries whose list was not the best one")
@@ -25,33 +26,6 @@ class LatentRanker(QueryRanker, EngineEstimator):
     A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
     their score, which is linear in the row. Each step moves the scores so that some relevant documents, those of the best list that the
     present scores could give, overtake the irrelevant ones that were shown. Features should have similar scales within a query.
-
-    Parameters
-    ----------
-    k : int, default 10
-        Documents that are shown of each query, and that training looks at.
-    {score_k}
-    relevant : float, default 1
-        A document of this or a higher relevance is relevant.
-    gains : sequence of float, default ()
-        What documents of relevance 0, 1, 2, ... are worth, in place of `relevant`; empty: 1 or 0.
-    update : str, default "latent"
-        "latent", or "perceptron", "pa", "pa1", "pa2", which complete the hidden list alike; or a plugin's.
-    step_size : float, default 1.0
-        Step size of "latent".
-    step_schedule, decay_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
-        How `step_size` and `decay` fall with t, the number of the query visited: not at all, as 1 / t, as 1 / sqrt(t), or as a function of
-        t says.
-    loss_weight : float, default 5.0
-        Learn from the list that maximises score + loss_weight * loss; 0: from the list that would be shown. Features with a larger spread
-        want a larger one. 5 to 20 predicted best on held-out queries of OHSUMED, whose features lie between 0 and 1.
-    loss : {"precision", "recall", "ndcg", "average-precision"} or None, default None
-        What a list lacks, None: "precision". The last two are measured only, and need `loss_weight=0`.
-    epochs : int, default 30
-        Passes over the queries; an epoch without step ends training before.
-    margin, C : float, default 1.0
-        Of the passive-aggressive updates.
-    {parameters}
 
     Attributes
     ----------
@@ -76,20 +50,20 @@ class LatentRanker(QueryRanker, EngineEstimator):
     1.0
     """
 
-    _texts: ClassVar[dict] = {"parameters": SHARED, "attributes": ABOUT_TRAINING + COLUMNS, "score_k": SCORE_K}
+    _texts: ClassVar[dict] = {"attributes": ABOUT_TRAINING + COLUMNS}
     _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "partial_fit": (*QUERIES, "sample_weight"),
                                "score": (*QUERIES, "sample_weight")}
     _untrained: ClassVar[tuple] = ("verbose", "score_k")
 
-    k: int = 10
-    score_k: object = 10
-    relevant: float = 1
-    gains: object = ()
-    update: str = "latent"
-    step_size: float = 1.0
-    step_schedule: object = "constant"
-    decay_schedule: object = "constant"
-    loss_weight: float = 5.0
+    k: int = option(10, "documents that are shown of each query, and that training looks at")
+    relevant: float = option(1, "a document of this or a higher relevance is relevant")
+    gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
+    update: str = option("latent", about='Or "perceptron", "pa", "pa1", "pa2", which complete the hidden list in the same way.')
+    loss_weight: float = option(
+        5.0, about="0: from the list that would be shown. Features with a larger spread want a larger one. 5 to 20 predicted best on "
+                   "held-out queries of OHSUMED, whose features lie between 0 and 1.")
+    loss: str | None = option(None, 'what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
+                              about="The last two are measured only, and need `loss_weight=0`.")
     epochs: int = 30
 
     def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown):

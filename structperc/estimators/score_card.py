@@ -9,6 +9,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import LabelCodes
+from structperc.engine.option import option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import compare_columns
@@ -40,21 +41,6 @@ class ScoreCard(WrappedRanker):
     The ranker is trained on the columns divided by their standard deviations. Each column is cut at quantiles. The points of a bin are the
     weight times the mean of the bin, from 0 for the column's lowest bin, scaled so that the largest sum is about `max_points`, and rounded.
     The cut-offs of the sum are those of least mean absolute error over the training rows, found exactly.
-
-    Parameters
-    ----------
-    estimator : ranker
-        With one weight per column in `coef_`: `PRank()`, `IntervalPA()`, a linear `SVOR()`; for two labels also a linear classifier.
-    max_points : int, default 100
-        About the largest sum. Fewer points are easier to add, and cost accuracy.
-    bins : int, default 5
-        Bins per column at most; a column with no more distinct values has a bin for each.
-    digits : int, default 3
-        Significant digits of the bins' edges.
-    classes : list, optional
-        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
-    random_state : None, int, numpy Generator or RandomState, default None
-        Seed of the estimator, where it has none.
 
     Attributes
     ----------
@@ -95,9 +81,13 @@ class ScoreCard(WrappedRanker):
     3       8 to 10
     """
 
-    def __init__(self, estimator, *, max_points=100, bins=5, digits=3, classes=None, random_state=None):
-        self.estimator, self.max_points, self.bins, self.digits = estimator, max_points, bins, digits
-        self.classes, self.random_state = classes, random_state
+    estimator: object = option(
+        help="the ranker, with one weight per column in `coef_`", positional=True,
+        about="`PRank()`, `IntervalPA()`, a linear `SVOR()`; for two labels also a linear classifier.")
+    max_points: int = option(100, "about the largest sum", about="Fewer points are easier to add, and cost accuracy.")
+    bins: int = option(5, "bins per column at most", about="A column with no more distinct values has a bin for each.")
+    digits: int = option(3, "significant digits of the bins' edges")
+    random_state: int | np.random.Generator | np.random.RandomState | None = option(None, "seed of the estimator, if it has none")
 
     def fit(self, X, y=None):
         """Trains the estimator and writes the card.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import numbers
 import operator
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from structperc.engine.option import option
+from structperc.engine.options import InterceptOptions
 from structperc.errors import DataError, OptionError
-from structperc.estimators.base import ATTRIBUTES, PARAMETERS, LabelledEstimator, declared, weighted_mean
+from structperc.estimators.base import LabelledEstimator, declared, weighted_mean
 from structperc.metrics import sentences
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
@@ -19,7 +22,7 @@ WHERE = ("lengths", "groups", "allowed")
 
 
 @declared
-class SequenceTagger(LabelledEstimator):
+class SequenceTagger(LabelledEstimator, InterceptOptions):
     """Predicts one label per token of a sentence, or of any other sequence, by a linear chain.
 
     A sentence scores the sum of its tokens' label scores and of a score for every pair of neighbouring labels; the best labels
@@ -36,40 +39,6 @@ class SequenceTagger(LabelledEstimator):
     - a list of arrays (T, n_features), dense or CSR, one per sentence;
     - one array or CSR matrix (n_tokens, n_features) and either `lengths`, the tokens of each sentence, or `groups`, the
       sentence of each row; one of them must be given. Then predictions come back as one flat array, one entry per row.
-
-    Parameters
-    ----------
-    update : str, default "perceptron"
-        "perceptron", "pa", "pa1", "pa2", or a plugin's update rule.
-    loss : str, (L, L) array or None, default None
-        What a wrong sentence costs. None: "hamming", the tokens that differ; a matrix of costs (row: right label, column:
-        predicted label) is summed over the tokens.
-    loss_weight : float, default 0.0
-        Learn from the labels that maximise score + loss_weight * loss; 0: from the prediction itself.
-    epochs : int, default 10
-        Passes over the data; an epoch without update ends training before.
-    fit_intercept : bool, default True
-        Adds a constant feature to every token.
-    classes : list, optional
-        The labels in order; otherwise the sorted labels of y.
-    start : bool, default True
-        Whether labels score for standing first.
-    end : bool, default True
-        Whether labels score for standing last.
-    forbidden_transitions : sequence of pairs of labels, or str, default ()
-        Labels that never follow each other, at fit and at predict; None in a pair is the boundary of the sentence. "iob1",
-        "iob2" and "iobes" stand for what these ways to write phrases forbid.
-    required_transitions : sequence of pairs of labels, default ()
-        After the first label of a pair only the labels that pairs name for it may follow.
-    n_hashed : int or None, default None
-        Columns of signed hashing for feature names, so that a stream may bring new ones; None: a vocabulary learned by fit.
-    min_count : int, default 1
-        Features that are seen less often by fit are left out of the vocabulary.
-    template : str, optional
-        The text of a CRF++-like template, which makes features of windows of columns; tokens are tuples of column strings.
-    columns : sequence of str, optional
-        Names of the columns that the template reads.
-    {parameters}
 
     Attributes
     ----------
@@ -91,23 +60,28 @@ class SequenceTagger(LabelledEstimator):
     [['D', 'N', 'V']]
     """
 
-    _texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
     _labelled: ClassVar[str] = "token"
     _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight"), "partial_fit": (*WHERE, "classes", "sample_weight"),
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
-    update: str = "perceptron"
-    loss_weight: float = 0.0
+    start: bool = option(True, "whether labels score for standing first")
+    end: bool = option(True, "whether labels score for standing last")
+    forbidden_transitions: Sequence | str = option(
+        (), "pairs of labels that never follow each other, at fit and at predict",
+        about='None in a pair is the boundary of the sentence. "iob1", "iob2" and "iobes" stand for what these ways to write phrases '
+              "forbid.")
+    required_transitions: Sequence = option(
+        (), "pairs of labels: after the first label of a pair only the labels that pairs name for it may follow")
+    n_hashed: int | None = option(None, "columns of signed hashing for feature names, so that a stream may bring new ones",
+                                  about="None: a vocabulary learned by fit.")
+    min_count: int = option(1, "features that are seen less often by fit are left out of the vocabulary")
+    template: str | None = option(None, "the text of a CRF++-like template, which makes features of windows of columns",
+                                  about="Tokens are tuples of column strings.")
+    columns: Sequence | None = option(None, "names of the columns that the template reads")
+    loss: str | Sequence | None = option(
+        None, about='None: "hamming", the tokens that differ. A matrix of costs (row: right label, column: predicted label) is summed over '
+                    "the tokens.")
     epochs: int = 10
-    fit_intercept: bool = True
-    start: bool = True
-    end: bool = True
-    forbidden_transitions: object = ()
-    required_transitions: object = ()
-    n_hashed: object = None
-    min_count: int = 1
-    template: object = None
-    columns: object = None
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown):
         """Trains from nothing.

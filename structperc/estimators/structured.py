@@ -5,37 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 from structperc import metrics
+from structperc.engine.option import option
+from structperc.engine.options import InterceptOptions, LabelOptions, LabelWeightOptions
 from structperc.errors import DataError, OptionError
-from structperc.estimators.base import ATTRIBUTES, PARAMETERS, EngineEstimator, declared, weighted_mean
+from structperc.estimators.base import EngineEstimator, declared, weighted_mean
 
 WHERE = ("lengths", "groups", "allowed")
 
 
 @declared
-class StructuredEstimator(EngineEstimator):
+class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, LabelWeightOptions):
     """Predicts structures by any problem, a plugin of one's own included, with scikit-learn's manners.
-
-    Parameters
-    ----------
-    problem : str or plugin object
-        The plugin that defines the problem.
-    update : str, default "perceptron"
-        "perceptron", "latent", "pa", "pa1", "pa2", or a plugin's update rule.
-    step_size : float, default 1.0
-        Step size of "latent".
-    step_schedule, decay_schedule : {"constant", "inverse", "inverse-sqrt"} or function, default "constant"
-        What `step_size` and `decay` are multiplied by at the t-th example visited: 1, 1 / t, 1 / sqrt(t), or a function of t.
-    loss : str, (r, r) array or None, default None
-        What a wrong prediction costs, None: the problem's own.
-    loss_weight : float, default 0.0
-        Learn from the structure that maximises score + loss_weight * loss; 0: from the prediction itself.
-    epochs : int, default 10
-        Passes over the data; an epoch without update ends training before.
-    fit_intercept : bool, default True
-        Adds a constant feature, where the problem has one.
-    classes : list, optional
-        The labels in order, of problems with labels.
-    {parameters}
 
     Attributes
     ----------
@@ -59,19 +39,11 @@ class StructuredEstimator(EngineEstimator):
     -0.0
     """
 
-    _texts: ClassVar[dict] = {"parameters": PARAMETERS, "attributes": ATTRIBUTES}
     _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight", "costs"), "partial_fit": (*WHERE, "sample_weight", "costs"),
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
-    problem: object = None
-    update: str = "perceptron"
-    step_size: float = 1.0
-    step_schedule: object = "constant"
-    decay_schedule: object = "constant"
-    loss_weight: float = 0.0
+    problem: str | object = option(None, "plugin that defines the problem: a name or an object")
     epochs: int = 10
-    fit_intercept: bool = True
-    classes: object = None
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown):
         """Trains from nothing.

@@ -7,6 +7,7 @@ import numbers
 import numpy as np
 
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
+from structperc.engine.options import LabelOptions
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters, not_fitted
 from structperc.estimators.rankers import RankScore
@@ -16,7 +17,7 @@ from structperc.reading import matrices
 SCORES = ("atom_scores", "threshold_scores")       # methods that answer (n, K - 1) scores of "the rank is above k"
 
 
-class WrappedRanker(RankScore, Parameters):
+class WrappedRanker(RankScore, Parameters, LabelOptions):
     """An estimator of ordered labels around the parameter `estimator`; `estimator_` is what was trained, `classes_` the labels."""
 
     _instead = ""           # what to do with intervals of labels

@@ -64,7 +64,9 @@ def parts_of(arrow, reader, rows, columns):
     tables = [reader.read_all()] if rows is None else (arrow.Table.from_batches([reader.get_batch(i)])
                                                        for i in range(reader.num_record_batches))
     for table in tables:
-        yield table if columns is None else table.select(columns)
+        table = table.select(columns)
+        table.validate(full=True)           # pyarrow takes offsets and counts from the file as they are
+        yield table
 
 
 @contextmanager
@@ -89,7 +91,7 @@ class ArrowFile(FrameFile):
     path : path
     schema : pyarrow.Schema
     parts : function (rows, columns)
-        Its tables, for parts of so many rows (None: one of all), with these columns (None: all).
+        Its tables, for parts of so many rows (None: one of all), with these columns.
     """
 
     def __init__(self, path, schema, parts):
@@ -99,7 +101,7 @@ class ArrowFile(FrameFile):
             again = next(name for name in self.header if self.header.count(name) > 1)
             raise DataError(f"{self.name} has two columns {again!r}; give every column a name of its own.")
 
-    def frames(self, rows=None, text=(), columns=None):
+    def frames(self, rows, columns, text=(), numbers=()):
         for table in self.parts(rows, columns):
             step, plain = rows or max(1, table.num_rows), {}
             for first in range(0, table.num_rows, step):
@@ -144,7 +146,7 @@ class ArrowFile(FrameFile):
 
     def distinct(self, targets):
         found = []
-        for frame in self.frames(1 << 16, (), list(dict.fromkeys(targets))):
+        for frame in self.frames(1 << 16, list(dict.fromkeys(targets))):
             for target in targets:
                 column = self.column(frame, target).dropna()
                 values = column.to_numpy() if column.dtype.kind in "iufb" else as_text(column).str.strip().to_numpy(dtype=str)

@@ -12,11 +12,13 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError
 from structperc.extras import require
-from structperc.files.frames import FrameFile, is_number
+from structperc.files.frames import PART_CELLS, FrameFile, is_number
 from structperc.files.opening import can_be_read_again, name_of, opened_text
 from structperc.files.tables import Table
 
 __all__ = ["opened_csv", "read_csv", "stream_csv"]
+
+AT_ONCE = 1 << 16       # rows that are parsed at a time
 
 
 def read_csv(path, **options) -> Table:
@@ -96,34 +98,16 @@ def opened_csv(path, separator=",", decimal=".", encoding="utf-8"):
         yield CsvFile(path, separator, text, decimal, name)
 
 
-class Replay:
-    """A text file whose first lines are looked at by a reader of records, and then given to the parser again.
-
-    The parser would call an interrupted reading a damaged file, so that what ended a reading is kept.
-
-    Attributes
-    ----------
-    error : BaseException or None
-        What the last reading ended with.
-    """
+class Peeked:
+    """The lines of a text file; those that the header's reader has passed stay in `lines`."""
 
     def __init__(self, file):
-        self.file, self.lines, self.head, self.error = file, [], None, None
+        self.file, self.lines = file, []
 
     def __iter__(self):
         for line in self.file:
             self.lines.append(line)
             yield line
-
-    def read(self, size=-1):
-        try:
-            if self.head is None:
-                self.head = io.StringIO("".join(self.lines), newline="")
-                self.lines = []
-            return self.head.read(size) or self.file.read(size)
-        except BaseException as error:
-            self.error = error
-            raise
 
 
 class CsvFile(FrameFile):
@@ -139,26 +123,69 @@ class CsvFile(FrameFile):
     """
 
     def __init__(self, path, separator, file, decimal=".", encoding="utf-8-sig"):
-        self.path, self.name, self.separator, self.file, self.encoding = path, name_of(path), separator, Replay(file), encoding
+        self.path, self.name, self.separator, self.peeked, self.encoding = path, name_of(path), separator, Peeked(file), encoding
+        self.odd = set()        # columns of numbers in which some cell was none
         super().__init__(self.name, self.read_header(), decimal)
 
-    def frames(self, rows=None, text=(), columns=None):
-        pandas = require("pandas", "reading CSV files", "cli")
-        options = {"sep": self.separator, "dtype": dict.fromkeys(text, str), "keep_default_na": False, "low_memory": False,
-                   "usecols": columns, "decimal": self.decimal}
+    def frames(self, rows, columns, text=(), numbers=()):
+        with self.explained():
+            texts = self.texts(rows or max(1, min(AT_ONCE, PART_CELLS // len(self.header))))
+            if rows is not None:
+                for part in texts:
+                    yield self.parsed(part, columns, numbers)
+            elif texts := list(texts):
+                yield self.whole(texts, columns, numbers)
+
+    @contextmanager
+    def explained(self):
+        """Makes sentences of what reading lines and records can raise."""
         try:
-            if rows is None:
-                yield pandas.read_csv(self.file, **options)
-            else:
-                for part in self.texts(rows):
-                    yield pandas.read_csv(io.StringIO(part), names=self.header, header=None, index_col=False, **options)
+            yield
         except UnicodeDecodeError as error:
             raise self.not_text(error) from None
         except csv.Error as error:
             raise self.damage(error) from None
+
+    def whole(self, texts, columns, numbers):
+        """One frame of all parts; a column with a cell that is no number in any part is text in all."""
+        pandas = require("pandas", "reading CSV files", "cli")
+        parts = [self.parsed(text, columns, numbers) for text in texts]
+        texts_of = [name for name in numbers if any(part[name].dtype.kind != "f" for part in parts)]
+        if texts_of and len(parts) > 1:
+            parts = [part.assign(**{name: again[name] for name in texts_of})
+                     for part, again in zip(parts, (self.read(text, texts_of, alone=True) for text in texts), strict=True)]
+        return pandas.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+
+    def parsed(self, text, columns, numbers):
+        """The rows of a text: `numbers` are float64 where all cells of them are numbers, all other columns are text.
+
+        What a cell is does not depend on other cells, so parts are what the whole file is.
+        """
+        try:
+            frame = self.read(text, columns, [name for name in numbers if name not in self.odd])
+        except ValueError:
+            guessed = self.read(text, numbers, None)
+            self.odd |= {name for name in numbers if guessed[name].dtype.kind not in "iufb"} or set(numbers)
+            frame = self.read(text, columns, [name for name in numbers if name not in self.odd])
+        for name in self.odd.intersection(numbers):
+            values = self.numbers(frame[name])
+            if not values.isna().any():
+                frame[name] = values
+        return frame
+
+    def read(self, text, columns, numbers=(), alone=False):
+        """What the parser makes of a text: numbers of these columns, or a ValueError, and text of the others; None: as it guesses.
+
+        Where it reads these columns alone, it does not notice lines that are too long. It would drop a byte order mark at the beginning,
+        which is an empty line here.
+        """
+        pandas = require("pandas", "reading CSV files", "cli")
+        kinds = None if numbers is None else {name: float if name in numbers else str for name in columns}
+        try:
+            return pandas.read_csv(io.BytesIO(b"\n" + text.encode()), names=self.header, header=None, index_col=False,
+                                   usecols=columns if alone else None, sep=self.separator, decimal=self.decimal, dtype=kinds,
+                                   keep_default_na=False, low_memory=False)
         except pandas.errors.ParserError as error:
-            if "source failed" in str(error):       # the parser's word for an error of `read`, also of Ctrl-C just before its first line
-                raise (self.file.error or KeyboardInterrupt()) from None
             if "out of memory" in str(error):
                 raise MemoryError(f"{self.name} is too large to be read at once") from None
             raise self.damage(error) from None
@@ -168,7 +195,7 @@ class CsvFile(FrameFile):
 
         The parser would do the same, but cut off what is too long in the first line of a part (pandas issue 11569).
         """
-        lines, line = chain(self.file.lines[self.header_lines:], self.file.file), self.header_lines
+        lines, line = chain(self.peeked.lines[self.header_lines:], self.peeked.file), self.header_lines
         while part := list(islice(lines, rows)):
             if any('"' in text for text in part):
                 self.complete(part, lines)
@@ -195,16 +222,27 @@ class CsvFile(FrameFile):
     def distinct(self, targets):
         pandas = require("pandas", "reading CSV files", "cli")
         cells = set()
-        for frame in self.frames(1 << 16, targets, list(dict.fromkeys(targets))):
-            for target in targets:
-                cells.update(frame[target].str.strip().unique().tolist())
+        with self.explained():
+            for text in self.texts(AT_ONCE):
+                frame = self.read(text, list(dict.fromkeys(targets)), alone=True)
+                for target in targets:
+                    cells.update(frame[target].str.strip().unique().tolist())
         if not cells:
             raise self.without_rows()
-        rows = io.StringIO()
-        csv.writer(rows).writerows([[cell] for cell in ["label", *sorted(cells - {""})]])
-        rows.seek(0)
-        column = pandas.read_csv(rows, keep_default_na=False)["label"]      # distinct cells are numbers where all cells are
+        column = self.guessed(pandas.Series(sorted(cells - {""}), dtype=str))
         return np.unique(column.to_numpy() if column.dtype.kind in "iufb" else column.to_numpy(dtype=str))
+
+    def guessed(self, column):
+        """A column of text as whole numbers, numbers or truth values, where the parser takes all its different cells for such."""
+        pandas = require("pandas", "reading CSV files", "cli")
+        codes, cells = pandas.factorize(column)
+        if not len(cells) or (codes < 0).any():
+            return column
+        rows = io.StringIO()
+        csv.writer(rows).writerows([[cell] for cell in ["label", *cells.tolist()]])
+        rows.seek(0)
+        found = pandas.read_csv(rows, keep_default_na=False, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
+        return found.iloc[codes].reset_index(drop=True) if found.dtype.kind in "iufb" else column
 
     def reader(self, lines):
         return csv.reader(lines, delimiter=self.separator)
@@ -213,7 +251,7 @@ class CsvFile(FrameFile):
 
     def read_header(self) -> list[str]:
         """Column names, all there and all different."""
-        reader = self.reader(self.file)
+        reader = self.reader(self.peeked)
         try:
             header = next(filter(is_record, reader), None)
             self.header_lines = reader.line_num

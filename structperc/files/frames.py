@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import re
 import shlex
 
 import numpy as np
@@ -14,6 +16,7 @@ from structperc.files.transposing import rows_of
 from structperc.reading.column_faults import MISSING_WORDS, ColumnError, fill_of, find_fault, mends_of, one_by_one
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
+TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
 
 
 class FrameFile:
@@ -32,8 +35,8 @@ class FrameFile:
     def __init__(self, name, header, decimal="."):
         self.name, self.header, self.columns, self.decimal = name, header, frozenset(header), decimal
 
-    def frames(self, rows=None, text=(), columns=None):
-        """Frames of at most so many rows (None: one of all), the columns `text` as text; only `columns`, where given."""
+    def frames(self, rows, columns, text=(), numbers=()):
+        """Frames of at most so many rows (None: one of all) with these columns, those in `text` as text, those in `numbers` as numbers."""
         raise NotImplementedError
 
     def column(self, frame, name):
@@ -80,8 +83,10 @@ class FrameFile:
                 raise DataError(f"{self.name} has no column beside {' and '.join(map(repr, self.header))}; features are needed to learn "
                                 f"from.")
         text = (*(targets if text_labels or len(targets) == 2 else ()), *(() if group is None else (group,)),
-                *(name for name in as_text or () if name in self.columns), *keep)
-        frames = filter(len, self.frames(self.rows_of_a_part(rows), text))      # lines of a part may all be blank
+                *(name for name in as_text or () if name in features), *keep)
+        numbers = [name for name in (*features, *filter(None, [weight])) if name not in text]
+        columns = list(dict.fromkeys((*features, *targets, *filter(None, [weight, group]), *keep)))
+        frames = filter(len, self.frames(self.rows_of_a_part(rows), columns, text, numbers))        # lines of a part may all be blank
         groups = None if group is None else GroupRuns(self.name, group)
         first = 0
         for frame in frames if group is None or rows is None else self.whole_groups(frames, group):
@@ -155,9 +160,16 @@ class FrameFile:
             found[name] = column
         return require("pandas", "reading tables", "cli").DataFrame(found, copy=False)
 
+    def guessed(self, column):
+        """The column of labels, as numbers where its cells are such."""
+        return column
+
     def numbers(self, column):
-        """A column that came as something else, as numbers, NaN where it holds none."""
-        return require("pandas", "reading tables", "cli").to_numeric(self.pointed(column).astype(str), errors="coerce")
+        """A column that came as something else, as numbers, NaN where it holds none; what a cell is does not depend on others."""
+        pandas = require("pandas", "reading tables", "cli")
+        codes, cells = pandas.factorize(column.astype(str))
+        values = np.append(numbers_of(pandas, cells.tolist(), self.decimal), np.nan)        # code -1: no cell at all
+        return pandas.Series(values[codes], index=column.index, name=column.name)
 
     def pointed(self, column):
         """A column with a point before the decimals of its texts."""
@@ -169,7 +181,10 @@ class FrameFile:
         """The column of labels, or the two of intervals."""
         if len(targets) == 2:
             return self.interval_ends({name: self.column(frame, name) for name in targets}, text_labels, first)
-        return self.labels(self.column(frame, targets[0]), targets[0], first) if targets else None
+        if not targets:
+            return None
+        column = self.column(frame, targets[0])
+        return self.labels(column if text_labels else self.guessed(column), targets[0], first)
 
     def labels(self, column, name, first) -> np.ndarray:
         """The target as whole numbers, numbers, truth values or text; none may be empty."""
@@ -236,6 +251,30 @@ def listed(names) -> str:
     """The first and last of many names."""
     texts = [repr(name) for name in (names if len(names) <= 10 else [*names[:7], *names[-2:]])]
     return ", ".join(texts if len(names) <= 10 else [*texts[:7], "...", *texts[7:]])
+
+
+def numbers_of(pandas, cells, decimal) -> np.ndarray:
+    """What the parser of CSV files makes of each cell; NaN where it is no number to it."""
+    point = re.escape(decimal)
+    number = re.compile(rf"\s*[+-]?([0-9]+({point}[0-9]*)?|{point}[0-9]+)(e[+-]?[0-9]+)?\s*|\s*[+-]?inf(inity)?\s*", re.IGNORECASE)
+    found = np.array([TRUTH.get(cell, np.nan) for cell in cells], dtype=float)
+    parse([i for i, cell in enumerate(cells) if number.fullmatch(cell)], pandas, cells, decimal, found)
+    return found
+
+
+def parse(chosen, pandas, cells, decimal, found) -> None:
+    """Parses the chosen cells into `found`; of many halves, where one is beyond all numbers."""
+    if not chosen:
+        return
+    text = "\n".join(cells[i].strip() for i in chosen)
+    try:
+        found[chosen] = pandas.read_csv(io.StringIO(text), header=None, names=["x"], sep="\x01", decimal=decimal, dtype=float,
+                                        keep_default_na=False, low_memory=False)["x"]
+    except ValueError:
+        if len(chosen) > 1:
+            middle = len(chosen) // 2
+            parse(chosen[:middle], pandas, cells, decimal, found)
+            parse(chosen[middle:], pandas, cells, decimal, found)
 
 
 def is_number(cell) -> bool:

@@ -121,18 +121,26 @@ def sources(file, grouped, rows):
 
 def whole_queries(parts):
     """Lists of lines, each up to the end of a query."""
-    kept = []
+    kept, query = [], None          # parts of the query that may go on
     for lines in parts:
-        lines = kept + lines
-        last = next(filter(None, map(query_of, reversed(lines))), None)
-        at = len(lines)
-        while at and query_of(lines[at - 1]) in (last, None):
-            at -= 1
-        if at:
-            yield lines[:at]
-        kept = lines[at:]
+        at, last = run_at_end(lines)
+        if at or None not in (last, query) and last != query:
+            yield [*chain.from_iterable(kept), *lines[:at]]
+            kept = []
+        kept.append(lines[at:])
+        query = query if last is None else last
     if kept:
-        yield kept
+        yield list(chain.from_iterable(kept))
+
+
+def run_at_end(lines):
+    """Where the lines of the last query begin, and that query; None: no line has one."""
+    last = None
+    for at in range(len(lines) - 1, -1, -1):
+        query = query_of(lines[at])
+        if query is not None and query != (last := query if last is None else last):
+            return at + 1, last
+    return 0, last
 
 
 def query_of(line):

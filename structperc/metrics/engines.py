@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, shortened
-from structperc.core.labels import LabelCodes, is_nested
+from structperc.core.labels import LabelCodes, is_listed, is_nested
 from structperc.core.losses import ExampleCosts
 from structperc.core.outputs import Outputs
 from structperc.core.rows import Rows
@@ -137,6 +137,8 @@ class Judged:
         unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
         gold = by_example(outputs, rows, y)
+        if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
+            raise DataError(f"predicted is {shortened(predicted)}; expected an answer for each of {len(gold)} examples.")
         scores = None if type(outputs).measures_of_scores is Outputs.measures_of_scores else model.atom_scores(rows)
         right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
         return cls(outputs, gold, predicted, own, f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})", scores, right)

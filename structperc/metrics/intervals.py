@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.arguments import choice, number_array, shaped
 from structperc.core.errors import DataError, shortened
-from structperc.core.labels import LabelCodes, as_label_array, find_labels, is_listed, ordered_categories
+from structperc.core.labels import LabelCodes, all_labels, as_label_array, is_listed, ordered_categories
 from structperc.metrics.labels import label_order, rank_measures
 from structperc.reading.intervals import interval_labels, read_intervals, without_ends
 
@@ -108,8 +108,8 @@ def mean_interval_width(intervals, classes=None) -> float:
     """
     if not is_listed(intervals) or not len(intervals):
         raise DataError(f"intervals is {shortened(intervals)}; expected an interval of labels for each row, at least one.")
-    named = interval_labels(intervals)
-    low, high, _, _ = interval_codes(intervals, np.full(len(intervals), named[0], dtype=np.asarray(named).dtype), classes)
+    named = as_label_array(interval_labels(intervals), "intervals", "an interval of labels for each row")
+    low, high, _, _ = interval_codes(intervals, np.full(len(intervals), named[0], dtype=named.dtype), classes)
     return float((high - low + 1).mean())
 
 
@@ -134,7 +134,7 @@ def interval_codes(y_low_high, y_pred, classes=None, unrated="refuse"):
         raise DataError(f"y_low_high has {len(y_low_high)} rows but y_pred has {len(y_pred)}; give one prediction for each.")
     if len(y_pred) == 0:
         raise DataError("y_low_high is empty; at least one example is needed to measure anything.")
-    encoder = LabelCodes(np.asarray(all_labels(y_low_high, y_pred, unrated)) if classes is None else label_order(classes))
+    encoder = LabelCodes(np.asarray(labels_in(y_low_high, y_pred, unrated)) if classes is None else label_order(classes))
     low, high = read_intervals(y_low_high, encoder.labels, encoder.encode, len(y_pred), unrated)
     predicted = encoder.encode(y_pred, len(y_pred))
     if unrated == "skip":
@@ -145,14 +145,13 @@ def interval_codes(y_low_high, y_pred, classes=None, unrated="refuse"):
     return low, high, predicted, len(encoder.labels)
 
 
-def all_labels(y_low_high, y_pred, unrated):
+def labels_in(y_low_high, y_pred, unrated):
     """The labels that intervals and predictions name, in their order."""
     named = interval_labels(y_low_high, unrated)
     categories = ordered_categories(named)
     if categories is not None:
         return categories
-    both = np.concatenate([np.asarray(named), y_pred])
-    return both[:1] if len(np.unique(both)) == 1 else find_labels(both, None, ordered=True)
+    return all_labels(as_label_array(named, "y_low_high", "an interval of labels for each row"), y_pred, ("y_low_high", "y_pred"))
 
 
 def interval_distances(low, high, predicted):

@@ -7,7 +7,15 @@ import functools
 import numpy as np
 
 from structperc.core.errors import DataError
-from structperc.core.labels import LabelCodes, as_label_array, find_labels, ordered_categories, refuse_missing, refuse_unhashable
+from structperc.core.labels import (
+    LabelCodes,
+    all_labels,
+    as_label_array,
+    equal_labels,
+    ordered_categories,
+    refuse_missing,
+    refuse_unhashable,
+)
 from structperc.extras import require
 
 
@@ -38,13 +46,11 @@ def codes(y_true, y_pred, classes=None):
     if len(y_true) == 0:
         raise DataError("y_true is empty; at least one example is needed to measure anything.")
     if classes is None:
-        both = np.concatenate([y_true, y_pred])
-        if len(both) and (both == both[0]).all():
-            refuse_missing(both, "y_true")
-            return np.ones(len(y_true), dtype=np.intc), np.ones(len(y_true), dtype=np.intc), 1
-        classes = find_labels(both, None, ordered=True)
+        classes = all_labels(y_true, y_pred, ("y_true", "y_pred"))
     encoder = LabelCodes(label_order(classes))
-    return encoder.encode(y_true, len(y_true)), encoder.encode(y_pred, len(y_pred)), len(encoder.labels)
+    named = ("y_true", y_true), ("y_pred", y_pred)
+    true, predicted = (encoder.encode(y, len(y), name, "Name all labels in classes.") for name, y in named)
+    return true, predicted, len(encoder.labels)
 
 
 def label_order(classes):
@@ -170,7 +176,7 @@ def accuracy(y_true, y_pred) -> float:
     y_true, y_pred = as_label_array(y_true, "y_true"), as_label_array(y_pred, "y_pred")
     if y_true.shape != y_pred.shape or y_true.size == 0:
         raise DataError(f"y_true has shape {y_true.shape} and y_pred has {y_pred.shape}; expected the same number of labels, at least one.")
-    return float((y_true == y_pred).mean())
+    return float(equal_labels(y_true, y_pred).mean())
 
 
 @of_codes

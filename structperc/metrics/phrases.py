@@ -310,7 +310,7 @@ def check(labels, name) -> list:
     labels = entries(labels, name, SENTENCE)
     for j, label in enumerate(labels):
         if not isinstance(label, str):
-            raise DataError(f"{name}[{j}] is {label!r:.60}; expected a tag, such as B-NP or O.")
+            raise DataError(f"{name}[{j}] is {shortened(label)}; expected a tag, such as B-NP or O.")
     return labels
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, PluginError, UnusedOption, shortened
+from structperc.core.errors import DataError, DataWarning, OptionError, PluginError, UnusedOption, shortened
 from structperc.core.joined import Joined
 from structperc.core.rows import Rows
 from structperc.core.states import taken
@@ -107,6 +109,9 @@ class NamedReader(Reader):
         if not self._is_named(X) and not (isinstance(X, (list, tuple)) and is_blank(X)):
             self._refuse_idle_options(X)
             rows = matrices.read(X, offsets)
+            if rows.offsets is None and rows.n_examples > 1:
+                warnings.warn("each row of X is a sentence of one token, so that nothing is learned of neighbours; pass groups or lengths, "
+                              "which name the rows of each sentence (structperc fit: --group COLUMN).", DataWarning, stacklevel=2)
             self.forget()
             self.named, self.n_features = False, rows.n_features
             return rows

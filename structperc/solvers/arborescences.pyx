@@ -191,9 +191,10 @@ cdef void hang(Contraction *c, int v, Py_ssize_t i) noexcept nogil:
 
 cdef int first_largest(const double *x, Py_ssize_t begin, Py_ssize_t end, double *value) noexcept nogil:
     cdef Py_ssize_t u = begin
-    value[0] = largest(x + begin, end - begin)
-    while u < end - 1 and x[u] != value[0]:
+    cdef double most = largest(x + begin, end - begin)
+    while u < end - 1 and x[u] != most:         # to the end where all are NaN, or another thread changes them
         u += 1
+    value[0] = most
     return <int> u
 
 

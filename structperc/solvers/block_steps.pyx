@@ -9,6 +9,17 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
+from structperc.core.arguments import (
+    COSTS,
+    NUMBERS,
+    changed_array,
+    float_array,
+    offset_array,
+    real_array,
+    real_number,
+    shaped,
+    whole_number,
+)
 from structperc.core.errors import DataError
 
 cdef enum:
@@ -53,7 +64,7 @@ cdef double pairwise(double *alpha, double *value, const double *distance, Py_ss
     return first
 
 
-def block_steps(double[::1] alpha, double[::1] value, const double[:, ::1] distance):
+def block_steps(alpha, value, distance):
     """Improves one block in place, by at most 200 steps between pairs of structures.
 
     Parameters
@@ -73,13 +84,15 @@ def block_steps(double[::1] alpha, double[::1] value, const double[:, ::1] dista
     Raises
     ------
     DataError
-        Where the shapes do not fit together.
+        For NaN, for shapes that do not fit together, and for alpha or value that cannot be changed in place.
     """
-    cdef Py_ssize_t n = alpha.shape[0]
-    if value.shape[0] != n or distance.shape[0] < n or distance.shape[1] < n:
-        raise DataError(f"{n} coefficients, {value.shape[0]} values and {distance.shape[0]} x {distance.shape[1]} distances "
-                        f"do not fit together.")
-    return pairwise(&alpha[0], &value[0], &distance[0, 0], distance.shape[1], n) if n else 0.0
+    cdef double[::1] a = changed_array(alpha, "alpha", ("n",), COSTS), h
+    cdef const double[:, ::1] far = shaped(float_array(distance, "distance"), "distance", ("n", "m"))
+    cdef Py_ssize_t n = a.shape[0]
+    h = changed_array(value, "value", (n,))
+    if far.shape[0] < n or far.shape[1] < n:
+        raise DataError(f"distance has the shape {np.shape(distance)}; expected ({n}, {n}) or more.")
+    return pairwise(&a[0], &h[0], &far[0, 0], far.shape[1], n) if n else 0.0
 
 
 def can_sweep(n_structures, n_weights):
@@ -93,11 +106,10 @@ def can_sweep(n_structures, n_weights):
     -------
     bool
     """
-    return n_structures * n_weights <= MOST_NUMBERS
+    return whole_number(n_structures, "n_structures") * whole_number(n_weights, "n_weights") <= MOST_NUMBERS
 
 
-def sweep_blocks(double[::1] alpha, const double[::1] loss, const double[:, ::1] vectors, const int64_t[::1] offsets, double[::1] w,
-                 double enough):
+def sweep_blocks(alpha, loss, vectors, offsets, w, enough):
     """Improves all blocks together over their structures, without search: one pairwise step per block and sweep.
 
     Where examples are few and share weights, most passes are spent on the blocks' influence on each other. A sweep costs O(m n_weights),
@@ -124,18 +136,20 @@ def sweep_blocks(double[::1] alpha, const double[::1] loss, const double[:, ::1]
     Raises
     ------
     DataError
-        Where the shapes do not fit together.
+        For NaN, for shapes that do not fit together, and for alpha or w that cannot be changed in place.
     """
-    cdef Py_ssize_t m = alpha.shape[0], d = w.shape[0], done = 0, work = 0, since = 0
+    cdef double[::1] a = changed_array(alpha, "alpha", ("m",), COSTS), weights = changed_array(w, "w", ("n_weights",))
+    cdef Py_ssize_t m = a.shape[0], d = weights.shape[0], done = 0, work = 0, since = 0
+    cdef const double[::1] losses = real_array(loss, "loss", (m,), NUMBERS)
+    cdef const double[:, ::1] phi = shaped(float_array(vectors, "vectors"), "vectors", (m, d))
+    cdef const int64_t[::1] begins = offset_array(offsets, m)
     cdef double[::1] value = np.zeros(max(m, 1))
-    if loss.shape[0] != m or vectors.shape[0] != m or vectors.shape[1] != d or offsets[offsets.shape[0] - 1] != m:
-        raise DataError(f"{m} coefficients, {loss.shape[0]} losses, {vectors.shape[0]} vectors of {vectors.shape[1]} numbers and {d} "
-                        f"weights do not fit together.")
+    cdef double least = real_number(enough, "enough")
     while done < MOST_SWEEPS and work < MOST_WORK:
         done += 1
         work += m * d
         since += m * d
-        if one_sweep(alpha, loss, vectors, offsets, w, value) <= enough:
+        if one_sweep(a, losses, phi, begins, weights, value) <= least:
             break
         if since > BETWEEN_SIGNALS:
             since = 0

@@ -8,6 +8,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc.core.errors import DataError
+
 EPOCHS_PER_CERTIFICATE = 10     # at most
 SWEEP_GAP_SHARE = 0.05          # the share of the gap that a sweep over the structures found so far may leave
 FINER_TOLERANCE = 100.0         # how many times smaller the gap may get for the sake of a goal
@@ -31,6 +33,19 @@ class Certificate:
     @property
     def dual(self) -> float:
         return self.objective - self.gap
+
+
+def certified(objective, gap) -> Certificate:
+    """The certificate, or the refusal of an objective or a gap that overflowed."""
+    if not np.isfinite(objective) or not np.isfinite(gap):
+        raise too_large()
+    return Certificate(float(objective), float(max(gap, 0.0)))
+
+
+def too_large() -> DataError:
+    """The refusal of numbers that overflow."""
+    return DataError("scores or weights overflow although X is finite; the features, C or sample weights are too large for floating point. "
+                     "Scale the features, for instance to unit variance.")
 
 
 class Measurements:

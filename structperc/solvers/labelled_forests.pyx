@@ -7,7 +7,7 @@ Typical sizes: 10 to 10^6 nodes, 2 to 50 labels. O(n K^2): about 1 ns an entry o
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log
-from structperc.core.arguments import edge_array, float_array, real_array, whole_number
+from structperc.core.arguments import edge_array, number_array, real_array, whole_number
 from structperc.core.errors import DataError
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport interrupted
@@ -117,10 +117,11 @@ cdef class Forest:
         """
         return self.labels_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
 
-    def labels_of(self, const double[:, ::1] unary, const double[:, :, ::1] table):
+    def labels_of(self, unary, pairs):
         """`best_labels` of arrays that `read_tables` has checked."""
-        self.check(unary, table)
+        self.check(unary.shape, pairs.shape)
         cdef double[:, ::1] belief = np.array(unary)
+        cdef const double[:, :, ::1] table = pairs
         cdef int[::1] labels = np.empty(self.n_nodes + 1, dtype=np.intc)
         cdef Py_ssize_t K = belief.shape[1], i, operations = 0, several = table.shape[0] > 1
         cdef int v, u, e, k, j, best
@@ -187,10 +188,11 @@ cdef class Forest:
         """
         return self.sums_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
 
-    def sums_of(self, const double[:, ::1] unary, const double[:, :, ::1] table):
+    def sums_of(self, unary, pairs):
         """`marginals` of arrays that `read_tables` has checked."""
-        self.check(unary, table)
+        self.check(unary.shape, pairs.shape)
         cdef double[:, ::1] belief = np.array(unary)
+        cdef const double[:, :, ::1] table = pairs
         cdef Py_ssize_t K = belief.shape[1], i, operations = 0, several = table.shape[0] > 1
         nodes, edges = np.zeros((self.n_nodes, K)), np.zeros((self.n_edges, K, K))
         cdef double[:, ::1] p = nodes
@@ -247,14 +249,13 @@ cdef class Forest:
         self.refuse(stopped)
         return log_z, nodes, edges
 
-    cdef check(self, const double[:, ::1] unary, const double[:, :, ::1] table):
-        """Whether the arrays fit the graph, so that no place outside of them is read; their numbers may be any."""
+    cdef check(self, tuple unary, tuple pairs):
+        """Refuses shapes that do not fit the graph, so that no place outside of the arrays is read; their numbers may be any."""
         if not self.acyclic:
             raise DataError("the graph has a cycle; expected a forest. PairwiseModel labels graphs with cycles.")
-        if not (unary.shape[0] == self.n_nodes and table.shape[0] in (1, self.n_edges)
-                and table.shape[1] == table.shape[2] == unary.shape[1]):
-            raise DataError(f"unary and pairs have the shapes {np.shape(unary)} and {np.shape(table)} for {self.n_nodes} nodes and "
-                            f"{self.n_edges} edges; expected a row for each node, and a table for each edge or for all.")
+        if len(unary) != 2 or unary[0] != self.n_nodes or pairs[1:] != (unary[1], unary[1]) or pairs[0] != 1 and pairs[0] != self.n_edges:
+            raise DataError(f"unary and pairs have the shapes {unary} and {pairs} for {self.n_nodes} nodes and {self.n_edges} edges; "
+                            f"expected a row for each node, and a table for each edge or for all.")
 
     def refuse(self, int stopped):
         if stopped < 0:
@@ -284,12 +285,15 @@ cdef double log_sum(const double *a, const double *b, Py_ssize_t step, Py_ssize_
 def read_tables(unary, pairs, n_nodes, n_edges, n_labels="n_labels"):
     """Checked scores of a graph's labels as float64 arrays; pairs as one table for all edges, (1, K, K), or one for each."""
     unary = real_array(unary, "unary", (n_nodes, n_labels))
-    pairs, K = float_array(pairs, "pairs"), unary.shape[1]
-    tables = pairs[None] if pairs.ndim == 2 else pairs
-    if tables.ndim != 3 or tables.shape[1:] != (K, K) or len(tables) not in (1, n_edges):
-        raise DataError(f"pairs has the shape {pairs.shape}; expected ({K}, {K}) or ({n_edges}, {K}, {K}), a table of pairs of labels for "
-                        f"all edges or for each.")
-    return unary, real_array(tables, "pairs", tables.shape)
+    K = unary.shape[1]
+    tables = pairs if type(pairs) is np.ndarray else number_array(pairs, "pairs")
+    if tables.ndim == 2:
+        tables = tables[None]
+    shape = tables.shape
+    if shape != (n_edges, K, K) and shape != (1, K, K):
+        raise DataError(f"pairs has the shape {np.shape(pairs)}; expected ({K}, {K}) or ({n_edges}, {K}, {K}), a table of pairs of labels "
+                        f"for all edges or for each.")
+    return unary, real_array(tables, "pairs", shape)
 
 
 __all__ = ["Forest"]

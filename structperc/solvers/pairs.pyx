@@ -8,6 +8,7 @@ Typical sizes: groups of 10 to 10^5 rows, 2 to 5 levels. O(n log k) for n rows a
 import numpy as np
 
 from libc.stdint cimport int64_t
+from structperc.core.arguments import NUMBERS, offset_array, real_array, real_number, whole_array
 from structperc.core.errors import DataError
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport interrupted
@@ -79,7 +80,7 @@ cdef int short_pairs_c(const double *scores, const double *least, const int *lev
     return 0
 
 
-def short_pairs(const double[::1] scores, const int[::1] levels, const int64_t[::1] order, const int64_t[::1] offsets, double margin=1.0):
+def short_pairs(scores, levels, order, offsets, margin=1.0):
     """Counts and sums over the pairs of which the higher row scores less than the margin above the lower one.
 
     Parameters
@@ -104,20 +105,25 @@ def short_pairs(const double[::1] scores, const int[::1] levels, const int64_t[:
     Raises
     ------
     DataError
-        Where the lengths do not fit together.
+        For NaN, for lengths that do not fit together, and for an order that has rows of another group.
     """
-    cdef Py_ssize_t n = scores.shape[0], n_groups = offsets.shape[0] - 1, g, most = 0
+    scores = real_array(scores, "scores", ("n",), NUMBERS)
+    cdef const double[::1] f = scores
+    cdef const int[::1] level = whole_array(levels, "levels", scores.shape)
+    cdef const int64_t[::1] rows = whole_array(order, "order", scores.shape, high=len(scores) - 1).astype(np.int64)
+    cdef const int64_t[::1] begins = offset_array(offsets, len(scores))
+    cdef Py_ssize_t n = f.shape[0], n_groups = begins.shape[0] - 1, g, p, most = 0
     cdef int status
-    if levels.shape[0] != n or order.shape[0] != n or n_groups < 0 or offsets[0] != 0 or offsets[n_groups] != n:
-        raise DataError(f"{n} scores, {levels.shape[0]} levels, {order.shape[0]} places and groups up to row {offsets[n_groups]} "
-                        f"do not fit together.")
     for g in range(n_groups):
-        most = max(most, offsets[g + 1] - offsets[g])
+        most = max(most, begins[g + 1] - begins[g])
+        for p in range(begins[g], begins[g + 1]):
+            if not begins[g] <= rows[p] < begins[g + 1]:
+                raise DataError(f"order[{p}] is {rows[p]}; expected a row of group {g}, from {begins[g]} to {begins[g + 1] - 1}.")
     cdef double[::1] up = np.zeros(n), down = np.zeros(n), lower = np.zeros(n), higher = np.zeros(n)
-    cdef double[::1] count = np.zeros(most + 1), sums = np.zeros(most + 1), least = np.asarray(scores) - margin
+    cdef double[::1] count = np.zeros(most + 1), sums = np.zeros(most + 1), least = scores - real_number(margin, "margin")
     if n:
         with nogil:
-            status = short_pairs_c(&scores[0], &least[0], &levels[0], &order[0], &offsets[0], n_groups, &up[0], &down[0], &lower[0],
+            status = short_pairs_c(&f[0], &least[0], &level[0], &rows[0], &begins[0], n_groups, &up[0], &down[0], &lower[0],
                                    &higher[0], &count[0], &sums[0])
         if status < 0:
             raise_interruption()

@@ -9,10 +9,13 @@ Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the produ
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 
+from structperc.core.arguments import COSTS, FINITE, offset_array, real_array, whole_array
 from structperc.core.errors import DataError
+from structperc.core.sparse_parts import refuse_damaged, to_csr
 from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
-from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Certificate, Measurements
+from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Measurements, certified, too_large
 from structperc.solvers.pairs import short_pairs
 
 
@@ -32,8 +35,16 @@ class PairwiseProblem:
     """
 
     def __init__(self, X, levels, offsets, costs):
-        self.X, self.levels, self.offsets, self.costs = X, levels, offsets, costs
-        self.group = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        if issparse(X):
+            refuse_damaged(X)
+            X = to_csr(X)
+            real_array(X.data, "X.data", X.data.shape, FINITE)
+        else:
+            X = real_array(X, "X", ("n_rows", "n_features"), FINITE)
+        self.X, self.levels = X, whole_array(levels, "levels", X.shape[:1])
+        self.offsets = offset_array(offsets, X.shape[0])
+        self.costs = real_array(costs, "costs", (len(self.offsets) - 1,), COSTS)
+        self.group = np.repeat(np.arange(len(self.costs)), np.diff(self.offsets))
 
     @property
     def n_features(self) -> int:
@@ -49,12 +60,6 @@ class PairwiseProblem:
     def short_pairs(self, scores, margin=1.0):
         """`structperc.solvers.pairs.short_pairs` of all groups."""
         return short_pairs(np.ascontiguousarray(scores), self.levels, np.lexsort((scores, self.group)), self.offsets, margin)
-
-
-def too_large() -> DataError:
-    """The refusal of numbers that overflow."""
-    return DataError("scores or weights overflow although X is finite; the features or C are too large for floating point. Scale the "
-                     "features, for instance to unit variance.")
 
 
 class PairwiseHinge(BlockAscent):
@@ -251,10 +256,3 @@ class PairwiseSquaredHinge:
         objective = w @ w / 2 + costs @ (above * (1 - scores) + below * scores)
         gradient = w + 2 * (problem.X.T @ (costs * (below - above)))
         return objective, gradient, gradient @ gradient / 2
-
-
-def certified(objective, gap) -> Certificate:
-    """The certificate, or the refusal of an objective that overflowed."""
-    if not np.isfinite(objective):
-        raise too_large()
-    return Certificate(float(objective), float(max(gap, 0.0)))

@@ -7,21 +7,27 @@ import numpy as np
 from libc.math cimport INFINITY
 from structperc.core.arguments import COSTS, MOST, SCORES, flag, how_many, real_array, whole_array, whole_number
 from structperc.core.errors import DataError
+from structperc.core.stopping import raise_interruption
+from structperc.core.stopping cimport interrupted
 from structperc.solvers.ranked_paths import RankedPaths
 
 cdef enum:
     CYCLE = -1
     UNREACHED = -2
+    INTERRUPTED = -3
+    ARC = 32                    # operations: the nodes of large graphs are far apart in memory
+    OFTEN = 1 << 16             # arcs between two questions whether to stop
 
 
 cdef int in_order(const int *tails, const int *heads, Py_ssize_t n_arcs, int n_nodes, int *first, int *arcs, int *order) noexcept nogil:
-    """Arcs by their tails and nodes in topological order; returns how many nodes are in it: fewer than n_nodes where there is a cycle.
+    """Arcs by their tails and nodes in topological order; returns how many nodes are in it, fewer than n_nodes for a cycle, or INTERRUPTED.
 
     `first`: n_nodes + 1 numbers, arcs of node u are arcs[first[u]:first[u + 1]], in rising order. `order`: n_nodes numbers.
     `arcs`: n_arcs numbers and n_nodes more, the arcs into each node that are left.
     """
     cdef int *left = arcs + n_arcs
     cdef Py_ssize_t a
+    cdef Py_ssize_t since = 0
     cdef int u, done = 0, n = 0
     for u in range(n_nodes + 1):
         first[u] = 0
@@ -30,11 +36,15 @@ cdef int in_order(const int *tails, const int *heads, Py_ssize_t n_arcs, int n_n
     for a in range(n_arcs):
         first[tails[a] + 1] += 1
         left[heads[a]] += 1
+        if a % OFTEN == OFTEN - 1 and interrupted(ARC * OFTEN):
+            return INTERRUPTED
     for u in range(n_nodes):
         first[u + 1] += first[u]
     for a in range(n_arcs - 1, -1, -1):         # fills each node's part from its end, which moves first[u + 1] to its beginning
         first[tails[a] + 1] -= 1
         arcs[first[tails[a] + 1]] = <int> a
+        if a % OFTEN == OFTEN - 1 and interrupted(ARC * OFTEN):
+            return INTERRUPTED
     for u in range(n_nodes):                    # first[u + 1] is where u begins: back to where u ends
         first[u] = first[u + 1]
     first[n_nodes] = <int> n_arcs
@@ -50,12 +60,17 @@ cdef int in_order(const int *tails, const int *heads, Py_ssize_t n_arcs, int n_n
             if left[heads[arcs[a]]] == 0:
                 order[n] = heads[arcs[a]]
                 n += 1
+        since += first[u + 1] - first[u] + 1
+        if since > OFTEN:
+            if interrupted(ARC * since):
+                return INTERRUPTED
+            since = 0
     return n
 
 
 cdef int best_path_c(const int *tails, const int *heads, const double *scores, Py_ssize_t n_arcs, int n_nodes, int start, int end,
                      int *work, double *best, int *path) noexcept nogil:
-    """Writes the arcs of the best path in order; returns how many, -1 for a cycle, -2 where no path leads to the end.
+    """Writes the arcs of the best path in order; returns how many, -1 for a cycle, -2 if no path leads to the end, -3 if interrupted.
 
     Parameters
     ----------
@@ -68,10 +83,12 @@ cdef int best_path_c(const int *tails, const int *heads, const double *scores, P
     cdef int *order = first + n_nodes + 1
     cdef int *into = order + n_nodes            # the last arc of the best path to each node
     cdef int *arcs = into + n_nodes
-    cdef int u, v, a, k, i, n = 0
+    cdef int u, v, a, k, i, n = in_order(tails, heads, n_arcs, n_nodes, first, arcs, order)
+    cdef Py_ssize_t since = 0
     cdef double score
-    if in_order(tails, heads, n_arcs, n_nodes, first, arcs, order) < n_nodes:
-        return CYCLE
+    if n < n_nodes:
+        return n if n == INTERRUPTED else CYCLE
+    n = 0
     for u in range(n_nodes):
         best[u] = -INFINITY
         into[u] = -1
@@ -85,6 +102,11 @@ cdef int best_path_c(const int *tails, const int *heads, const double *scores, P
             v, score = heads[a], best[u] + scores[a]
             if score > best[v] or score == best[v] and score > -INFINITY and a < into[v]:
                 best[v], into[v] = score, a
+        since += first[u + 1] - first[u] + 1
+        if since > OFTEN:
+            if interrupted(ARC * since):
+                return INTERRUPTED
+            since = 0
     if best[end] == -INFINITY:
         return UNREACHED
     while end != start:
@@ -140,6 +162,8 @@ def path_in(const int[::1] tails, const int[::1] heads, const double[::1] scores
     with nogil:
         length = best_path_c(&tails[0] if m else NULL, &heads[0] if m else NULL, &scores[0] if m else NULL, m, n, start, end, &work[0],
                              &best[0], &path[0])
+    if length == INTERRUPTED:
+        raise_interruption()
     if length == CYCLE:
         raise cycle_in(tails, heads, n)
     if length == UNREACHED:
@@ -154,7 +178,10 @@ def topological_order(tails, heads, n_nodes):
     cdef Py_ssize_t m = from_nodes.shape[0]
     cdef const int[::1] to_nodes = whole_array(heads, "heads", (m,), high=n - 1)
     cdef int[::1] first = np.empty(n + 1, dtype=np.intc), arcs = np.empty(m + n + 1, dtype=np.intc), order = np.empty(n + 1, dtype=np.intc)
-    if in_order(&from_nodes[0] if m else NULL, &to_nodes[0] if m else NULL, m, n, &first[0], &arcs[0], &order[0]) < n:
+    cdef int ordered = in_order(&from_nodes[0] if m else NULL, &to_nodes[0] if m else NULL, m, n, &first[0], &arcs[0], &order[0])
+    if ordered == INTERRUPTED:
+        raise_interruption()
+    if ordered < n:
         raise cycle_in(from_nodes, to_nodes, n)
     return np.asarray(order)[:n]
 
@@ -304,8 +331,15 @@ def read_graph(tails, heads, scores, start, end, name="scores", policy=SCORES):
     heads = whole_array(heads, "heads", tails.shape)
     scores = real_array(scores, name, tails.shape, policy)
     start, end = whole_number(start, "start"), whole_number(end, "end")
-    last = max(int(tails.max()), int(heads.max())) if len(tails) else 0
-    return tails, heads, scores, start, end, max(start, end, last) + 1
+    return tails, heads, scores, start, end, max(start, end, last_node(tails), last_node(heads)) + 1
+
+
+cdef int last_node(const int[::1] nodes) noexcept:
+    cdef Py_ssize_t a
+    cdef int last = 0
+    for a in range(nodes.shape[0]):
+        last = max(last, nodes[a])
+    return last
 
 
 def cycle_in(tails, heads, n):

@@ -552,10 +552,12 @@ RICH = '''
     from structperc import Option, hookimpl
     options = {"depth": Option(2, help="how deep"), "rate": Option(0.5), "deep": Option(False), "sizes": Option([1, 2]),
                "order": Option("up", ("up", "down"), "which way"), "limit": Option(None), "power": Option(1, (1, 2.5))}
+    from structperc.components import AbsoluteLoss
     seen = []
     @hookimpl
     def structperc_loss(context):
-        seen.append(dict(context.options))
+        seen.append({name: context.options[name] for name in options})
+        return AbsoluteLoss()
 '''
 
 

@@ -79,7 +79,6 @@ def test_other_data_are_refused_and_the_checkpoint_stays(data, run):
 @pytest.mark.parametrize(("arguments", "why"), [
     (["--resume"], "--resume goes on from a checkpoint; name its file with --checkpoint"),
     (["--checkpoint", "m"], "--checkpoint and --model both name 'm'"),
-    (["--checkpoint", "c", "--stream"], "leave it out with --stream"),
     (["--checkpoint", "train.csv"], "--checkpoint 'train.csv' cannot be written: it is an input of this command"),
     (["--checkpoint", "no/such/c"], "--checkpoint 'no/such/c' cannot be written: there is no folder"),
 ])
@@ -87,3 +86,78 @@ def test_flags_that_make_no_sense_are_refused(data, run, arguments, why):
     code, out, err = run(*FIT, "--model", "m", *arguments)
     assert (code, out) == (2, "") and why in err and err.count("\n") == 1
     assert os.listdir(data) == ["train.csv"]
+
+
+# ---- streams ----
+
+STREAM = (*FIT, "--stream", "--rows", "9")
+KILLED_STREAM = """
+import os, signal, sys
+from structperc.cli import main, training
+learn, left = training.Engine.partial_fit, [int(sys.argv[1])]
+def counted(engine, *arguments, **options):
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return learn(engine, *arguments, **options)
+training.Engine.partial_fit = counted
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("further", [[], ["--set", "n_shards=2"], ["--set", "scale=true", "--set", "class_weight={\"1\": 2}"]])
+def test_a_stream_that_was_killed_ends_with_the_same_model(data, run, further):
+    assert run(*STREAM, *further, "--model", "undisturbed")[0] == 0
+    resumed = [*STREAM, *further, "--model", "resumed", "--checkpoint", "c", "--resume"]
+    for kill in (1, 4, 17):
+        command = [sys.executable, "-c", KILLED_STREAM, str(kill), *map(str, resumed)]
+        assert subprocess.run(command, stderr=subprocess.DEVNULL).returncode == -signal.SIGKILL
+    assert not Path("resumed").exists() and len(Engine.load("c").mistakes_) == 3
+
+    code, out, _ = run(*resumed)
+    assert code == 0 and "rows      60" in out
+    assert Path("resumed").read_bytes() == Path("undisturbed").read_bytes()
+    code, again, _ = run(*resumed)      # was over
+    assert code == 0 and again == out and Path("resumed").read_bytes() == Path("undisturbed").read_bytes()
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (lambda: shutil.copy("train.csv", "other.csv"), "is of a training with another path ("),
+    (lambda: Path("train.csv").write_text(Path("train.csv").read_text() + "1,2,3,1\n"), "another size ("),
+    (lambda: Path("train.csv").write_text(Path("train.csv").read_text().replace("bmi", "mbi")), "another header (age, bmi,"),
+    (lambda: None, "another rows (9; here 10)"),
+])  # fmt: skip
+def test_a_stream_of_another_file_is_refused(data, run, change, why):
+    assert run(*STREAM, "--model", "m", "--checkpoint", "c")[0] == 0
+    change()
+    path = "other.csv" if Path("other.csv").exists() else "train.csv"
+    rows = "10" if "rows" in why else "9"
+    command = [path if word == "train.csv" else rows if word == "9" else word for word in STREAM]
+    code, out, err = run(*command, "--model", "other", "--checkpoint", "c", "--resume")
+    assert (code, out) == (2, "") and why in err and err.count("\n") == 1 and not Path("other").exists()
+
+
+def test_a_stream_from_a_pipe_goes_on_where_it_is_piped_again(data, run, monkeypatch):
+    import io
+
+    text = Path("train.csv").read_bytes()
+
+    def piped(model, *further):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        return run("fit", "cusum", "-", "--target", "level", "--stream", "--rows", "9", "--classes", "1,2,3", "--model", model,
+                   "--set", "random_state=0", *further)
+
+    assert piped("undisturbed")[0] == 0
+    learn, calls = Engine.partial_fit, []
+
+    def interrupted(engine, *arguments, **options):
+        calls.append(True)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return learn(engine, *arguments, **options)
+
+    monkeypatch.setattr(Engine, "partial_fit", interrupted)
+    code, _, err = piped("m", "--checkpoint", "c")
+    assert code == 130 and "The same command with --resume goes on from c" in err
+    assert piped("m", "--checkpoint", "c", "--resume")[0] == 0
+    assert Path("m").read_bytes() == Path("undisturbed").read_bytes()

@@ -195,12 +195,14 @@ def test_a_strangers_problem_with_these_options_is_fed_from_columns_too(run, ins
 def test_an_option_that_only_shares_the_name_is_set_as_any_other(run, install):
     install("wide", """
 from structperc import Option, hookimpl
+from structperc.components import AbsoluteLoss
 options = {"columns": Option(3)}
 problem = "cusum"
 seen = []
 @hookimpl
 def structperc_loss(context):
     seen.append(context.options["columns"])
+    return AbsoluteLoss()
 """)
     Path("train.csv").write_text("a,y\n1,1\n2,2\n")
     arguments = ("fit", "cusum", "--plugin", "wide", "--model", "m")

@@ -121,7 +121,9 @@ def test_ctrl_c_at_any_line_of_a_command(folder, capsys, command):
         try_at(command, at, capsys.readouterr)
 
 
-def test_real_signals(folder):
+@pytest.mark.parametrize("further", [[], ["--stream"], ["--set", "n_shards=2"]])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_real_signals(folder, number, code, further):
     """To processes of their own, at moments after the first sign of life, which comes from within the command."""
     table = pd.read_csv("d.csv")
     contrary = table.assign(y=table["y"].to_numpy()[::-1])                  # no epoch is without an update
@@ -129,17 +131,31 @@ def test_real_signals(folder):
     program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
                "from structperc.cli import main, parser; build = parser.build; "
                "parser.build = lambda: print('ready', flush=True) or build(); sys.exit(main())")
-    for delay in (0.1, 0.3, 0.6, 1.0):
+    for delay in (0.1, 0.6):
         command = [sys.executable, "-c", program, "fit", "cusum", "long.csv", "--target", "y", "--model", "made", "--quiet",
-                   "--set", "epochs=99999"]
+                   "--set", "epochs=99999", *further]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             process.stdout.readline()
             time.sleep(delay)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             _, err = process.communicate(timeout=60)
-        assert process.returncode == 130 and err.count("\n") == 1 and "interrupted" in err and "damaged" not in err
+        assert process.returncode == code and err.count("\n") == 1 and "interrupted" in err and "damaged" not in err
         assert ("is saved in made" in err) == ("made" in left_over()) and left_over() <= {"made", "long.csv"}
         Path("made").unlink(missing_ok=True)
+
+
+def test_a_program_keeps_its_own_handler_of_sigterm(folder, monkeypatch):
+    def own(*arguments):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGTERM, own)
+    try:
+        main(COMMANDS["plugins"])
+        assert signal.getsignal(signal.SIGTERM) is own
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    main(COMMANDS["plugins"])
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 if __name__ == "__main__":

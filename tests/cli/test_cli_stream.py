@@ -105,7 +105,7 @@ def test_a_model_learned_in_parts_is_the_model_learned_at_once(run, name, rows):
 
 @pytest.mark.parametrize(("problem", "settings"), [
     ("prank", ["epochs=3"]), ("multiclass", ["update=pa1", "C=0.1"]), ("interval-pa", ["update=exact-pa1", "C=0.1", "epochs=2"]),
-    ("cusum", ["decay=0.001", "update=latent", "step_schedule=inverse", "epochs=2"]), ("multiclass", ["epochs=1000", "average=true"]),
+    ("cusum", ["decay=0.001", "update=latent", "step_size=inverse(1.0)", "epochs=2"]), ("multiclass", ["epochs=1000", "average=true"]),
 ])  # fmt: skip
 def test_also_of_other_problems_and_rules(run, problem, settings):
     if "epochs=1000" in settings:       # one that converges
@@ -293,6 +293,8 @@ def test_the_number_of_rows_in_memory_is_bounded(run, monkeypatch):
 def test_progress_counts_examples(run):
     code, _, err = run("fit", "cusum", *write("csv"), "--model", "m", "--stream", "--rows", "100", "--progress")
     assert code == 0 and "examples" in err
+    model, last = Engine.load("m"), err.splitlines()[-1]
+    assert last == f"epoch 1 of 1: 1200 examples visited, {model.mistakes_[0] / N:.1%} mistaken, mean loss {model.cumulative_loss_ / N:.4g}"
 
 
 # ---- Ctrl-C ----

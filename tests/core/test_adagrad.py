@@ -14,10 +14,11 @@ from reference.samples import real, small_sets
 from structperc import Engine, hookimpl
 from structperc.components import BlockFeatures, PrefixArgmax, RowPart, TablePart, VectorFeatures
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption
+from structperc.schedules import inverse_sqrt
 from structperc.testing import check_problem
 from structperc.testing.case import make_case
 
-STORE = ("step_size", "step_schedule", "decay", "decay_schedule")
+STORE = ("step_size", "decay")
 
 
 def weights(engine):
@@ -40,8 +41,8 @@ def assert_the_same(fast, plain):
     assert fast.mistakes_ == plain.mistakes_ and fast.cumulative_loss_ == plain.cumulative_loss_
 
 
-OPTIONS = st.fixed_dictionaries({"step_size": st.sampled_from([0.1, 1.0]), "margin": st.sampled_from([0.5, 1.0, 4.0]),
-                                 "step_schedule": st.sampled_from(["constant", "inverse-sqrt"])})
+OPTIONS = st.fixed_dictionaries({"step_size": st.sampled_from([0.1, 1.0, inverse_sqrt(0.1), inverse_sqrt(1.0)]),
+                                 "margin": st.sampled_from([0.5, 1.0, 4.0])})
 
 
 @settings(max_examples=40)
@@ -133,7 +134,7 @@ def test_maps_of_all_kinds_take_the_steps_written_down(map, layout):
 @pytest.mark.parametrize("average", [False, True])
 def test_decay_multiplies_before_the_step(average):
     X, y = real(np.random.default_rng(2), 200, 4, 4, noise=1.0)
-    options = {"step_size": 0.1, "decay": 0.3, "decay_schedule": "inverse-sqrt", "epochs": 2}
+    options = {"step_size": 0.1, "decay": inverse_sqrt(0.3), "epochs": 2}
     fast = Engine("cusum", update="adagrad", average=average, **options).fit(X, y)
     plain = slow("cusum", **options).fit(X, y)
     store = plain.parts_.weights
@@ -279,7 +280,7 @@ def test_what_has_no_step_size_for_each_weight_is_refused_in_a_sentence(tmp_path
     with pytest.raises(UnusedOption, match="margin"):
         Engine("cusum", update="adagrad-log-loss", margin=2.0).fit(X, y)
     with pytest.raises(DataError, match="answers -1"):
-        Engine("cusum", update="adagrad", step_schedule=lambda t: -1.0).fit(X, y)
+        Engine("cusum", update="adagrad", step_size=lambda t: -1.0).fit(X, y)
     engine = Engine("cusum", update="adagrad").fit(X, y)
     with pytest.raises(DataError, match="overflow|too large"):
         Engine("cusum", update="adagrad", fit_intercept=False).fit([[1e200], [-1e200]], [2, 1])

@@ -103,9 +103,9 @@ def test_log_loss_with_decay_reaches_the_optimum_of_a_convex_solver():
 
     best = minimize(objective, np.zeros(9), jac=True, tol=1e-12)
     falling = 10.0
-    engine = Engine("multiclass", update="log-loss", fit_intercept=False, epochs=2500, shuffle=True, random_state=0, step_size=1.0,
-                    step_schedule=lambda t: falling / (falling + strength * t) * 0.5, decay=strength,
-                    decay_schedule=lambda t: falling / (falling + strength * t) * 0.5).fit(X, y)
+    engine = Engine("multiclass", update="log-loss", fit_intercept=False, epochs=2500, shuffle=True, random_state=0,
+                    step_size=lambda t: falling / (falling + strength * t) * 0.5,
+                    decay=lambda t: strength * falling / (falling + strength * t) * 0.5).fit(X, y)
     value, _ = objective(np.ravel(engine.coef_))
     assert value - best.fun < 1e-4
     np.testing.assert_allclose(np.ravel(engine.coef_), best.x, atol=0.02)
@@ -169,7 +169,7 @@ def test_solvers_and_rules_in_python_train_the_same_model(plugins, update, exact
     if update != "log-loss":
         options["epsilon"] = EPSILON
     compiled = Engine("cusum", **options).fit(data.X, data.y)
-    named = {} if isinstance(plugins[0], OwnMarginals) else {"update": "perceptron", "step_size": 1.0}
+    named = {} if isinstance(plugins[0], OwnMarginals) else {"update": "perceptron", "step_size": None}
     options.pop("epsilon", None)
     python = Engine("cusum", plugins=plugins, **{**options, **named}).fit(data.X, data.y)
     np.testing.assert_allclose(python.coef_, compiled.coef_, rtol=0, atol=0 if exact else 1e-12)
@@ -202,4 +202,4 @@ def test_what_cannot_be_descended_is_refused_in_a_sentence():
     with pytest.raises(OptionError, match="epsilon=0"):
         Engine("cusum", update="direct", epsilon=0)
     with pytest.raises(DataError, match="the width of the finite difference is 0.0"):
-        Engine("cusum", update="direct", epsilon_schedule=lambda t: 0.0).fit(X, y)
+        Engine("cusum", update="direct", epsilon=lambda t: 0.0).fit(X, y)

@@ -57,7 +57,7 @@ def test_training_approaches_the_minimum_of_the_all_threshold_loss():
         return atom_loss(((X @ w[:3])[:, None] - w[3:]).ravel(), signs.ravel())
 
     best = minimize(loss, np.zeros(6), method="BFGS", options={"gtol": 1e-8}).x
-    engine = Engine("prank", update="logistic", step_size=0.1, step_schedule=lambda t: (1 + (t - 1) / 100) ** -0.5, epochs=1000,
+    engine = Engine("prank", update="logistic", epochs=1000,
                     average=True, shuffle=True, random_state=0).fit(X, y)
     assert np.allclose(engine.coef_, best[:3], atol=0.005)
     assert np.allclose(engine.thresholds_, best[3:], atol=0.005)

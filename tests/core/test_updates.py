@@ -9,6 +9,7 @@ from reference.samples import real
 from structperc import Engine
 from structperc.components import Schedule
 from structperc.errors import DataError, OptionError, UnusedOption
+from structperc.schedules import inverse, inverse_sqrt
 
 
 def flat(engine, problem):
@@ -92,23 +93,23 @@ def test_two_labels_are_the_binary_perceptron(name):
         assert engine.coef_[0].tolist() == ([0, 0, 0] if name == "cusum" else (-w[:3]).tolist())
 
 
-@pytest.mark.parametrize("schedule", ["inverse", "inverse-sqrt", lambda t: 2.0 / (t + 1)], ids=["inverse", "inverse-sqrt", "own"])
+@pytest.mark.parametrize("schedule", [inverse(0.3), inverse_sqrt(0.3), lambda t: 0.6 / (t + 1)], ids=["inverse", "inverse-sqrt", "own"])
 @pytest.mark.parametrize(("problem", "update"), [("cusum", "pa1"), ("multiclass", "pa2"), ("prank", "exact-pa1"), ("cusum", "exact-pa2")])
 def test_c_falls_as_its_schedule_says(problem, update, schedule):
-    """In one pass C r(t) is the weight r(t) of the t-th example."""
+    """In one pass the C of the t-th example is C times a weight of it."""
     X, y = real(np.random.default_rng(11), 60, 4, 4)
-    options = {"update": update, "C": 0.3, "classes": [1, 2, 3, 4]}
-    falling = Engine(problem, C_schedule=schedule, **options).fit(X, y)
-    weighed = Engine(problem, **options).fit(X, y, sample_weight=[Schedule(schedule).at(t) for t in range(1, 61)])
+    options = {"update": update, "classes": [1, 2, 3, 4]}
+    falling = Engine(problem, C=schedule, **options).fit(X, y)
+    weighed = Engine(problem, C=1.0, **options).fit(X, y, sample_weight=[Schedule(schedule).at(t) for t in range(1, 61)])
     assert np.array_equal(falling.coef_, weighed.coef_)
-    assert not np.array_equal(falling.coef_, Engine(problem, **options).fit(X, y).coef_)
-    assert not Engine(problem, C_schedule=lambda t: 0.0, **options).fit(X, y).coef_.any()
+    assert not np.array_equal(falling.coef_, Engine(problem, C=0.3, **options).fit(X, y).coef_)
+    assert not Engine(problem, C=lambda t: 0.0, **options).fit(X, y).coef_.any()
 
 
 def test_a_schedule_of_c_where_there_is_no_c_is_refused():
-    with pytest.raises(UnusedOption, match="C_schedule='inverse' has no effect with update='pa'"):
-        Engine("cusum", update="pa", C_schedule="inverse").fit([[0.0], [1.0]], [1, 2])
-    with pytest.raises(OptionError, match="C_schedule='slow'; expected 'constant', 'inverse', 'inverse-sqrt' or a function"):
-        Engine("cusum", update="pa1", C_schedule="slow")
+    with pytest.raises(UnusedOption, match=r"C=inverse\(0.5\) has no effect with update='pa'"):
+        Engine("cusum", update="pa", C=inverse(0.5)).fit([[0.0], [1.0]], [1, 2])
+    with pytest.raises(OptionError, match="C='slow'; expected a number greater than 0, inverse"):
+        Engine("cusum", update="pa1", C="slow")
     with pytest.raises(DataError, match="answers -1"):
-        Engine("cusum", update="pa1", C_schedule=lambda t: -1.0).fit([[0.0], [1.0]], [1, 2])
+        Engine("cusum", update="pa1", C=lambda t: -1.0).fit([[0.0], [1.0]], [1, 2])

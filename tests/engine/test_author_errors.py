@@ -161,6 +161,7 @@ def once(base, method):
         (Reader, "read"), (Reader, "learn"), (Outputs, "find_labels"), (Outputs, "start"), (Outputs, "encode"), (Outputs, "check"),
         (Outputs, "admissible"), (Outputs, "check_gold"), (RowFeatures, "start"), (RowFeatures, "check_rows"), (RowFeatures, "max_atoms"),
         (OnlineTrainer, "train"), (OnlineTrainer, "check"), (PerceptronUpdate, "check"), (HammingLoss, "start"),
+        (Outputs, "attributes"),
     ],
 )
 def test_a_method_that_is_called_once_is_named_too(base, method):
@@ -180,7 +181,6 @@ def test_a_method_that_is_called_once_is_named_too(base, method):
         (Outputs, "picture", lambda engine: engine.explain(X[0], against=(0,))),
         (OnlineTrainer, "check_answers", lambda engine: engine.predict(X)),
         (Outputs, "decode_many", lambda engine: engine.predict(X)),
-        (Outputs, "attributes", lambda engine: engine.coef_),
     ],
 )
 def test_a_method_of_a_trained_part_is_named_too(base, method, call):
@@ -221,3 +221,16 @@ def test_the_innermost_part_is_named_once():
         Engine(Subsets(), plugins=[Visits(), failing(PerceptronUpdate, "step")()], epochs=2).fit(X, Y)
 
     assert caught.value.__notes__ == ["in Mine.step, example 1"]
+
+
+def test_needs_that_are_set_after_the_first_fit_are_checked_too():
+    class Rule(PerceptronUpdate):
+        def start(self, parts, context):
+            super().start(parts, context)
+            self.needs = wanted
+
+    wanted = frozenset()
+    Engine("multiclass", plugins=[Rule()]).fit([[0.0], [1.0]], [1, 2])
+    wanted = {"marginal"}
+    with pytest.raises(PluginError, match="Rule.needs names 'marginal'; .* Did you mean 'marginals'"):
+        Engine("multiclass", plugins=[Rule()]).fit([[0.0], [1.0]], [1, 2])

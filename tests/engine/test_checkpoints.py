@@ -19,8 +19,9 @@ from structperc_dual_kernel.nystroem import NystroemReader
 from structperc import Engine
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import OnlineTrainer, Trainer, Weights
-from structperc.engine import checkpoints
+from structperc.engine import checkpoint_files
 from structperc.errors import DataError, ModelFormatError, OptionError
+from structperc.schedules import inverse_sqrt
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(40, 4))
@@ -44,8 +45,8 @@ def kernel(A, B):
 PRIMAL = {
     "online": ("multiclass", X, Y, {}, {}),
     "shuffled and averaged": ("cusum", X, Y, {"average": True, **SHUFFLED}, {}),
-    "decayed": ("multiclass", X, Y, {"average": True, "decay": 0.1, "decay_schedule": "inverse-sqrt", **SHUFFLED}, {}),
-    "scheduled steps": ("multiclass", X, Y, {"update": "latent", "step_schedule": "inverse-sqrt"}, {}),
+    "decayed": ("multiclass", X, Y, {"average": True, "decay": inverse_sqrt(0.1), **SHUFFLED}, {}),
+    "scheduled steps": ("multiclass", X, Y, {"update": "latent", "step_size": inverse_sqrt()}, {}),
     "passive-aggressive": ("multiclass", X, Y, {"update": "pa2", "C": 0.3, "loss": np.array([[0, 1, 3], [2, 0, 1], [1, 4, 0]])}, {}),
     "step sizes of each weight": ("sequence", TOKENS, TAGS, {"update": "adagrad", "step_size": 0.1, "average": True, **SHUFFLED}, {}),
     "searched with the loss": ("multiclass", X, Y, {"loss_weight": 0.7, "average": True}, {}),
@@ -123,14 +124,14 @@ def path(tmp_path):
 @pytest.fixture
 def copies(monkeypatch, path):
     """Copies of each checkpoint as it is written: what a kill right behind would leave."""
-    made, replace = [], checkpoints.replace_file
+    made, replace = [], checkpoint_files.replace_file
 
     def copying(target, write):
         replace(target, write)
         made.append(f"{path}.{len(made)}")
         shutil.copy(target, made[-1])
 
-    monkeypatch.setattr(checkpoints, "replace_file", copying)
+    monkeypatch.setattr(checkpoint_files, "replace_file", copying)
     monkeypatch.setattr(os, "fsync", lambda handle: None)           # thousands of them
     return made
 
@@ -369,6 +370,7 @@ import sys
 import numpy as np
 from structperc import Engine
 from structperc.callbacks import Checkpoint
+from structperc.schedules import inverse_sqrt
 random = np.random.default_rng(0)
 X, y = random.normal(size=(2000, 5)), random.integers(1, 5, 2000)
 checkpoint = Checkpoint(sys.argv[1] + ".checkpoint", every=0.1)
@@ -416,12 +418,13 @@ class Twice(OnlineTrainer):
 
 
 class OnePass(Trainer):
-    """One pass, outside of any epoch."""
+    """One epoch, whatever the options say, and a status of its own."""
 
     options_used = ("trainer", "update")
 
     def train(self, run):
-        run.run()
+        run.begin_epoch()
+        run.end_epoch(run.run())
         return "once"
 
 

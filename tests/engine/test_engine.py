@@ -219,8 +219,8 @@ def test_stop_is_for_observers():
     *(("epochs", value, "a whole number, at least 1") for value in (0, -1, 1.0, "3", None, True)),
     *((name, value, "True or False") for name in ("average", "shuffle", "fit_intercept") for value in (0, 1, None, "yes")),
     *(("random_state", value, "None, a whole number from 0") for value in (-1, 1.0, "seed", True, [1])),
-    *(("update", value, "the name of an update rule") for value in (None, 3, object())),
-    *(("loss", value, r"a name or an \(r, r\) matrix") for value in ([[0, 1], [1]], {"a": 1}, object())),
+    *(("update", value, "a name, or an object of a subclass of structperc.components.Update") for value in (None, 3, object())),
+    *(("loss", value, r"a name, an \(r, r\) matrix") for value in ([[0, 1], [1]], {"a": 1}, object())),
     *(("plugins", value, "a list of names or plugin objects") for value in ("prank", None, 3)),
 ])
 def test_options_of_a_wrong_type_or_range_are_refused_at_once(name, value, expected):

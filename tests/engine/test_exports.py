@@ -334,4 +334,4 @@ def test_the_command_goes_by_the_ending(run, tmp_path):
     assert (tmp_path / "other.txt").read_text() == (tmp_path / "m.js").read_text().replace("const m =", "const other =").replace(
         "then m.", "then other.").replace("exports = m;", "exports = other;").replace("const m", "const other")
     code, _, err = run("export", tmp_path / "m.model", tmp_path / "m.exe")
-    assert code == 2 and "the ending of" in err and "say --to, or end it with .py, .c, .js, .onnx, .safetensors, .html." in err
+    assert code == 2 and "structperc export: --to), or end it with .py, .c, .js, .onnx, .safetensors, .html." in err

@@ -32,7 +32,7 @@ def test_a_value_whose_repr_fails_is_shown_by_its_type():
     lambda: ENGINE.explain(X[:1], against=DEEP),
     lambda: LISTS.fit(X, DEEP, lengths=[3] * 4),
     lambda: CHAINS.fit(X, [DEEP] * 4, lengths=[3] * 4),
-    lambda: Engine("cusum", step_schedule=DEEP),
+    lambda: Engine("cusum", step_size=DEEP),
     lambda: Engine("cusum", update=DEEP),
     lambda: Engine("cusum", loss=DEEP),
     lambda: Engine("cusum", plugins=[DEEP]),
@@ -56,7 +56,7 @@ def test_a_fraction_is_a_number():
 
 
 def test_costs_and_plugins_of_other_kinds_are_refused():
-    with pytest.raises(OptionError, match="expected a name or an .r, r. matrix"):
+    with pytest.raises(OptionError, match="expected a name, an .r, r. matrix"):
         Engine("cusum", loss=[[10**400]])
     with pytest.raises(OptionError, match="expected a list of names or plugin objects"):
         Engine("cusum", plugins=np.array(1.0))

@@ -198,10 +198,10 @@ def test_another_function_of_the_same_name_is_refused():
     assert loaded(saved(engine), kernel=shared).predict(["ab"]) == engine.predict(["ab"])
     with pytest.raises(PluginError, match="answers otherwise"):
         loaded(saved(engine), kernel=fewer)
-    engine = Engine("cusum", decay=0.1, decay_schedule=lambda t: 1 / t).fit(X, y)
-    assert np.array_equal(loaded(saved(engine), decay_schedule=lambda t: 1 / t).coef_, engine.coef_)
-    with pytest.raises(PluginError, match="trained with decay_schedule, and what was passed"):
-        loaded(saved(engine), decay_schedule=lambda t: 0.5)
+    engine = Engine("cusum", decay=lambda t: 0.1 / t).fit(X, y)
+    assert np.array_equal(loaded(saved(engine), decay=lambda t: 0.1 / t).coef_, engine.coef_)
+    with pytest.raises(PluginError, match="trained with decay, and what was passed"):
+        loaded(saved(engine), decay=lambda t: 0.5)
     assert np.array_equal(pickle.loads(pickle.dumps(Engine("cusum").fit(X, y))).coef_, Engine("cusum").fit(X, y).coef_)
 
 

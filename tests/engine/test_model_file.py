@@ -90,7 +90,8 @@ def test_options_come_back():
     again = loaded(saved(Engine("multiclass", **options).fit(X, y)))
     assert {name: getattr(again, name) for name in options} == options
     assert repr(again) == repr(Engine("multiclass", **options))
-    assert loaded(saved(Engine("prank", variant="original").fit(X, y))).plugin_options == {"variant": "original", "pocket": False}
+    options = {"variant": "original", "pocket": False, "penalty": 0.0}
+    assert loaded(saved(Engine("prank", variant="original").fit(X, y))).plugin_options == options
     tagger = Engine("sequence", epochs=2).fit(list(X[:, None, :]), y)
     assert repr(loaded(saved(tagger))) == "Engine('sequence', epochs=2)"
     matrix = 1.0 - np.eye(4)

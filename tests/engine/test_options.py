@@ -1,32 +1,107 @@
-"""The table of engine options against signature, docstring, context and model file; the values that an Option accepts."""
+"""An option stands once: signature, docstring, context and model file follow from it; the values that an Option accepts."""
 
 import inspect
-import json
+import pickle
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+import structperc
 from structperc import Engine, Option, hookimpl
-from structperc.components import OnlineTrainer, PassiveAggressiveUpdate, PerceptronUpdate, PrimalWeights, Weights, ZeroOneLoss
-from structperc.engine.options import ENGINE_OPTIONS
+from structperc.components import (
+    Loss,
+    OnlineTrainer,
+    PassiveAggressiveUpdate,
+    PerceptronUpdate,
+    PrimalWeights,
+    Trainer,
+    Update,
+    Weights,
+    ZeroOneLoss,
+)
+from structperc.engine.option import option
+from structperc.engine.options import ENGINE_OPTIONS, EngineOptions
 from structperc.errors import OptionError, PluginError, UnusedOption
-from structperc.estimators import StructuredClassifier
+from structperc.estimators import CuSumRank, StructuredClassifier
+from structperc.schedules import inverse, inverse_sqrt
 
 X, Y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
 
 
-def test_signature_and_docstring_are_those_of_the_table():
-    parameters = [p for p in inspect.signature(Engine).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    assert {p.name: p.default for p in parameters} == {name: option.default for name, option in ENGINE_OPTIONS.items()}
-    described = Engine.__doc__.split("Parameters\n")[1].split("Attributes\n")[0]
-    entries = re.findall(r"^    (\w+) : (.*)$", described, re.MULTILINE)
-    assert [name for name, _ in entries] == ["problem", *(p.name for p in parameters)]
-    for name, text in entries[1:]:
-        if "default" in text:
-            assert text.rsplit("default ", 1)[1] == json.dumps(ENGINE_OPTIONS[name].default).replace("null", "None").replace(
-                "true", "True").replace("false", "False")
+class Patient(Engine):
+    """An engine with an option more, and one with another default."""
+
+    patience: int = option(3, "epochs without progress", low=1, later=True, about="Training ends after them.")
+    epochs: int = 7
+
+
+def test_an_option_of_a_subclass_is_declared_in_one_place(tmp_path):
+    parameters = inspect.signature(Patient).parameters
+    assert parameters["patience"].default == 3 and parameters["epochs"].default == 7 and parameters["margin"].default == 1.0
+    described = inspect.getdoc(Patient)
+    assert "patience : int, default 3\n    Epochs without progress. Training ends after them." in described
+    assert "epochs : int, default 7\n    Passes over the data, at most." in described
+    with pytest.raises(OptionError, match="patience=0; expected a whole number, at least 1"):
+        Patient("cusum", patience=0)
+    with pytest.raises(OptionError, match="epochs=0; expected a whole number, at least 1"):
+        Patient("cusum", epochs=0)
+    engine = Patient("cusum", patience=5, epochs=2).fit(X, Y)
+    assert repr(engine) == "Patient('cusum', patience=5, epochs=2)" and repr(Patient("cusum")) == "Patient('cusum')"
+    assert type(engine.parts_.update).__name__ == "PerceptronUpdate" and engine.model_.context.patience == 5
+    engine.save(tmp_path / "model")
+    assert Patient.load(tmp_path / "model").patience == 5 and pickle.loads(pickle.dumps(engine)).patience == 5
+    assert Engine("cusum").epochs == 1 and "patience" not in ENGINE_OPTIONS
+
+
+class Careful(CuSumRank):
+    """A ranker with an option more, and one with another default."""
+
+    care: float = option(0.5, "share of rows that are read twice", low=0)
+    epochs: int = 3
+
+
+def test_an_option_of_an_estimator_is_declared_in_one_place():
+    assert "care : float, default 0.5\n    Share of rows that are read twice." in inspect.getdoc(Careful)
+    assert "epochs : int, default 3\n    Passes over the data, at most." in inspect.getdoc(Careful)
+    model = Careful(care=0.25)
+    assert model.get_params()["care"] == 0.25 and model.epochs == 3 and repr(model) == "Careful(care=0.25)"
+    assert clone(model).set_params(care=0.75).care == 0.75
+
+
+DEFINED = re.compile(r"^    (\w+): .*= option\(", re.MULTILINE)
+
+
+def repeated(text, names) -> list:
+    """Options that a source file repeats: as a row of a table, a parameter with a default, or an entry of a docstring."""
+    tables = re.findall(r"""["'](\w+)["']: \w*Option\(""", text)
+    signatures = [name for head in re.findall(r"def __init__\(([^)]*)\)", text) for name in re.findall(r"(\w+)=", head)]
+    entries = re.findall(r"^    (\w+) : .*default", text, re.MULTILINE)
+    return sorted({name for name in (*tables, *signatures, *entries) if name in names})
+
+
+def test_a_repeated_option_is_seen():
+    table = "OPTIONS = {\n    'epochs': EngineOption(1),\n}\n"
+    signature = "class A:\n    def __init__(self, problem, *, margin=1.0,\n                 decay=0.0):\n"
+    docstring = "class B:\n    '''Trains.\n\n    average : bool, default False\n        Mean weights.\n    '''\n"
+    names = {"epochs", "margin", "decay", "average"}
+    assert repeated(table, names) == ["epochs"] and repeated(signature, names) == ["decay", "margin"]
+    assert repeated(docstring, names) == ["average"] and repeated("    epochs: int = option(1)\n", names) == []
+
+
+@pytest.mark.parametrize("folder", ["engine", "estimators", "cli"])
+def test_nothing_beside_its_field_repeats_an_option(folder):
+    files = [path for path in Path(structperc.__file__).with_name(folder).rglob("*.py") if path.name != "trainers.py"]
+    assert not {path.name: found for path in files if (found := repeated(path.read_text(), set(ENGINE_OPTIONS)))}
+
+
+def test_each_option_of_the_engine_is_one_field():
+    defined = DEFINED.findall(Path(inspect.getfile(EngineOptions)).read_text())
+    assert sorted(defined) == sorted(ENGINE_OPTIONS) and len(ENGINE_OPTIONS) <= 23
+    assert all(declared.help for declared in ENGINE_OPTIONS.values())
 
 
 def test_hooks_are_told_the_options():
@@ -37,12 +112,12 @@ def test_hooks_are_told_the_options():
 
     watching = Watching()
     Engine("cusum", plugins=[watching], margin=2, update="pa", epochs=np.int8(3)).fit(X, Y)
-    told = {name: getattr(watching.context, name) for name, option in ENGINE_OPTIONS.items() if option.told}
+    told = {name: getattr(watching.context, name) for name, declared in ENGINE_OPTIONS.items() if declared.in_context}
     assert told["margin"] == 2.0 and type(told["margin"]) is float and type(told["epochs"]) is int
     assert told["loss"] == "absolute" and told["trainer"] == "online"
-    for name, option in ENGINE_OPTIONS.items():
-        if option.told:
-            assert option.read(name, told[name]) == told[name]
+    for name, declared in ENGINE_OPTIONS.items():
+        if declared.in_context:
+            assert declared.read(name, told[name]) == told[name]
         else:
             assert not hasattr(watching.context, name)
     with pytest.raises(AttributeError, match="a context has no 'agument'; the engine's options in it are update, "):
@@ -50,17 +125,16 @@ def test_hooks_are_told_the_options():
 
 
 def test_every_option_comes_back_from_a_file(tmp_path):
-    changed = {"update": "pa1", "loss": "squared", "margin": 0.5, "loss_weight": 0.25, "C": 0.1, "C_schedule": "inverse-sqrt", "epochs": 2,
-               "average": True, "decay": 0.25, "decay_schedule": "inverse", "shuffle": True, "weighting": "visits",
+    changed = {"update": "pa1", "loss": "squared", "margin": 0.5, "loss_weight": 0.25, "C": inverse_sqrt(0.1), "epochs": 2,
+               "average": True, "decay": inverse(0.25), "shuffle": True, "weighting": "visits",
                "class_weight": {1: 2.0, 3: 0.5}, "random_state": 3, "fit_intercept": False, "scale": True, "calibrate": True,
                "n_shards": 2, "mixing": "bounded-sum", "n_jobs": 2, "classes": [1, 2, 3]}
-    assert {name for name in ENGINE_OPTIONS if name not in changed} == {"step_size", "step_schedule", "epsilon", "epsilon_schedule",
-                                                                       "trainer", "plugins"}
+    assert {name for name in ENGINE_OPTIONS if name not in changed} == {"step_size", "epsilon", "trainer", "plugins"}
     engine = Engine("cusum", **changed).fit(X, Y)
     engine.save(tmp_path / "model")
     loaded = Engine.load(tmp_path / "model")
     assert {name: list(value) if name == "classes" else value for name in changed for value in [getattr(loaded, name)]} == changed
-    latent = Engine("cusum", update="latent", step_size=0.5, step_schedule="inverse").fit(X, Y)
+    latent = Engine("cusum", update="latent", step_size=inverse(0.5)).fit(X, Y)
     latent.save(tmp_path / "model")
     assert repr(Engine.load(tmp_path / "model")) == repr(latent)
 
@@ -142,6 +216,20 @@ class Weighed(PerceptronUpdate):
     loss_weight = 1.0
 
 
+class Aimless(Trainer):
+    """One epoch; it names no options, and reads none."""
+
+    def train(self, run):
+        run.begin_epoch()
+        run.end_epoch(run.run())
+        return "once"
+
+
+class Attentive(Aimless):
+    def start(self, parts, context):
+        self.epochs = context.epochs
+
+
 def rule_of_alpha(context):
     return PassiveAggressiveUpdate("pa1", 1.0, context.options["alpha"])
 
@@ -194,6 +282,9 @@ FIRST = dict(name="first", options=ALPHA)
                      "update='alpha'"),
     ([hooked("update", lambda context: rule_of_alpha(context) and None, **FIRST)], {"alpha": 3.0},
      "alpha=3.0 has no effect beside the other"),
+    ([Aimless()], {"shuffle": True},
+     r"shuffle=True has no effect with the Aimless object in plugins, whose options_used does not name it \(it names none\); leave"),
+    ([Aimless()], {"epochs": 3}, "epochs=3 has no effect with the Aimless object"),
     ([Weighed()], {"loss_weight": 2.0}, "loss_weight=2.0 has no effect with the Weighed object in plugins; leave it at 0.0"),
     ([hooked("update", lambda context: Weighed(), "b")], {"loss_weight": 2.0}, "loss_weight=2.0 has no effect with Weighed of plugin 'b'"),
 ])  # fmt: skip
@@ -212,6 +303,7 @@ def test_the_original_prank_refuses_to_be_another_rule():
 @pytest.mark.parametrize(("plugins", "options"), [
     ([hooked("weights", lambda context: PrimalWeights(context.average, context.decay))], {"average": True, "decay": 0.1}),
     ([hooked("weights", lambda context: AveragingStore() if context.average else None)], {"average": True}),
+    ([Attentive()], {"epochs": 3}),
     ([hooked("update", lambda context: context.C and Rule())], {"C": 0.5}),
     ([hooked("update", lambda context: Rule() if context.update == "mine" else None)], {"update": "mine"}),
     ([hooked("update", lambda context: Rule(), updates=("mine",))], {"update": "mine"}),
@@ -271,3 +363,69 @@ def test_unknown_names_of_plugin_options_come_with_a_suggestion():
     plugin = hooked("update", lambda context: context.options["alhpa"], **FIRST)
     with pytest.raises(PluginError, match="the plugins have no option 'alhpa'. Did you mean 'alpha'"):
         Engine("cusum", plugins=[plugin]).fit(Z, Y)
+
+
+# ---- parts as values of options ----
+
+
+class Half(Update):
+    """The perceptron's step, half as long."""
+
+    options_used = ()
+
+    def step(self, trial):
+        return 0.5 * trial.difference()
+
+
+class Twice(Loss):
+    """Twice the difference of the ranks."""
+
+    def value(self, gold, y, x=None):
+        return 2.0 * abs(gold - y)
+
+
+class Once(OnlineTrainer):
+    """The online trainer under a name of its own."""
+
+
+@pytest.mark.parametrize(("name", "make"), [("update", Half), ("loss", Twice), ("trainer", Once)])
+def test_a_part_is_the_value_of_the_option_that_names_such_parts(name, make, tmp_path):
+    named = Engine("cusum", plugins=[make()], epochs=2).fit(Z, Y)
+    for part in (make(), make):
+        engine = Engine("cusum", epochs=2, **{name: part}).fit(Z, Y)
+        assert type(getattr(engine.parts_, name)) is make and getattr(engine, name) is part
+        assert np.array_equal(engine.coef_, named.coef_) and engine.cumulative_loss_ == named.cumulative_loss_
+        assert repr(engine).startswith(f"Engine('cusum', {name}=") or name == "trainer"
+        engine.save(tmp_path / "a.model")
+        with pytest.raises(PluginError, match=f"needs the object {make.__name__!r}"):
+            Engine.load(tmp_path / "a.model")
+        again = Engine.load(tmp_path / "a.model", plugins=[part])
+        assert getattr(again, name) is part and again.plugins == () and np.array_equal(again.coef_, engine.coef_)
+        assert np.array_equal(pickle.loads(pickle.dumps(engine)).coef_, engine.coef_)
+
+
+@pytest.mark.parametrize("name", ["update", "loss", "trainer"])
+def test_a_part_of_another_kind_is_refused(name):
+    with pytest.raises(OptionError, match=f"{name}=.*; expected a name, or an object of a subclass of .*components.{name.title()}"):
+        Engine("cusum", **{name: PrimalWeights()})
+    with pytest.raises(OptionError, match=f"{name}=.*expected a name"):
+        Engine("cusum", **{name: object()})
+
+
+def test_a_part_beside_a_plugin_that_makes_the_same_part_is_refused():
+    engine = Engine("cusum", plugins=[hooked("update", lambda context: Rule(), "b")], update=Half())
+    with pytest.raises(PluginError, match=r"plugin 'b' is not used: plugin 'Half' comes later and returns the update \(Half\); leave"):
+        engine.fit(Z, Y)
+    with pytest.raises(PluginError, match="plugin 'Rule' is not used"):
+        Engine("cusum", plugins=[Rule()], update=Half).fit(Z, Y)
+    with pytest.raises(UnusedOption, match="C=0.5 has no effect with the Half object in plugins"):
+        Engine("cusum", update=Half(), C=0.5).fit(Z, Y)
+
+
+def test_estimators_take_parts_too_and_their_clones_share_them(tmp_path):
+    rule = Half()
+    model = clone(CuSumRank(update=rule, loss_weight=0.0, random_state=0)).fit(Z, Y)
+    assert model.update is rule and type(model.engine_.parts_.update) is Half
+    model.save(tmp_path / "a.model")
+    again = CuSumRank.load(tmp_path / "a.model", plugins=[rule])
+    assert again.update is rule and np.array_equal(again.fit(Z, Y).coef_, model.coef_)

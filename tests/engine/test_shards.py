@@ -12,6 +12,7 @@ from structperc import Engine, hookimpl
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import Argmax, PerceptronUpdate
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption
+from structperc.schedules import inverse_sqrt
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(60, 4))
@@ -26,7 +27,7 @@ PROBLEMS = [
     ("cusum", X, Y, {"update": "pa2", "loss_weight": 1.0}),
     ("prank", X, Y, {}),
     ("multiclass", WIDE, CLASSES, {"update": "pa1", "C": 0.1}),         # rows of weights stand where steps first touch them
-    ("multiclass", WIDE, CLASSES, {"update": "log-loss", "step_schedule": "inverse-sqrt"}),
+    ("multiclass", WIDE, CLASSES, {"update": "log-loss", "step_size": inverse_sqrt()}),
     ("sequence", SENTENCES, TAGS, {"update": "latent", "decay": 0.05}),
     ("sequence", SENTENCES, [[f"{tag}{len(tags)}" for tag in tags] for tags in TAGS], {}),      # rows that only some rounds touch
     ("parsing", SENTENCES, HEADS, {"n_hashed": 64}),

@@ -13,6 +13,7 @@ from structperc import Engine, metrics
 from structperc.errors import DataError, DataWarning, NotFittedError, OptionError
 from structperc.estimators import LatentRanker
 from structperc.files.svmlight import read_svmlight, stream_svmlight
+from structperc.schedules import inverse_sqrt
 
 
 def data(n_queries=30, seed=0):
@@ -153,8 +154,8 @@ def test_before_training():
 
 
 def test_manners():
-    model = LatentRanker(k=2, step_schedule="inverse-sqrt", gains=(0, 0.5, 1), random_state=0)
-    assert repr(model) == "LatentRanker(random_state=0, k=2, gains=(0, 0.5, 1), step_schedule='inverse-sqrt')"
+    model = LatentRanker(k=2, step_size=inverse_sqrt(0.5), gains=(0, 0.5, 1), random_state=0)
+    assert repr(model) == "LatentRanker(k=2, gains=(0, 0.5, 1), step_size=inverse_sqrt(0.5), random_state=0)"
     assert "classes" not in model.get_params()
     model.fit(X, Y, groups=GROUPS)
     assert not hasattr(clone(model), "engine_") and clone(model).get_params() == model.get_params()
@@ -212,7 +213,7 @@ def test_the_command_line(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     ranking_file("rank.svm")
     code, out, err = run("fit", "latent-ranking", "rank.svm", "--group", "qid", "--model", "m.model", "--set", "k=3", "--set", "epochs=4",
-                         "--set", "update=latent", "--set", "step_schedule=inverse-sqrt")
+                         "--set", "update=latent", "--set", "step_size=inverse-sqrt(1.0)")
     assert (code, err) == (0, "") and f"{len(Y)} in 30 examples" in out and "5, of which column 0 is empty: the file counts from 1" in out
     code, out, err = run("evaluate", "m.model", "rank.svm", "--group", "qid")
     engine = Engine.load("m.model")

@@ -118,7 +118,7 @@ def test_parameters_are_documented_with_their_defaults():
 def test_repr_and_clone():
     model = SequenceTagger(epochs=3, forbidden_transitions="iob2", plugins=[])
     assert repr(SequenceTagger()) == "SequenceTagger()"
-    assert repr(model) == "SequenceTagger(plugins=[], epochs=3, forbidden_transitions='iob2')"
+    assert repr(model) == "SequenceTagger(forbidden_transitions='iob2', epochs=3, plugins=[])"
     again = clone(model)
     assert again is not model and again.get_params() == model.get_params() and again.plugins is model.plugins
 

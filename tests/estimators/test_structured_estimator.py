@@ -240,7 +240,7 @@ def test_a_grid_may_cross_a_parameter_with_a_rule_that_does_not_use_it():
 @pytest.mark.parametrize(("make", "unused", "data"), [
     (lambda: StructuredClassifier(update="perceptron", C=0.01, margin=2.0, random_state=0), {"C", "margin"},
      (np.eye(4), [0, 1, 2, 2], {})),
-    (lambda: StructuredEstimator(problem="cusum", decay_schedule="inverse", random_state=0), {"decay_schedule"},
+    (lambda: StructuredEstimator(problem="cusum", step_size=2.0, random_state=0), {"step_size"},
      (np.eye(4), [0, 1, 2, 2], {})),
     (lambda: LatentRanker(k=1, update="perceptron", step_size=2.0, random_state=0), {"step_size"},
      (np.eye(4), [0, 1, 0, 1], {"lengths": [2, 2]})),

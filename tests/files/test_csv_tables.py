@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -246,23 +247,31 @@ class TestHostile:
             except DataError as error:
                 assert str(path) in str(error)
 
-    @pytest.mark.parametrize("at", range(6))
-    def test_ctrl_c_while_pandas_reads_is_ctrl_c(self, write, monkeypatch, at):
-        path = write("a,y\n" + "1,2\n" * 500_000)
-        read, calls = csv_tables.Replay.read, []
+    @pytest.mark.parametrize("at", [1, 2, 3, 70_000])
+    def test_ctrl_c_while_lines_are_read_is_ctrl_c(self, write, monkeypatch, at):
+        path, opened = write("a,y\n" + "1,2\n" * 80_000), csv_tables.opened_text
 
-        def interrupted(replay, size=-1):
-            calls.append(size)
-            if len(calls) == at + 1:
-                if at % 2:                         # within the reading, or at its first line, before it could take note
-                    replay.file = Interrupting()
-                else:
-                    raise KeyboardInterrupt
-            return read(replay, size)
+        @contextmanager
+        def interrupting(*arguments):
+            with opened(*arguments) as file:
+                yield interrupted(file, at)
 
-        monkeypatch.setattr(csv_tables.Replay, "read", interrupted)
+        monkeypatch.setattr(csv_tables, "opened_text", interrupting)
         with pytest.raises(KeyboardInterrupt):
             read_csv(path, target="y")
+
+    def test_want_of_memory_is_no_open_quote(self, write, monkeypatch):
+        path, read = write("a,y\n1,2\n"), pd.read_csv
+
+        def without_memory(*arguments, **options):
+            raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")
+
+        monkeypatch.setattr(pd, "read_csv", without_memory)
+        with pytest.raises(MemoryError):
+            read_csv(path, target="y")
+        monkeypatch.setattr(pd, "read_csv", read)
+        with pytest.raises(DataError, match="a quote that is never closed"):
+            read_csv(write('a,y\n1,2\n"3,4\n'), target="y")
 
     def test_standard_input_is_read_once(self, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,y\n1,2\nx,1\n")))
@@ -271,6 +280,9 @@ class TestHostile:
         assert not sys.stdin.buffer.closed
 
 
-class Interrupting:
-    def read(self, size):
-        raise KeyboardInterrupt
+def interrupted(lines, at):
+    """Lines, until Ctrl-C comes in front of one."""
+    for number, line in enumerate(lines):
+        if number == at:
+            raise KeyboardInterrupt
+        yield line

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from structperc.errors import DataError, MissingExtra
+from structperc.files import svmlight
 from structperc.files.svmlight import read_svmlight, stream_svmlight, survey
 
 
@@ -76,3 +77,17 @@ class TestSvmlight:
         assert [label for part in parts for label in part.y] == [3, 1, 2] and parts[-1].first + len(parts[-1].y) == 3
         labels, n_features = survey(path)
         assert labels.tolist() == [1, 2, 3] and labels.dtype == np.int64 and n_features == 5
+
+
+def test_a_long_query_is_looked_at_once(tmp_path, monkeypatch):
+    lines = [f"1 qid:{7 if i < 2000 else 8} 1:{i}\n" for i in range(2100)]
+    (tmp_path / "long.svm").write_text("".join(lines))
+    looked_at, query_of = [], svmlight.query_of
+
+    def counted(line):
+        looked_at.append(line)
+        return query_of(line)
+
+    monkeypatch.setattr(svmlight, "query_of", counted)
+    parts = list(svmlight.stream_svmlight(tmp_path / "long.svm", grouped=True, rows=10))
+    assert [part.lengths.tolist() for part in parts] == [[2000], [100]] and len(looked_at) <= 2 * len(lines)

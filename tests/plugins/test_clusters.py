@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 from structperc import Engine
 from structperc.cli import main
-from structperc.errors import DataError, UnusedOption
+from structperc.errors import DataError, OptionError, UnusedOption
 from structperc.estimators import StructuredEstimator
 from structperc.metrics import measures
 from structperc.solvers.clusters import max_clusters
@@ -228,8 +228,23 @@ def test_what_are_no_pairs_is_refused(block, sentence):
 
 def test_options_without_effect_are_refused():
     X, y = gatherings(2)
-    for options in ({"solver": "greedy", "most_pairs": 3}, {"missing": 2.0}, {"solver": "trees", "most_nodes": 5}):
+    for options in ({"solver": "greedy", "most_pairs": 3}, {"missing": 2.0}, {"solver": "trees", "most_nodes": 5},
+                    {"solver": "greedy", "time_limit": 1.0}):
         with pytest.raises(UnusedOption, match="has no effect with solver="):
             Engine("clusters", **options).fit(X, y)
     limited = Engine("clusters", most_pairs=0).fit(X, y)
     assert not limited.parts_.argmax.exact
+
+
+def test_a_time_limit_bounds_each_answer_and_optimality_gaps_have_its_bound():
+    random = np.random.default_rng(0)
+    X, y = [random.normal(size=(16, 16, 3)) for _ in range(2)], [np.arange(16) % 3] * 2
+    limited = Engine("clusters", time_limit=1e-6, fit_intercept=False).fit(X, y)
+    gaps = limited.optimality_gaps(X)
+    assert not limited.parts_.argmax.exact and (gaps > 0).all()
+    for block, labels, gap in zip(X, limited.predict(X), gaps, strict=True):
+        scores = np.triu(block @ limited.coef_, 1)
+        same = labels[:, None] == labels
+        assert max_clusters(scores + scores.T).score <= scores[same].sum() + gap + 1e-6
+    with pytest.raises(OptionError, match="time_limit=0"):
+        Engine("clusters", time_limit=0.0)

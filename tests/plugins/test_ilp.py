@@ -71,12 +71,13 @@ def test_answers_obey_the_constraints_and_are_learned():
     assert engine.explain(X[0]).margin == pytest.approx(engine.margins(X[:1])[0])
 
 
-def test_an_answer_that_may_be_beaten_says_by_how_much():
+@pytest.mark.parametrize("limit", [{"most_nodes": 1}, {"time_limit": 1e-6}], ids=["nodes", "seconds"])
+def test_an_answer_that_may_be_beaten_says_by_how_much(limit):
     random = np.random.default_rng(3)
     A = random.integers(1, 40, (5, 40))
     program, X = ILP(A, A.sum(axis=1) // 4), [random.normal(size=(40, 3)) for _ in range(4)]
     y = [program.solve(block @ [1.0, -1.0, 0.5]).chosen for block in X]
-    stopped = Engine("ilp", constraints=program, most_nodes=1, epochs=3).fit(X, y)
+    stopped = Engine("ilp", constraints=program, epochs=3, **limit).fit(X, y)
     gaps = stopped.optimality_gaps(X)
     assert not stopped.parts_.argmax.exact and (gaps >= 0).all() and gaps.any()
     for block, answer, gap in zip(X, stopped.predict(X), gaps, strict=True):
@@ -140,7 +141,7 @@ def test_the_command_line_cannot_pass_a_function(tmp_path, capsys):
 
 
 def test_the_module_documents_its_options():
-    assert set(structperc_ilp.options) == {"constraints", "most_nodes", "relaxed"}
+    assert set(structperc_ilp.options) == {"constraints", "most_nodes", "time_limit", "relaxed"}
 
 
 # ---- vertices of the linear program ----
@@ -198,5 +199,6 @@ def test_relaxed_gold_outputs_must_be_vertices_of_the_polytope():
     for wrong, sentence in (([0, 1], "row 0 of A where at most 1"), ([0.5, 0.6, 0, 0], "in row 0 of A"), ([-0.5, 0, 0, 0], "from 0 to 1")):
         with pytest.raises(DataError, match=f"(?s){sentence}"):
             Engine("ilp", constraints=at_most_one_of_two, relaxed=True).fit(X, [wrong])
-    with pytest.raises(OptionError, match="does not branch"):
-        Engine("ilp", constraints=at_most_one_of_two, relaxed=True, most_nodes=3).fit(X, [[0]])
+    for limit in ({"most_nodes": 3}, {"time_limit": 1.0}):
+        with pytest.raises(OptionError, match="does not branch"):
+            Engine("ilp", constraints=at_most_one_of_two, relaxed=True, **limit).fit(X, [[0]])

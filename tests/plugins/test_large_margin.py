@@ -480,7 +480,7 @@ def test_other_problems_and_options_are_refused(Xy):
         Engine("multiclass", plugins=["large-margin"], trainer="svor").fit(X, y)
     with pytest.raises(PluginError, match="one rank per example"):
         Engine("interval-pa", plugins=["large-margin"], trainer="svor").fit(X, y)
-    with pytest.raises(OptionError, match="method='explicit' has no effect with trainer='online'"):
+    with pytest.raises(OptionError, match="method='explicit' has no effect .* is for trainer='svor'"):
         Engine("prank", plugins=["large-margin"], method="explicit").fit(X, y)
     with pytest.raises(OptionError, match="loss_weight=1.0 has no effect"):
         engine(loss_weight=1.0).fit(X, y)

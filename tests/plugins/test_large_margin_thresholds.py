@@ -168,7 +168,8 @@ def test_many_examples_keep_every_unit():
             assert (found.lower[m], found.upper[m]) == (breakpoints[left - 1], breakpoints[left])
 
 
-@pytest.mark.parametrize("scores", [[1.0], [1.0, np.nan], [1.0, np.inf], [[1.0, 2.0]]])
-def test_scores_that_are_not_finite_numbers_for_all_examples_are_refused(scores):
-    with pytest.raises(DataError, match="expected finite numbers for 2 examples"):
+@pytest.mark.parametrize(("scores", "words"), [([1.0], r"expected \(2,\)"), ([[1.0, 2.0]], r"expected \(2,\)"),
+                                               ([1.0, np.nan], "weights overflow"), ([1.0, np.inf], "weights overflow")])
+def test_scores_that_are_not_finite_numbers_for_all_examples_are_refused(scores, words):
+    with pytest.raises(DataError, match=words):
         thresholds(ranked([1, 2], 1.0), scores)

@@ -16,6 +16,7 @@ from structperc_latent_ranking.solver import TopDocuments
 from structperc import Engine
 from structperc.components import LatentUpdate, Rows
 from structperc.errors import DataError, OptionError, PluginError
+from structperc.schedules import inverse, inverse_sqrt
 from structperc.testing import check_problem
 from structperc.testing.twins import PythonCalls
 
@@ -196,26 +197,29 @@ def test_a_run_is_that_of_the_twin(layout):
             np.testing.assert_allclose(averaged.coef_, mean, rtol=0, atol=1e-12)
 
 
-SCHEDULES = {"constant": lambda t: 1.0, "inverse": lambda t: 1 / t, "inverse-sqrt": lambda t: t**-0.5}
 
 
 def fade(t):
     return 0.5 ** (t / 10)
 
 
-@pytest.mark.parametrize("decay_schedule", [*SCHEDULES, fade])
-@pytest.mark.parametrize("step_schedule", [*SCHEDULES, fade])
-def test_schedules(step_schedule, decay_schedule):
+def falling(start):
+    """Values of an option, each with what it means."""
+    return [(start, lambda t: start), (inverse(start), lambda t: start / t), (inverse_sqrt(start), lambda t: start * t**-0.5),
+            (lambda t: start * fade(t), lambda t: start * fade(t))]
+
+
+@pytest.mark.parametrize(("decay", "decay_at"), falling(0.1))
+@pytest.mark.parametrize(("step_size", "step_at"), falling(0.7))
+def test_schedules(step_size, step_at, decay, decay_at):
     """eq. (6): w <- w + eta_1 v - eta_2 w with both falling; t goes on from epoch to epoch and chunk to chunk, also through Python."""
     rng = np.random.default_rng(5)
     X, y = queries_of(rng, 20, 3)
     rows, grades, lengths = stacked(X, y)
     weights = rng.uniform(0.5, 2, 20)
-    rates, decays = SCHEDULES.get(step_schedule, fade), SCHEDULES.get(decay_schedule, fade)
     w, mean, _, _ = rankings.learn(X, y, 2, loss_weight=0.5, epochs=2, weights=weights,
-                                   rate=lambda t: 0.7 * rates(t), decay=lambda t: 0.1 * decays(t))
-    options = dict(k=2, loss_weight=0.5, update="latent", step_size=0.7, step_schedule=step_schedule, decay=0.1,
-                   decay_schedule=decay_schedule)
+                                   rate=step_at, decay=decay_at)
+    options = dict(k=2, loss_weight=0.5, update="latent", step_size=step_size, decay=decay)
     for average in (False, True):
         engine = Engine("latent-ranking", epochs=2, average=average, **options).fit(rows, grades, lengths=lengths, sample_weight=weights)
         np.testing.assert_allclose(engine.coef_, mean if average else w, rtol=1e-12, atol=1e-12)
@@ -226,7 +230,7 @@ def test_schedules(step_schedule, decay_schedule):
     for _ in range(2):
         for part in (slice(0, 7), slice(7, 20)):
             stream.partial_fit(X[part], y[part], sample_weight=weights[part])
-            stream = pickle.loads(pickle.dumps(stream)) if fade not in (step_schedule, decay_schedule) else stream
+            stream = pickle.loads(pickle.dumps(stream)) if not (callable(step_size) or callable(decay)) else stream
     np.testing.assert_allclose(stream.coef_, w, rtol=1e-12, atol=1e-12)
 
 
@@ -242,7 +246,7 @@ def test_the_size_of_steps_alone_changes_no_prediction():
 
 
 def test_the_battery():
-    stepping = {"update": "latent", "step_size": 0.5, "step_schedule": "inverse-sqrt"}
+    stepping = {"update": "latent", "step_size": inverse_sqrt(0.5)}
     for options in ({}, {"loss": "recall", "loss_weight": 1.0}, stepping, {"loss": "ndcg"}):
         report = dict(check_problem("latent-ranking", **options))
         assert [name for name, outcome in report.items() if outcome != "passed"] == (
@@ -393,15 +397,14 @@ REFUSED = [
     (dict(loss="average-precision", loss_weight=1.0), {}, PluginError, "only be measured"),
     (dict(loss="hamming"), {}, PluginError, "loss='hamming' compares two sets of atoms"),
     (dict(step_size=2.0), {}, OptionError, "step_size=2.0 has no effect with update='perceptron'"),
-    (dict(update="pa", step_schedule="inverse"), {}, OptionError, "step_schedule='inverse' has no effect"),
+    (dict(update="pa", step_size=inverse()), {}, OptionError, r"step_size=inverse\(1.0\) has no effect"),
     (dict(update="latent", step_size=0), {}, OptionError, "step_size=0; expected a number greater than 0"),
     (dict(update="latent", step_size=True), {}, OptionError, "step_size=True"),
-    (dict(update="latent", step_schedule="linear"), {}, OptionError, "step_schedule='linear'; expected 'constant', 'inverse'"),
-    (dict(update="latent", step_schedule=lambda t: -1), {}, DataError, "answers -1 for example 2; expected a finite number from 0"),
-    (dict(update="latent", step_schedule=lambda t: "fast"), {}, DataError, "answers 'fast'"),
+    (dict(update="latent", step_size="linear"), {}, OptionError, "step_size='linear'; expected a number greater than 0, inverse"),
+    (dict(update="latent", step_size=lambda t: -1), {}, DataError, "answers -1 for example 2; expected a finite number from 0"),
+    (dict(update="latent", step_size=lambda t: "fast"), {}, DataError, "answers 'fast'"),
     (dict(update="latent", margin=2.0), {}, OptionError, "margin=2.0 has no effect"),
-    (dict(decay_schedule="inverse"), {}, OptionError, "decay_schedule='inverse' has no effect with decay=0"),
-    (dict(decay=0.5, decay_schedule=lambda t: 1.5), {}, DataError, "answers 1.5 for example 2; expected at most 1"),
+    (dict(decay=lambda t: 1.5), {}, DataError, "returned 1.5 for example 2; expected less than 1"),
     ({}, dict(y=[1, 0, 0]), DataError, r"y has shape \(3,\); expected \(4,\)"),
     ({}, dict(y=[1, 0, float("nan"), 1]), DataError, r"y\[2\] is nan"),
     ({}, dict(y=[1, 0, "b", 1]), DataError, "expected a number for each document"),
@@ -428,11 +431,11 @@ def test_predicting_needs_queries_too():
 
 
 def test_functions_do_not_go_into_model_files_and_are_passed_again(tmp_path):
-    engine = Engine("latent-ranking", k=1, update="latent", step_schedule=fade).fit(X4, Y4, groups=[1, 1, 2, 2])
+    engine = Engine("latent-ranking", k=1, update="latent", step_size=fade).fit(X4, Y4, groups=[1, 1, 2, 2])
     engine.save(tmp_path / "model")
-    with pytest.raises(PluginError, match="step_schedule=fade, which a model file cannot hold; pass the same again"):
+    with pytest.raises(PluginError, match="step_size=fade, which a model file cannot hold; pass the same again"):
         Engine.load(tmp_path / "model")
-    again = Engine.load(tmp_path / "model", step_schedule=fade)
+    again = Engine.load(tmp_path / "model", step_size=fade)
     assert np.array_equal(again.coef_, engine.coef_)
 
 

@@ -57,8 +57,8 @@ def separable(name, seed):
 
 def trained(problem, X, y, update="perceptron", **options):
     """An engine after its run, and the books of its updates."""
-    rule = recording(update, problem, X, options.get("margin", 1.0), options.get("C", 1.0))
-    engine = Engine(problem.name, update=update, classes=list(problem.labels), plugins=[rule], **options).fit(X, y, keep_online=True)
+    rule = recording(update, problem, X, options.pop("margin", 1.0), options.pop("C", 1.0))
+    engine = Engine(problem.name, update=rule, classes=list(problem.labels), **options).fit(X, y, keep_online=True)
     return engine, rule.ledger
 
 

@@ -209,17 +209,17 @@ def test_points_end_when_they_are_told_to_and_leave_a_certified_solution():
         check_certificate(chain, solution, X)
 
 
-SCALES = [1e-320, 1e-160, 1e-100, 1e-20, 1.0, 1e20, 1e100, 1e160]
+SCALES = [1e-320, 1e-160, 1e-100, 1e-20, 1.0, 1e20, 1e100, 1e160, 1e300]
 
 
 @pytest.mark.parametrize("C", [0.5, 1e10, 1e300])
-def test_rows_of_every_scale_have_the_same_direction(C):
+def test_rows_of_every_allowed_scale_have_the_same_direction(C):
     random = np.random.default_rng(0)
     X = random.integers(-8, 9, size=(60, 4)) / 8.0
     ranks = np.digitize(X @ [2, -1, 0, 1.0], [-1, 1]) + 1
     plain = maximise_margins(form_of(ranks).chain(C), LinearSpace(Rows(X)))
     assert plain.status in ("converged", "stalled")
-    for scale in (2.0**-1000, 2.0**-530, 2.0**-330, 2.0**330, 2.0**530, 2.0**1000):
+    for scale in (2.0**-240, 2.0**-100, 2.0**100, 2.0**240):
         solution = maximise_margins(form_of(ranks).chain(C), LinearSpace(Rows(X * scale)))
         assert solution.status == plain.status
         assert solution.w == pytest.approx(plain.w, rel=1e-9)
@@ -241,7 +241,7 @@ def test_training_ends_without_a_bare_error_at_every_scale(kernel, C):
             with warnings.catch_warnings(action="ignore"):      # of planes that have met, and columns that differ in scale
                 engine.fit(data, y)
         except DataError as error:
-            assert kernel is not None and "Scale the features" in str(error)
+            assert "Scale the features" in str(error)
         else:
             assert engine.status_ in ("converged", "stalled", "degenerate", "max_epochs") and engine.gap_ >= 0
 
@@ -263,5 +263,5 @@ def test_training_without_an_end_has_a_limit_and_a_gap(method):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(27, 1)), random.permutation(np.arange(27) % 4 + 1)
     model = SVOR(method, C=1e10, kernel="rbf", tol=1e-7).set_params(max_iter=300).fit(X, y)
-    assert model.status_ in ("max_epochs", "degenerate") and model.n_iter_ == 300 and 0 < model.gap_ < np.inf
+    assert model.status_ == "max_epochs" and model.n_iter_ == 300 and 0 < model.gap_ < np.inf
     assert SVOR().max_iter == 10_000

@@ -8,7 +8,7 @@ from structperc.components import Schedule, Update, Weights
 class Hinge(Update):
     """weight * (Phi(x, gold) - Phi(x, y)) where y = argmax score + margin * loss has a positive hinge loss."""
 
-    search, needs, options_used = "both", frozenset({"search", "step sizes"}), ("margin", "step_size", "step_schedule")
+    search, needs, options_used = "both", frozenset({"search", "step sizes"}), ("margin", "step_size")
 
     def __init__(self, margin=1.0):
         self.loss_weight = margin
@@ -25,11 +25,10 @@ class AdaGrad(Weights):
     """G += x^2, then w += eta x / sqrt(G), with x = sum_a c[a] phi(x, a) as a vector; and the sum of w over the visits."""
 
     sum_of_steps, sizes_steps, projects = False, True, True
-    options_used = ("average", "decay", "decay_schedule", "step_size", "step_schedule")
+    options_used = ("average", "decay", "step_size")
 
-    def __init__(self, step_size=1.0, step_schedule="constant", decay=0.0, decay_schedule="constant"):
-        self.step_size, self.decay = step_size, decay
-        self.step_schedule, self.decay_schedule = Schedule(step_schedule), Schedule(decay_schedule)
+    def __init__(self, step_size=1.0, decay=0.0):
+        self.step_size, self.decay = Schedule(step_size), Schedule(decay)
 
     def start(self, parts, context):
         super().start(parts, context)
@@ -43,9 +42,9 @@ class AdaGrad(Weights):
         self.total()
         t, change = self.n_visited + 1, self.features.vector(x, c)
         moved = change != 0
-        self.w *= 1 - self.decay * self.decay_schedule.at(t)
+        self.w *= 1 - self.decay.at(t)
         self.G[moved] += change[moved] ** 2
-        eta = self.step_size * self.step_schedule.at(t)
+        eta = self.step_size.at(t)
         self.w[moved] += eta * change[moved] / np.sqrt(self.G[moved])
         self.features.project(self.w, x)
 

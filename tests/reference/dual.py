@@ -12,6 +12,8 @@ class StepList(Weights):
     by the kernel. With averaging, a step counts by the share of examples visited after it.
     """
 
+    options_used = ("average",)
+
     def __init__(self, kernel):
         self.kernel = kernel
 

@@ -1,8 +1,11 @@
 """Paths against all paths of small graphs: best, cheapest, k best, sums over all; what is refused."""
 
+import signal
+
 import numpy as np
 import pytest
 from structperc.solvers.paths import best_path, cheapest_path, grid_graph, k_best_paths, path_marginals, topological_order
+from ticking import one_signal, ticking
 
 from structperc.errors import DataError
 
@@ -104,3 +107,15 @@ def test_what_has_no_path_is_said(call, sentence):
 
 def test_a_start_that_is_the_end_has_an_empty_path():
     assert best_path([0], [1], [1.0], 1, 1)[0].tolist() == [] and cheapest_path([0], [1], [1.0], 0, 0)[0].tolist() == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_ctrl_c_ends_the_search_of_a_long_path_and_of_many_paths():
+    nodes = np.arange(3_000_000)
+    with pytest.raises(KeyboardInterrupt), ticking():
+        best_path(nodes, nodes + 1, np.zeros(len(nodes)), 0, len(nodes))
+    tails, heads = grid_graph(40, 40)
+    with pytest.raises(KeyboardInterrupt), one_signal(0.05) as send:
+        send()
+        k_best_paths(tails, heads, np.zeros(len(tails)), 0, 1599, 10**7)
+    assert best_path([0], [1], [2.0], 0, 1)[0].tolist() == [0]

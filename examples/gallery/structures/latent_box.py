@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from structperc import Engine, hookimpl
 from structperc.components import Argmax, Outputs, RowFeatures, Structures
+from structperc.schedules import inverse_sqrt
 
 SIDE, BOX = 5, 2
 PLACES = list(itertools.product(range(SIDE - BOX + 1), repeat=2))       # the atoms of a picture: where a box of 2 x 2 pixels could be
@@ -81,7 +82,7 @@ for t in range(0, 1000, 2):
 X = [np.array([[*picture[i:i + BOX, j:j + BOX].ravel(), 1.0] for i, j in PLACES]) for picture in pictures]
 there = np.array([box is not None for box in boxes])
 
-engine = Engine(Box(), update="latent", step_schedule="inverse-sqrt", loss="zero-one", epochs=20, average=True).fit(X[:600], there[:600])
+engine = Engine(Box(), update="latent", step_size=inverse_sqrt(), loss="zero-one", epochs=20, average=True).fit(X[:600], there[:600])
 found = engine.predict(X[600:])
 told = np.mean([(place is not None) == truth for place, truth in zip(found, there[600:], strict=True)])
 placed = np.mean([place == box for place, box in zip(found, boxes[600:], strict=True) if box])

@@ -16,6 +16,7 @@ from structperc.solvers.paths import best_path, grid_graph
 from structperc_decisions import regret
 
 from structperc import Engine
+from structperc.schedules import inverse_sqrt
 
 tails, heads = grid_graph(5, 5)                                 # 40 streets, each leads right or down
 
@@ -39,8 +40,8 @@ def town(degree, random, n=500):
 
 steps = {"epochs": 6, "average": True, "shuffle": True, "items": 40, "decide": fastest, "random_state": 0}
 learners = {
-    "from times and routes (SPO+)": {"loss": "decision-cost", "loss_weight": 1.0, "update": "latent", "step_size": 0.1,
-                                     "step_schedule": "inverse-sqrt"},
+    "from times and routes (SPO+)": {"loss": "decision-cost", "loss_weight": 1.0, "update": "latent",
+                                     "step_size": inverse_sqrt(0.1)},
     "from the best routes alone": {},
 }
 degrees = [1, 4, 8]

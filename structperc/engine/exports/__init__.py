@@ -26,6 +26,11 @@ ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensor
 
 def export(engine, path, to) -> None:
     """Writes a model as a file of another language; see `Engine.export`."""
+    if to is None:
+        to = ENDINGS.get(Path(path).suffix.lower())
+        if to is None:
+            raise OptionError(f"the ending of {path} names no format; pass `to` (structperc export: --to), or end it with "
+                              f"{', '.join(ENDINGS)}.")
     if to not in FORMATS:
         raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS)}")
     model = described(engine)

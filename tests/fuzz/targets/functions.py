@@ -311,7 +311,8 @@ def asks_for_much(name, value) -> bool:
 def hostile_calls(random, module, calls, made=()):
     """One call with one to three arguments spoilt, none of `made`: refused in a sentence, or accepted; too little memory is no failure."""
     _, call, given = drawn(random, module, calls)
-    for name in random.choices([name for name in given if name not in made], k=random.choice((1, 1, 2, 3))):
+    names = random.choices([name for name in given if name not in made], k=random.choice((1, 1, 2, 3)))
+    for name in dict.fromkeys(names):               # each spoilt once: scipy refuses to copy what is broken
         value = spoilt(random, name, given[name])
         if not asks_for_much(name, value):
             given[name] = value

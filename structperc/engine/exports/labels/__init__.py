@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.core.errors import PluginError
 from structperc.core.outputs import LabelOutputs
-from structperc.engine.answers import best
+from structperc.engine.answers import best, floor, has_cumulative_probabilities
 from structperc.engine.exports.own_parts import refuse_python_methods, shown
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
 from structperc.reading.column_codes import ColumnCode
@@ -29,7 +29,11 @@ class LinearLabels:
     last : bool
         Whether the last label of largest score wins a tie; else the first.
     temperature : float
-        Probabilities are proportional to exp(score / temperature).
+        What scores are divided by where they become probabilities.
+    cumulative : bool
+        Whether labels have the probabilities of ordered ones (`structperc.core.probabilities`); else a softmax.
+    floor : float
+        As of `cumulative_log_probabilities`.
     columns : list of str or None
         The names of X's columns; of a model of tables the names of the columns that the table becomes.
     inputs : list of ColumnCode
@@ -48,6 +52,8 @@ class LinearLabels:
     labels: list
     last: bool
     temperature: float
+    cumulative: bool
+    floor: float
     columns: list | None
     inputs: list
     ordered: bool
@@ -74,7 +80,8 @@ def linear_labels(engine) -> LinearLabels:
     names = model.context.feature_names
     inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if reader.codes is None else list(reader.codes)
     return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, engine.classes_.tolist(), wins_last(engine),
-                        float(engine.temperature_), None if names is None else list(names), inputs, outputs.ordered,
+                        float(engine.temperature_), has_cumulative_probabilities(model.parts), floor(model.parts),
+                        None if names is None else list(names), inputs, outputs.ordered,
                         model.means, None if scaling is None else scaling.spread)
 
 

@@ -28,13 +28,7 @@ const {name} = (() => {{
     return labels[scores(x).reduce((best, score, l, all) => (score {beats} all[best] ? l : best), 0)];
   }}
 
-  // How probable each label is: proportional to exp(score / temperature).
-  function probabilities(x) {{
-    const found = scores(x), highest = Math.max(...found);
-    const parts = found.map((score) => Math.exp((score - highest) / temperature));
-    const sum = parts.reduce((a, b) => a + b, 0);
-    return parts.map((part) => part / sum);
-  }}
+{probabilities}
 
   return {{ labels, columns, temperature, bias, weights, scores, predict, probabilities }};
 }})();
@@ -43,9 +37,38 @@ if (typeof module !== "undefined") module.exports = {name};
 '''
 
 
+SOFTMAX = """  // How probable each label is: proportional to exp(score / temperature).
+  function probabilities(x) {
+    const found = scores(x), highest = Math.max(...found);
+    const parts = found.map((score) => Math.exp((score - highest) / temperature));
+    const sum = parts.reduce((a, b) => a + b, 0);
+    return parts.map((part) => part / sum);
+  }"""
+
+CUMULATIVE = """  // How probable each label is: P(y > k) = 1 / (1 + exp(-v_k / temperature)), v the differences of scores of neighbouring
+  // labels, pooled into falling order. Where some are pooled, the share `floor` goes half to the median and half evenly to all labels.
+  const floor = FLOOR;
+  function probabilities(x) {
+    const s = scores(x), K = s.length, v = [];
+    for (let k = 0; k + 1 < K; k++) {
+      let least = Infinity;
+      for (let i = 0; i <= k; i++) {
+        let most = -Infinity;
+        for (let j = k + 1; j < K; j++) most = Math.max(most, (s[j] - s[i]) / (j - i));
+        least = Math.min(least, most);
+      }
+      v.push(least);
+    }
+    const above = [1, ...v.map((value) => 1 / (1 + Math.exp(-value / temperature))), 0];
+    const share = v.some((value, k) => k > 0 && value === v[k - 1]) ? floor : 0, median = v.filter((value) => value > 0).length;
+    return s.map((_, l) => (1 - share) * (above[l] - above[l + 1]) + share * ((l === median ? 1 : 0) + 1 / K) / 2);
+  }"""
+
+
 def written(model, name) -> bytes:
     """The script; its object is called `name`. Parameters as of `structperc.engine.exports`."""
     return SOURCE.format(
+        probabilities=CUMULATIVE.replace("FLOOR", repr(model.floor)) if model.cumulative else SOFTMAX,
         description=model.description, name=name, labels=script_safe(model.labels), columns=script_safe(model.columns),
         temperature=repr(model.temperature), bias=numbers(model.bias), weights=table(model.weights), n_columns=model.weights.shape[1],
         tie="last" if model.last else "first", beats=">=" if model.last else ">").encode()

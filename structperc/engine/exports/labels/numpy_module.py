@@ -10,7 +10,7 @@ import numpy as np
 
 LABELS = np.array({labels!r})
 COLUMNS = {columns!r}
-TEMPERATURE = {temperature!r}
+TEMPERATURE = {temperature!r}{floor}
 BIAS = np.array([{bias}])
 WEIGHTS = np.array([
 {weights},
@@ -28,16 +28,34 @@ def predict(X):
 
 
 def predict_proba(X):
-    """How probable each label is for each row: proportional to exp(score / TEMPERATURE)."""
+    """How probable each label is for each row{probable}
+'''
+
+SOFTMAX = ''': proportional to exp(score / TEMPERATURE)."""
     shifted = scores(X) / TEMPERATURE
     weights = np.exp(shifted - shifted.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
-'''
+    return weights / weights.sum(axis=1, keepdims=True)'''
+
+CUMULATIVE = '''.
+
+    P(y > k) = 1 / (1 + exp(-v_k / TEMPERATURE)), v the differences of scores of neighbouring labels, pooled into falling order. In rows
+    where some are pooled the share FLOOR goes half to the median and half evenly to all labels.
+    """
+    s = scores(X)
+    ranks = range(len(LABELS))
+    v = np.stack([np.min([np.max([(s[:, j] - s[:, i]) / (j - i) for j in ranks[k + 1:]], axis=0) for i in ranks[:k + 1]], axis=0)
+                  for k in ranks[:-1]], axis=1)
+    above = np.pad(1 / (1 + np.exp(-np.clip(v / TEMPERATURE, -700, 700))), ((0, 0), (1, 0)), constant_values=1)
+    p = above - np.pad(above[:, 1:], ((0, 0), (0, 1)))
+    short = (v[:, 1:] == v[:, :-1]).any(axis=1)[:, None] * FLOOR
+    median = np.arange(len(LABELS)) == (v > 0).sum(axis=1)[:, None]
+    return (1 - short) * p + short * (median + 1 / len(LABELS)) / 2'''
 
 
 def written(model, name) -> bytes:
     """The module; parameters as of `structperc.engine.exports`."""
     return SOURCE.format(
         description=model.description, labels=model.labels, columns=model.columns, temperature=model.temperature, bias=numbers(model.bias),
+        floor=f"\nFLOOR = {model.floor!r}" if model.cumulative else "", probable=CUMULATIVE if model.cumulative else SOFTMAX,
         weights=table(model.weights), n_labels=len(model.labels), tie="last" if model.last else "first",
         winner="len(LABELS) - 1 - scores(X)[:, ::-1].argmax(axis=1)" if model.last else "scores(X).argmax(axis=1)").encode()

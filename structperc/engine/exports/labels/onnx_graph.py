@@ -19,8 +19,55 @@ def written(model, name) -> bytes:
         node("Add", ["products", "bias"], ["scores"]),
         node("ArgMax", ["scores"], ["best"], axis=1, keepdims=0, select_last_index=int(model.last)),
         node("Gather", ["labels", "best"], ["label"], axis=0),
-        node("Div", ["scores", "temperature"], ["tempered"]),
-        node("Softmax", ["tempered"], ["probabilities"], axis=1),
+        *(of_ordered(node, model) if model.cumulative else [
+            node("Div", ["scores", "temperature"], ["tempered"]),
+            node("Softmax", ["tempered"], ["probabilities"], axis=1)]),
     ], [("X", number, ["n", d])], [("label", kind, ["n"]), ("scores", number, ["n", n]), ("probabilities", number, ["n", n])],
         [array(np.ascontiguousarray(model.weights.T), "weights"), array(model.bias, "bias"),
-         array(np.array(model.temperature), "temperature"), labels])
+         array(np.array(model.temperature), "temperature"), *(constants(array, model) if model.cumulative else []), labels])
+
+
+def pairs_around(K):
+    """For each boundary k the pairs (i, j) of labels with i <= k < j, as an array of shape (k + 1, K - 1 - k, 2)."""
+    return [np.array([[(i, j) for j in range(k + 1, K)] for i in range(k + 1)]) for k in range(K - 1)]
+
+
+def constants(array, model):
+    """What `of_ordered` multiplies and gathers with."""
+    K = len(model.labels)
+    pairs = [(i, j) for i in range(K) for j in range(i + 1, K)]
+    number, slopes = {pair: p for p, pair in enumerate(pairs)}, np.zeros((K, len(pairs)))
+    for p, (i, j) in enumerate(pairs):
+        slopes[j, p], slopes[i, p] = 1 / (j - i), -1 / (j - i)
+    around = [array(np.array([[number[tuple(pair)] for pair in row] for row in block.tolist()]), f"pairs_{k}")
+              for k, block in enumerate(pairs_around(K))]
+    whole = {"one_before": [0, 1, 0, 0], "one_after": [0, 0, 0, 1], "first": [0], "second": [1], "last": [K - 2], "end": [K - 1],
+             "axis": [1], "numbers": [list(range(K))]}
+    reals = {"zero": 0.0, "one": 1.0, "floor": model.floor, "half_floor": model.floor / 2, "even": model.floor / (2 * K)}
+    return [array(slopes, "slopes"), *around, *(array(np.array(value), name) for name, value in whole.items()),
+            *(array(np.array(value), name) for name, value in reals.items())]
+
+
+def of_ordered(node, model):
+    """P(y > k) = sigma(v_k / temperature), v pooled by the min-max formula; see `structperc.core.probabilities`."""
+    K = len(model.labels)
+    pooled = [step for k in range(K - 1) for step in (
+        node("Gather", ["means", f"pairs_{k}"], [f"around_{k}"], axis=1),
+        node("ReduceMax", [f"around_{k}"], [f"most_{k}"], axes=[2], keepdims=0),
+        node("ReduceMin", [f"most_{k}"], [f"v_{k}"], axes=[1], keepdims=1))]
+    double = 11
+    return [
+        node("MatMul", ["scores", "slopes"], ["means"]), *pooled,
+        node("Concat", [f"v_{k}" for k in range(K - 1)], ["v"], axis=1),
+        node("Div", ["v", "temperature"], ["tempered"]), node("Sigmoid", ["tempered"], ["above"]),
+        node("Pad", ["above", "one_before", "one"], ["from"]), node("Pad", ["above", "one_after", "zero"], ["to"]),
+        node("Sub", ["from", "to"], ["apart"]),
+        node("Slice", ["v", "first", "last", "axis"], ["before"]), node("Slice", ["v", "second", "end", "axis"], ["after"]),
+        node("Sub", ["before", "after"], ["gaps"]), node("Pad", ["gaps", "one_after", "one"], ["padded"]),
+        node("ReduceMin", ["padded"], ["least"], axes=[1], keepdims=1), node("Equal", ["least", "zero"], ["pooled"]),
+        node("Greater", ["v", "zero"], ["positive"]), node("Cast", ["positive"], ["ones"], to=7),
+        node("ReduceSum", ["ones", "axis"], ["median"], keepdims=1), node("Equal", ["numbers", "median"], ["is_median"]),
+        node("Cast", ["is_median"], ["of_median"], to=double), node("Mul", ["of_median", "half_floor"], ["extra"]),
+        node("Add", ["extra", "even"], ["spread"]), node("Sub", ["one", "floor"], ["kept"]), node("Mul", ["apart", "kept"], ["smaller"]),
+        node("Add", ["smaller", "spread"], ["mixed"]), node("Where", ["pooled", "mixed", "apart"], ["probabilities"]),
+    ]

@@ -1,0 +1,199 @@
+"""The files of checkpoints: the last two of a training, whole and of the same training, or refused in a sentence."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+import zlib
+from contextlib import suppress
+
+import numpy as np
+
+from structperc.core.errors import DataError, ModelFormatError, OptionError
+from structperc.core.interrupts import completed
+from structperc.engine import model_file
+from structperc.engine.hookspecs import hookimpl
+from structperc.engine.option_values import is_part
+from structperc.engine.options import engine_options
+from structperc.engine.writing import replace_file
+
+MAY_DIFFER = ("epochs", "random_state", "classes", "n_jobs")     # may be raised; goes on as it stands in the file; compared as labels; any
+
+
+class Checkpoint:
+    """Writes the training to a file again and again, so that `Engine.fit(..., resume=True)` goes on from there.
+
+    After kill -9, a power failure or Ctrl-C at any moment, the same call on the same data ends with the same bits as the training that was
+    never stopped. Two files are kept: the last checkpoint, and the one before in `path` + ".previous". A damaged one is noticed, and the
+    other is used. Both are model files, which `Engine.load` reads. A checkpoint that cannot be written ends the fit by an OSError.
+
+    `structperc.streams.fit_stream` writes it between two parts. Estimators make an engine of their own for each fit and cannot resume;
+    `partial_fit` writes no checkpoints, call `save` between chunks.
+
+    Parameters
+    ----------
+    path : path
+        Of a regular file. One training at a time may write to it.
+    every : float, default 1.0
+        Epochs between two checkpoints; 0.25 for four in each epoch. Of a stream: parts, and each epoch ends with a checkpoint.
+
+    Notes
+    -----
+    A checkpoint costs the time to save the model, and memory for another copy of it. Kernel weights also lose the sums that they keep
+    from one epoch to the next (and the values of a kernel that is a function), so their bits depend on `every`; all other weights have
+    the bits of a training without checkpoints. An epoch that was cut at its end is told to observers once more.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import Checkpoint
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> checkpoint = Checkpoint(os.path.join(folder.name, "model.checkpoint"), every=0.5)
+    >>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
+    >>> engine = Engine("cusum", epochs=20, plugins=[checkpoint]).fit(X, y, resume=True)      # from nothing, or from a checkpoint
+    >>> Engine.load(checkpoint.path).predict([[3.0]]).tolist()
+    [3]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path, every=1.0):
+        if isinstance(every, bool) or not isinstance(every, numbers.Real) or not 0 < every < math.inf:
+            raise OptionError(f"every={every!r}; expected a number of epochs above 0, such as 1.0, or 0.25 for four checkpoints in each.")
+        self.path, self.every = os.fsdecode(path), float(every)
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        """Nothing: training writes the checkpoints itself, also within epochs."""
+
+
+def checkpoint_of(engine, resume):
+    """The `Checkpoint` among an engine's plugins, or None; resuming needs one."""
+    named = [plugin.plugin for plugin in engine.loaded_plugins if isinstance(plugin.plugin, Checkpoint)]
+    if resume and not named:
+        raise OptionError("resume=True goes on from a checkpoint, but none is named; pass plugins=[Checkpoint(path)].")
+    return named[0] if named else None
+
+
+class CheckpointFile:
+    """The last checkpoint of one training, and the one before.
+
+    Parameters
+    ----------
+    path : path
+    facts : dict of str to str
+        What must be the same where the training goes on.
+    data : collection of str
+        The facts that describe the data; the others are options.
+    streamed : bool
+        Whether the training reads its data part after part.
+    """
+
+    def __init__(self, path, facts, data, streamed=False):
+        self.path, self.facts, self.data, self.streamed = os.path.realpath(path), facts, data, streamed
+        self.previous = self.path + ".previous"
+        if os.path.exists(self.path) and not os.path.isfile(self.path):
+            raise OptionError(f"the checkpoint {self.path!r} is no regular file; choose another path.")
+
+    def write(self, engine, place, arrays) -> dict:
+        """Writes the model, the place in the training and arrays; returns the arrays of the model."""
+        header, model_arrays = model_file.collect(engine)
+        header["run"] = {"streamed": self.streamed, **place, "facts": self.facts}
+
+        def write(file):
+            model_file.write(file, header, model_arrays | arrays)
+            file.flush()
+            os.fsync(file.fileno())             # now there are three; at no moment is there none
+            with suppress(FileNotFoundError):
+                os.replace(self.path, self.previous)
+
+        replace_file(self.path, write)
+        return model_arrays
+
+    def resumed(self, restore):
+        """What `restore` makes of the header and the arrays of the last whole checkpoint; None: there is no file."""
+        last = self.read()
+        if last is None:
+            return None
+        path, header, arrays = last
+        self.refuse_others(path, header["run"])
+        try:
+            return restore(header, arrays)
+        except Exception as error:
+            raise ModelFormatError(f"the checkpoint {path!r} does not fit this training ({type(error).__name__}: {error}); remove it to "
+                                   f"begin anew.") from error
+
+    def read(self):
+        """Path, header and arrays of the last checkpoint that is whole; None: there is none."""
+        damage = None
+        for path in (self.path, self.previous):
+            try:
+                with open(path, "rb") as file, model_file.opened(file, repr(path)) as (header, members):
+                    arrays = {name: member.read() for name, member in members.items()}      # before any is used, so that all are whole
+                if "run" not in header:
+                    raise ModelFormatError(f"{path!r} is a model, but no checkpoint of its training; choose another path.")
+                return path, header, arrays
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise type(error)(f"the checkpoint {path!r} cannot be read: {error.strerror or error}.") from None
+            except ModelFormatError as error:
+                damage = damage or error
+        if damage is not None:
+            raise damage
+        return None
+
+    def refuse_others(self, path, told) -> None:
+        """Refuses the checkpoint of another training."""
+        if told.get("streamed", False) != self.streamed:        # files of older versions do not say
+            here, there = ("fit", "fit_stream") if told.get("streamed", False) else ("fit_stream", "fit")
+            raise OptionError(f"the checkpoint {path!r} was written by {there}, and this is {here} (on the command line {there} is fit "
+                              f"{'with' if here == 'fit' else 'without'} --stream); train as before, or remove the file to begin anew.")
+        for name, value in self.facts.items():
+            saved = told["facts"].get(name)
+            if saved != value and name in self.data:
+                raise DataError(f"the checkpoint {path!r} is of a training with another {name} ({saved}; here {value}); pass the same as "
+                                f"before, or remove the file to begin anew.")
+            if saved != value:
+                raise OptionError(f"the checkpoint {path!r} is of a training with {name}={saved}, and this one has {name}={value}; pass "
+                                  f"the same as before, or remove the file to begin anew.")
+
+
+def settle(model, arrays) -> None:
+    """Restores the parts from what has been written of them, so that they are what a resumed training finds."""
+    states, interrupts = model_file.states_of(arrays), []
+    for name, part in model.parts.items():
+        if name not in ("reader", "trainer"):
+            completed(interrupts, part.restore, states[name])
+    if interrupts:
+        raise interrupts[0]
+
+
+def option_facts(engine) -> dict:
+    """The plugins and options that must be the same again, as texts."""
+    parts = [plugin for plugin in engine.loaded_plugins[1:] if plugin.hooks != model_file.OBSERVES]
+    options = {name: value for name, value in engine_options(engine).items() if name not in MAY_DIFFER} | engine.plugin_options
+    return {"plugins": ", ".join(plugin.name for plugin in parts), **{name: described(value) for name, value in options.items()}}
+
+
+def described(value) -> str:
+    """An option in few words."""
+    if isinstance(value, np.ndarray):
+        return contents(value)
+    return getattr(value, "__qualname__", type(value).__name__) if callable(value) or is_part(value) else repr(value)
+
+
+def contents(value) -> str:
+    """A checksum of arrays; of a list of objects its length."""
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return f"{len(value)} objects"
+    if hasattr(value, "dense"):
+        return f"{contents(value.sparse)} {contents(value.dense)}"
+    if hasattr(value, "indptr"):
+        return " ".join(contents(part) for part in (value.data, value.indices, value.indptr))
+    array = np.ascontiguousarray(value)
+    text = repr(array.tolist()).encode() if array.dtype == object else array.data.cast("B") if array.size else b""
+    return f"{array.dtype}{list(array.shape)}:{zlib.crc32(text):08x}"

@@ -1,0 +1,277 @@
+"""An option stands once: a field of a class, from which constructor, docstring, checks, help and model file follow."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import OptionError, did_you_mean, shortened
+from structperc.core.schedules import Schedule
+
+if sys.version_info >= (3, 11):
+    from typing import dataclass_transform
+else:
+    def dataclass_transform(**_):
+        return lambda cls: cls
+
+ACCEPTED = {bool: (bool, np.bool_), int: (numbers.Integral,), float: (numbers.Real,), tuple: (tuple, list), list: (tuple, list)}
+WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text", tuple: "a list", list: "a list",
+         Callable: "a function", type(None): "None"}
+WIDTH = 140                                 # of a line of a docstring
+FALLING = "It may fall: `inverse`, `inverse_sqrt` of `structperc.schedules`, or a function of t, the number of the example visited."
+HEAD = ["    Parameters", "    ----------"]
+OPTION, GIVEN = "option", "given"           # keys of a field's metadata: its Option, and what the class itself gives of it
+
+
+@attrs.frozen
+class Option:
+    """An option: `Engine("prank", variant="original")`.
+
+    Parameters
+    ----------
+    default : object
+        A truth value, number or text says the type of all values; the command line reads a text as the type of the default.
+    choices : tuple, optional
+        The values that are allowed.
+    help : str
+        One line.
+    types : tuple of types, optional
+        The types that values may have, if the default does not show them: `(float, str)`. A whole number is a float too.
+    low, above, below : number, optional
+        Numbers must be at least `low`, greater than `above`, smaller than `below`.
+    later : bool
+        Whether model files of earlier versions lack it; they load with the default.
+    about : str
+        Further sentences for docstrings.
+    falls : bool
+        Whether a schedule or a function of t may stand for the number; see `structperc.schedules`. Parts see a float or a `Schedule`.
+    reads : function of (name, value), optional
+        Checks and converts a value instead of `read`.
+    used_by : {"update", "weights", "trainer"}, optional
+        Of an option of the engine: the kind of part that it is for. The engine refuses a value that no part uses
+        (`Component.options_used`).
+    in_context : bool
+        Of an option of the engine: whether hooks see it, as `context.NAME`.
+    """
+
+    default: object
+    choices: tuple | None = None
+    help: str = ""
+    types: tuple | None = None
+    low: float | None = None
+    above: float | None = None
+    below: float | None = None
+    later: bool = False
+    about: str = ""
+    falls: bool = False
+    reads: Callable | None = None
+    used_by: str | None = None
+    in_context: bool = True
+
+    @property
+    def allowed_types(self) -> tuple:
+        """The types of values; empty: any."""
+        if self.types is not None:
+            return self.types
+        return (type(self.default),) if isinstance(self.default, (bool, int, float, str)) else ()
+
+    @property
+    def expected(self) -> str:
+        """The values allowed, in words."""
+        if self.choices is not None:
+            return f"one of {', '.join(map(repr, self.choices))}"
+        bounds = [f"{word} {bound}" for word, bound in (("at least", self.low), ("greater than", self.above), ("below", self.below))
+                  if bound is not None]
+        comma = ", " if int in self.allowed_types else " "
+        words = (WORDS.get(kind, f"a {kind.__name__}") for kind in self.allowed_types)
+        falling = ", inverse(number), inverse_sqrt(number) or a function of t, the number of the example visited" * self.falls
+        return " or ".join(words) + (comma + " and ".join(bounds) if bounds else "") + falling
+
+    def read(self, name, value):
+        """The value as parts see it: a number of the default's type, a list as a tuple where the default is one.
+
+        Raises
+        ------
+        OptionError
+            For a value of another type, of no choice, or out of range.
+        """
+        if same(value, self.default):
+            return value
+        if self.reads is not None:
+            return self.reads(name, value)
+        if self.falls and (callable(value) or isinstance(value, (Schedule, str))):
+            return self.read_schedule(name, value)
+        if not (self.is_choice(value) if self.choices is not None else self.fits(value)):
+            hint = did_you_mean(value, self.choices) if self.choices is not None and isinstance(value, str) else ""
+            raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.{hint}")
+        kind = type(self.default)
+        if isinstance(value, list) and kind is tuple or kind in (bool, int, float) and isinstance(value, ACCEPTED[kind]):
+            return kind(value)
+        return value
+
+    def read_schedule(self, name, value):
+        """A number, or the schedule by which it falls."""
+        try:
+            schedule = Schedule(value, name)
+        except OptionError:
+            schedule = None
+        if schedule is None or not callable(schedule.rule) and not self.fits(schedule.start):
+            raise OptionError(f"{name}={shortened(value, 80)}; expected {self.expected}.")
+        return schedule.start if schedule.rule == "constant" else schedule
+
+    def is_choice(self, value) -> bool:
+        return any(same(value, choice) or isinstance(value, (str, numbers.Number, np.bool_)) and value == choice for choice in self.choices)
+
+    def fits(self, value) -> bool:
+        """Whether a value has one of the types, and a number is in range."""
+        allowed = self.allowed_types
+        if not allowed:
+            return True
+        numeric = isinstance(value, numbers.Number)
+        truth = isinstance(value, (bool, np.bool_)) and bool not in allowed
+        if truth or not any(isinstance(value, ACCEPTED.get(kind, kind)) for kind in allowed):
+            return False
+        if not numeric or isinstance(value, (bool, np.bool_)):
+            return True
+        return bool(is_held(value, int in allowed and float not in allowed) and (self.low is None or value >= self.low)
+                    and (self.above is None or value > self.above) and (self.below is None or value < self.below))
+
+
+def is_held(number, whole) -> bool:
+    """Whether compiled parts can hold a number: a whole one in 64 bits, another as a finite float64; durations are none."""
+    try:
+        return math.isfinite(number) and (not whole or -2**63 <= number < 2**63)
+    except (OverflowError, TypeError, ValueError):
+        return False
+
+
+def same(a, b):
+    return a is b or (type(a) is type(b) and not isinstance(a, np.ndarray) and a == b)
+
+
+def option(default=attrs.NOTHING, help=None, *, positional=False, **given):
+    """Declares an option of a class, `NAME: TYPE = option(DEFAULT, HELP)`.
+
+    Parameters
+    ----------
+    default : object
+        Without one the constructor requires a value.
+    help : str, optional
+        One line. Like all below: without it that of the base class's option of the same name.
+    positional : bool
+        Whether the constructor accepts it without its name.
+    **given
+        Further fields of `Option`.
+
+    Examples
+    --------
+    >>> from structperc.engine.option import Options, option
+    >>> class Saw(Options):
+    ...     '''Cuts.'''
+    ...     teeth: int = option(12, "number of teeth", low=1)
+    >>> class FineSaw(Saw):
+    ...     '''Cuts more slowly.'''
+    ...     teeth: int = 40
+    >>> FineSaw().teeth, options_of(FineSaw)["teeth"].help
+    (40, 'number of teeth')
+    """
+    given |= {} if help is None else {"help": help}
+    return attrs.field(default=default, kw_only=not positional, metadata={GIVEN: given})
+
+
+@dataclass_transform(kw_only_default=True)
+class Options:
+    """Base of classes whose constructor's parameters are options, declared in the class or in one of its bases.
+
+    A subclass changes a default by naming the option again; what it leaves out is as in the base class.
+    The section "Parameters" of the docstring comes from the options.
+    """
+
+    _declared: ClassVar[Mapping[str, Option]] = MappingProxyType({})
+
+    def __init_subclass__(cls, **arguments):
+        super().__init_subclass__(**arguments)
+        wrapped = hasattr(cls, "__attrs_init__")            # a base class calls the constructor from one of its own
+        attrs.define(cls, init=False if wrapped else None, slots=False, eq=False, repr=False, match_args=False, field_transformer=completed)
+        fields = attrs.fields(cls)
+        cls.__signature__ = signature_of(cls)
+        cls._declared = MappingProxyType({field.name: field.metadata[OPTION] for field in fields})
+        if vars(cls).get("__doc__"):
+            cls.__doc__ = with_section(cls.__doc__, [described(field) for field in fields])
+
+
+def options_of(owner) -> Mapping[str, Option]:
+    """The options of a class, by name."""
+    return owner._declared
+
+
+def completed(cls, fields):
+    """The fields, each with its Option: those of the class itself first, then those of its bases."""
+    own, places = {}, {}
+    for base in reversed(cls.__mro__[1:]):
+        own[base] = [field for field in vars(base).get("__attrs_attrs__", ()) if not field.inherited]
+    own[cls] = [field for field in fields if not field.inherited]
+    for k, declared in enumerate(own.values()):
+        for j, field in enumerate(declared):
+            places.setdefault(field.name, (-k, j))
+    nearest = {field.name: field for declared in list(own.values())[:-1] for field in declared}
+    found = [field if field.inherited else with_option(field, nearest.get(field.name)) for field in fields]
+    return sorted(found, key=lambda field: places[field.name])
+
+
+def with_option(field, base):
+    """A field of the class itself, with what it leaves out from the base class's field of this name."""
+    given = dict(field.metadata.get(GIVEN, {"help": ""} if base is None else {}))
+    if base is not None:
+        given = attrs.asdict(base.metadata[OPTION], recurse=False) | given
+    kw_only = field.kw_only if base is None or GIVEN in field.metadata else base.kw_only
+    return field.evolve(kw_only=kw_only, metadata={OPTION: Option(**(given | {"default": field.default}))})
+
+
+def signature_of(cls):
+    """The options, with the parameters of a constructor that passes them to the one that is made of them."""
+    own = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    if hasattr(cls, "__attrs_init__"):
+        made = list(inspect.signature(cls.__attrs_init__).parameters.values())[1:]
+        own = sorted([*own, *made], key=lambda parameter: parameter.kind)
+    return inspect.Signature(own)
+
+
+# ---- docstrings ----
+
+
+def described(field) -> str:
+    """The entry of a field in a section of parameters."""
+    option = field.metadata[OPTION]
+    kind = f"{{{', '.join(map(written, option.choices))}}}" if option.choices else str(getattr(field.type, "__name__", field.type))
+    default = "" if option.default is attrs.NOTHING else f", default {written(option.default)}"
+    text = f"{option.help[:1].upper()}{option.help[1:]}."
+    about = " ".join(filter(None, [text, option.about, FALLING * option.falls]))
+    lines = textwrap.wrap(about, WIDTH - 8, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([f"    {field.name} : {kind}{default}", *(f"        {line}" for line in lines)])
+
+
+def written(value) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def with_section(text, entries) -> str:
+    """A docstring with these parameters before its other sections, after those that its own section "Parameters" describes."""
+    entries = [entry for entry in entries if entry.partition(" : ")[0] not in {line.partition(" : ")[0] for line in text.splitlines()}]
+    sections = [*re.finditer(r"^    (\w+)\n    -{3,}$", text, re.MULTILINE)]
+    own = bool(sections) and sections[0][1] == "Parameters"
+    if not entries:
+        return text
+    after = sections[own:]
+    at = after[0].start() if after else len(text)
+    return "\n".join([text[:at].rstrip(), *([] if own else ["", *HEAD]), *entries, "", text[at:] if after else "    "])

@@ -1,0 +1,96 @@
+"""A CSV file in parts of any size holds what it holds as a whole: every cell means the same, whatever stands beside it."""
+
+import os
+import tempfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from structperc.errors import DataError
+from structperc.files import csv_tables
+from structperc.files.csv_tables import read_csv, stream_csv
+
+NUMBERS = ["0", "1", "-2", "3.25", "0.1", "1e5", "+4", " 7 ", "9007199254740993", "123456789012345678901234",
+           "0.30000000000000004", "1e-320"]
+ODD = ["TRUE", "False", "inf", "-Infinity", "NA", "nan", "1e400", "", '""', "x", "\ufeff1", "\ufeffx", "1_0",
+       "0x1", "1e", "\u0661", '"1\n2"', "1;5"]
+LABELS = ["a", "b", "TRUE", "1", "2.5", "\ufeffa", "\ufeff"]
+CELLS = st.sampled_from(NUMBERS) | st.sampled_from(ODD)
+ROWS = st.lists(st.tuples(st.sampled_from(NUMBERS) | CELLS, CELLS, st.sampled_from(LABELS)), min_size=1, max_size=7)
+
+
+def written(rows):
+    file = tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8", newline="", delete=False)
+    with file:
+        file.write("x,z,y\n" + "".join(",".join(row) + "\n" for row in rows))
+    return file.name
+
+
+def contents(tables):
+    """Rows of X to the bit, and labels; or the error's class."""
+    try:
+        return [(*(one.hex() if isinstance(one, float) else one for one in x), y)
+                for table in tables() for x, y in zip(table.X.to_numpy(dtype=float).tolist(), table.y.tolist(), strict=True)]
+    except DataError:
+        return "refused"
+
+
+def cases(path, **options):
+    """The file as a whole, and in parts of every size; the whole also from pieces that are parsed one by one."""
+    whole = contents(lambda: [read_csv(path, **options)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_tables, "AT_ONCE", 2)
+        yield whole, contents(lambda: [read_csv(path, **options)])
+    for rows in range(1, 9):
+        yield whole, contents(lambda rows=rows: list(stream_csv(path, rows=rows, **options)))
+
+
+@given(ROWS)
+@example([("1", "TRUE", "a"), ("1", "3", "a"), ("1", "FALSE", "a")])
+@example([("1", "inf", "a"), ("1", "3", "a")])
+@example([("\ufeff1", "1", "a"), ("2", "1", "\ufeffa")])
+def test_numbers_in_parts_are_those_of_the_file(rows):
+    path = written(rows)
+    try:
+        for whole, parts in cases(path, target="y", text_labels=True):
+            assert parts == whole
+    finally:
+        os.unlink(path)
+
+
+@given(ROWS)
+@example([("1", "NA", "a"), ("1", "9007199254740993", "a"), ("1", "0.30000000000000004", "a")])
+@example([("x", "1", "a"), ("1", "nan", "a"), ("1e400", "", "a")])
+def test_cells_of_tables_in_parts_are_those_of_the_file(rows):
+    """Columns with a cell that is neither a number nor empty are text where that part holds one; others are the file's numbers."""
+    path = written(rows)
+    try:
+        whole = read_csv(path, target="y", text_labels=True, as_text=["z"])
+        for size in range(1, 9):
+            parts = list(stream_csv(path, target="y", text_labels=True, as_text=["z"], rows=size))
+            assert [label for part in parts for label in part.y.tolist()] == whole.y.tolist()
+            assert [cell for part in parts for cell in part.X["z"].tolist()] == whole.X["z"].tolist()
+            found = [part.X["x"] for part in parts]
+            if whole.X["x"].dtype.kind == "f":
+                assert all(column.dtype.kind == "f" for column in found)
+                assert np.concatenate(found).tobytes() == whole.X["x"].to_numpy().tobytes()
+            else:
+                assert any(column.dtype.kind != "f" for column in found)
+    finally:
+        os.unlink(path)
+
+
+def test_a_truth_value_is_one_or_zero_in_every_column_of_numbers(tmp_path):
+    (tmp_path / "d.csv").write_text("x,y\n3,a\nTRUE,b\nfalse,c\n")
+    assert read_csv(tmp_path / "d.csv", target="y").X["x"].tolist() == [3, 1, 0]
+    assert [part.X["x"].tolist() for part in stream_csv(tmp_path / "d.csv", target="y", rows=1)] == [[3], [1], [0]]
+
+
+def test_labels_are_numbers_where_all_of_them_are(tmp_path):
+    for cells, expected in ((["1", "2"], [1, 2]), (["1", "2.5"], [1, 2.5]), (["TRUE", "FALSE"], [True, False]), (["1", "x"], ["1", "x"])):
+        pd.DataFrame({"x": [1, 2], "y": cells}).to_csv(tmp_path / "d.csv", index=False)
+        y = read_csv(tmp_path / "d.csv", target="y").y
+        assert y.tolist() == expected and y.dtype.kind == np.array(expected).dtype.kind
