@@ -13,7 +13,7 @@ from structperc.core.markup import aligned, block, element, table
 from structperc.core.outputs import LabelOutputs
 from structperc.engine import Engine
 from structperc.engine.model_file import OBSERVES
-from structperc.engine.options import LEARNED_WITH
+from structperc.engine.options import engine_options
 from structperc.engine.scaling import CONSTANT, Scaling
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED
 from structperc.extras import require
@@ -257,7 +257,7 @@ def labels_of(engine, rows, y) -> np.ndarray:
 
 def untrained(engine) -> Engine:
     """An engine with the same options and no observers, which visits weighted examples in random orders."""
-    options = {name: getattr(engine, name) for name in LEARNED_WITH}
+    options = engine_options(engine)
     loaded = engine.loaded_plugins[2:]
     plugins = [copy.deepcopy(given) for given, plugin in zip(engine.plugins, loaded, strict=True) if plugin.hooks != OBSERVES]
     options |= {"plugins": plugins, "classes": engine.classes_, "calibrate": False}
