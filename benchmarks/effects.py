@@ -14,7 +14,7 @@ from structperc import Engine
 
 BETA, N, RANKS = np.array([1.0, -0.5, 0.25, 0.0]), 300, 5
 MODELS = {
-    "logistic, 10 epochs": dict(update="logistic", step_size=0.1, step_schedule="inverse-sqrt", epochs=10),
+    "logistic, 10 epochs": dict(update="logistic", step_size="inverse_sqrt(0.1)", epochs=10),
     "exact-pa1, C = 0.1": dict(update="exact-pa1", C=0.1, epochs=10),
     "cumulative-logit": dict(trainer="cumulative-logit"),
 }

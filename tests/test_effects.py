@@ -15,7 +15,7 @@ from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators import IntervalPA, PRank
 
 BETA = np.array([1.0, -0.5, 0.25, 0.0])
-LOGISTIC = dict(update="logistic", step_size=0.1, step_schedule="inverse-sqrt", epochs=5, average=True, shuffle=True, scale=True,
+LOGISTIC = dict(update="logistic", step_size="inverse_sqrt(0.1)", epochs=5, average=True, shuffle=True, scale=True,
                 random_state=0)
 LIKELIHOOD = dict(trainer="cumulative-logit", scale=True)
 
