@@ -6,7 +6,16 @@ from structperc.engine.option import Option
 from structperc.pipelines import explain
 from structperc.version import __version__
 
-__all__ = ["Engine", "Option", "__version__", "explain", "get_include", "hookimpl"]
+__all__ = ["Engine", "Option", "__version__", "effects", "explain", "get_include", "hookimpl"]
+
+
+def __getattr__(name):
+    """`effects`, imported when it is first used."""
+    if name != "effects":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from structperc.bootstrap import effects
+
+    return effects
 
 
 def get_include() -> str:

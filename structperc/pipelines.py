@@ -19,7 +19,8 @@ def explain(model, x, **options):
     x : one example, as the whole model takes it
         A row may be an array, a list of numbers, a table's row or a table of one row.
     **options
-        Passed to the last step's `explain`, such as `against`.
+        Passed to the last step's `explain`, such as `against`. The names in `groups`, and a row as `baseline`, are those of the whole
+        model.
 
     Returns
     -------
@@ -48,6 +49,12 @@ def explain(model, x, **options):
                           f"with one.")
     if before is None:
         return last.explain(x, **options)
+    if options.get("baseline") is not None and not isinstance(options["baseline"], str):
+        options["baseline"] = before.transform(as_table(options["baseline"]))
+    names = column_names(before, last)
+    if options.get("groups") and names is not None:
+        places = {name: j for j, name in enumerate(names)}
+        options["groups"] = {group: [places.get(column, column) for column in columns] for group, columns in options["groups"].items()}
     return renamed(last.explain(before.transform(as_table(x)), **options), before, last)
 
 

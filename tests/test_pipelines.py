@@ -50,7 +50,7 @@ def test_rows_come_as_arrays_and_texts_too(patients):
     assert structperc.explain(model, X[0]).rows() == expected == structperc.explain(model, X[0].tolist()).rows()
     assert {row["feature"] for row in expected} <= {"x0", "x1", "(constant)"}
     words = make_pipeline(CountVectorizer(), StructuredClassifier(epochs=2)).fit(["good food", "bad food"], ["+", "-"])
-    assert {c.feature for c in structperc.explain(words, "good").contributions} == {"good", "(constant)"}
+    assert {c.feature for c in structperc.explain(words, "good").contributions} == {"good", "(absent columns)", "(constant)"}
     nameless = make_pipeline(FunctionTransformer(np.sqrt), PRank(epochs=2)).fit(np.abs(X), y)
     assert {c.feature for c in structperc.explain(nameless, np.abs(X[0])).contributions} <= {"x[0]", "x[1]", "(constant)"}
 

@@ -252,7 +252,7 @@ def draw_scores(ax, first, predicted, i) -> None:
 def draw_reasons(ax, first, i) -> None:
     """What speaks for and against the level that one patient is given."""
     found = first.ranker.explain(first.X_test[i], against=EXPLAINED - 1).named(NAMES)
-    names, values = zip(*(("threshold" if c.column < 0 else c.feature, c.value) for c in found.contributions[::-1]), strict=True)
+    names, values = zip(*(("the mean patient" if c.column < 0 else c.feature, c.value) for c in found.contributions[::-1]), strict=True)
     places = np.arange(len(values))
     bars = ax.barh(places, values, height=0.62, color=[ACCENT if value > 0 else "white" for value in values], edgecolor=INK, linewidth=0.8)
     ax.bar_label(bars, [f"{value:+.2f}" for value in values], padding=3)

@@ -31,7 +31,7 @@ def explain(arguments) -> int:
     x, y, table = example(engine, arguments)
     with counted_in(table, arguments.data):
         against = None if arguments.against is None else label_named(engine, arguments.against)
-        found = engine.explain(x, against=against)
+        found = engine.explain(x, against=against, baseline=arguments.baseline)
     right = "" if y is None else f", right {y}"
     if kind is None:
         say(f"row {arguments.row} of {arguments.data}: predicted {found.winner}{right}", "")

@@ -5,7 +5,19 @@ from __future__ import annotations
 import argparse
 
 from structperc import __version__
-from structperc.cli import carding, comparing, completion, explaining, exporting, importing, table_flags, training, using, watching
+from structperc.cli import (
+    carding,
+    comparing,
+    completion,
+    estimating,
+    explaining,
+    exporting,
+    importing,
+    table_flags,
+    training,
+    using,
+    watching,
+)
 from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
@@ -174,6 +186,14 @@ examples:
 
 Panels: mistakes per epoch; the largest weights by name, where the model keeps one per feature; with --data, for ranks, the density of the
 latent score of each true rank and the cut points between ranks. The ending of FILE chooses the format: .png, .pdf, .svg.
+"""
+EFFECTS = """\
+examples:
+  structperc effects wine.model train.csv --target quality
+  structperc effects wine.model train.csv --target quality --scale log-odds --output effects.csv
+
+Each refit weighs the rows anew (Poisson bootstrap). An effect is the weight of a column times its standard deviation. Log odds need a model
+of --set update=logistic or --set trainer=cumulative-logit.
 """
 EXPLAIN = """\
 examples:
@@ -379,9 +399,23 @@ def build() -> Parser:
     explain.add_argument("data", metavar="DATA", type=path, help="in one of the formats below")
     explain.add_argument("--row", metavar="N", type=positive, default=1, help="which example of DATA, a row, group or sentence, from 1; 1")
     explain.add_argument("--against", metavar="LABEL", help="the rival of the prediction; the next best answer without it")
+    explain.add_argument("--baseline", choices=("mean", "zero"), help="what columns are compared with; the mean of the training rows, "
+                         "or zero where rows have named features")
     explain.add_argument("--target", metavar="NAME", help="the column of right answers; the row's own is printed too")
     explain.add_argument("--output", metavar="FILE", type=path, help="a page or a picture: .html, .png, .svg or .pdf")
     reading(explain)
+
+    effects = command("effects", estimating.estimate, "say how much each column weighs, with intervals", f"{EFFECTS}\n{DATA}\n{COLUMNS}")
+    effects.add_argument("model", metavar="MODEL", type=path, help="a file written by fit, of ranks with one direction such as prank")
+    effects.add_argument("data", metavar="DATA", type=path, help="the training data, in one of the formats below")
+    effects.add_argument("--target", metavar="NAME", help="the column of right answers")
+    effects.add_argument("--scale", choices=("direction", "log-odds"), default="direction",
+                         help="relative weights whose squares add up to 1, or log odds of a higher rank; direction")
+    effects.add_argument("--n-boot", metavar="N", type=positive, default=199, help="refits on resampled rows; 199")
+    effects.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="of the intervals; 0.95")
+    effects.add_argument("--seed", metavar="N", type=int, default=0, help="of the resampling; 0")
+    effects.add_argument("--output", metavar="FILE", type=path, help="a page, a table or a picture: .html, .csv, .png, .svg or .pdf")
+    reading(effects)
 
     compare = command("compare", comparing.compare, "measure two trained models on the same data", f"{COMPARE}\n{DATA}\n{COLUMNS}")
     compare.add_argument("first", metavar="FIRST", type=path, help="a file written by fit")

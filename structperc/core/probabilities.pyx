@@ -7,7 +7,10 @@ Typical sizes: 4 atoms, 10^4 rows. Cost: O(n K).
 """
 import numpy as np
 
-from scipy.special import expit
+
+def expit(v):
+    """1 / (1 + exp(-v)), without overflow."""
+    return np.exp(-np.logaddexp(0, -v))
 
 
 def log_softmax(scores):

@@ -197,23 +197,50 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return np.exp(model.log_probabilities(read_for(model, X, offsets, lengths, groups)))
 
-    def explain(self, x, *, against=None):
+    def explain(self, x, *, against=None, baseline=None, groups=None):
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature.
+
+        The contribution of a column is its weight times its distance from a baseline, by default the mean of the training rows. For a
+        fixed winner and rival these are the Shapley values of the margin (Lundberg and Lee 2017, independent columns).
 
         Parameters
         ----------
         x : one example
         against : output, optional
             The rival, as `predict` shows outputs; without it the runner-up.
+        baseline : "mean", "zero" or one row, optional
+            What columns are compared with. "mean": the mean of all rows of training, weighted by `sample_weight`; a row that is equal to
+            it has no contributions. "zero": weight times value. A row: its values, as `predict` takes them. Without it "mean" for rows
+            of numbers, and "zero" where rows have named features or the model has no means.
+        groups : dict of str to list, optional
+            Columns, by name or number, whose contributions are added up under one name, such as those of a one-hot code. The columns
+            that the option `one_hot` has made of one column are always a group.
 
         Returns
         -------
         structperc.engine.explanation.Explanation
+            Contributions and constants add up to the margin. The constant of an atom is its part of the margin at the baseline.
+
+        Raises
+        ------
+        OptionError
+            When there is no such baseline, or a group names no column.
+        DataError
+            When x is not one example.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("prank", epochs=9, scale=True).fit([[150.0, 1.0], [170.0, 3.0], [190.0, 2.0]], [1, 2, 3])
+        >>> [c.feature for c in engine.explain([150.0, 3.0]).contributions]
+        ['x[0]', 'x[1]', '(constant)']
+        >>> [c.feature for c in engine.explain([170.0, 2.0]).contributions]         # the mean row
+        ['(constant)']
         """
         from structperc.engine.explanation import explain
 
         model = self.model_
-        return model.access.read(explain, model, x, against)
+        return model.access.read(explain, model, x, against, baseline, groups)
 
     # ---- what was learned ----
 

@@ -8,19 +8,19 @@ import numpy as np
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
 from structperc.core.pictures import COLUMNS, Bars, Picture
-from structperc.engine import answers
+from structperc.engine import answers, baselines
 from structperc.extras import require
 
 SHOWN = 8                   # entries that a heading has room for
 LISTED = 10                 # features of an atom that are shown as text
 GROUPS, BARS = 6, 5         # atoms that are drawn, features of each
 ROWS = 60                   # of a table in a notebook
-CONSTANT = "(constant)"
+COMPARED = {"mean": "compared with the mean of the training rows", "row": "compared with the row that was passed"}
 
 
 @attrs.frozen(eq=False)
 class Contribution:
-    """One term of the difference: `value` = coefficient * weight * feature value, summed over the feature's weights.
+    """One term of the difference: `value` = coefficient * weight * (feature value - baseline), summed over the feature's weights.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Contribution:
     side : {"for", "against"}
         "for" an atom that the winner has more often, "against" one that its rival has more often.
     column : int
-        The feature's number; -1 of the constant.
+        The feature's number; -1 of the constant, of a group of columns and of the absent columns of a sparse row.
     """
 
     atom: str
@@ -62,6 +62,8 @@ class Explanation:
         The margin by atom and feature, largest absolute value first. They add up to `margin` (up to rounding).
     picture : structperc.pictures.Picture or None
         Both structures, as the problem draws them.
+    baseline : {"mean", "zero", "row"}
+        What feature values are compared with. The constant of an atom is its part of the margin at the baseline.
     """
 
     winner: object
@@ -71,13 +73,14 @@ class Explanation:
     contributions: list
     sides: dict = attrs.field(factory=dict)
     picture: Picture | None = None
+    baseline: str = "zero"
 
     def __str__(self):
         winner, runner_up = headings(self.winner, self.runner_up)
         lines = [f"{winner} beats {runner_up} by {self.margin:.6g}"]
         for atom, value, terms in self.groups():
             lines.append(f"  {value:+.6g}  {self.sides[atom]} {atom}")
-            lines += [f"      {c.value:+.6g}  {c.feature}" for c in terms[:LISTED]]
+            lines += [f"      {value:+.6g}  {name}" for name, value in with_rest([(c.feature, c.value) for c in terms], LISTED)]
         return "\n".join(lines)
 
     def groups(self) -> list:
@@ -111,9 +114,11 @@ class Explanation:
     def bars(self) -> Bars:
         """The largest contributions as a picture."""
         winner, runner_up = headings(self.winner, self.runner_up)
-        groups = [(f"{self.sides[atom]} {atom}  {value:+.4g}", [(c.feature, c.value) for c in terms[:BARS]])
-                  for atom, value, terms in self.groups()[:GROUPS]]
-        return Bars(runner_up, winner, groups)
+        atoms = self.groups()
+        groups = [(f"{self.sides[atom]} {atom}  {value:+.4g}", with_rest([(c.feature, c.value) for c in terms], BARS))
+                  for atom, value, terms in atoms[:GROUPS]]
+        rest = with_rest([(atom, value) for atom, value, _ in atoms], GROUPS)[GROUPS:]
+        return Bars(runner_up, winner, [*groups, *((f"{name}  {value:+.4g}", []) for name, value in rest)])
 
     def plot(self, ax=None):
         """Draws both structures and the largest contributions, as a notebook shows them.
@@ -135,7 +140,7 @@ class Explanation:
             picture.draw(ax, top)
             top += down
         ax.set(xlim=(left, right), ylim=(sum(heights), 0))
-        ax.set_title(self.title(), fontsize="medium", parse_math=False)
+        ax.set_title("\n".join([self.title(), *self.compared()]), fontsize="medium", parse_math=False)
         ax.set_axis_off()
         return ax
 
@@ -167,21 +172,26 @@ class Explanation:
         >>> engine = Engine("prank", epochs=9).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1, 2, 3])
         >>> print(engine.explain([2.0, 0.0]).text(width=44).replace("\\n\\n", "\\n"))
         3 beats 2 by 1
+        compared with the mean of the training rows
                                          score 2: 3
         ──────┼────────────────────┼─────────●──────
              1|2                  2|3
                            ← 2 │ 3 →
         for > 2  +1
-          x[0]                 │ █████████ +4
-          (constant)   ███████ │           -3
+          x[0]                 │ █████████ +2
+          (constant)      ████ │           -1
         """
-        blocks = [[self.title()], *(picture.lines(max(width, 40)) for picture in self.pictures())]
+        blocks = [[self.title(), *self.compared()], *(picture.lines(max(width, 40)) for picture in self.pictures())]
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
     def title(self) -> str:
         """Who beats whom, by how much."""
         winner, runner_up = map(shown, headings(self.winner, self.runner_up))
         return f"{winner} beats {runner_up} by {self.margin:.6g}"
+
+    def compared(self) -> list[str]:
+        """A line about the baseline; none where it is zero."""
+        return [COMPARED[self.baseline]] if self.baseline in COMPARED else []
 
     def html(self) -> str:
         """A piece of a page with the pictures and all contributions, as a notebook shows it."""
@@ -192,9 +202,16 @@ class Explanation:
         left = len(self.contributions) - len(rows)
         more = [element("p", f"and {left} smaller ones", class_="quiet")] if left else []
         pictures = [picture.svg() for picture in self.pictures()]
-        return block(element("p", self.title()), *pictures,
+        compared = [element("p", line, class_="quiet") for line in self.compared()]
+        return block(element("p", self.title()), *compared, *pictures,
                      details(f"{len(self.contributions)} contributions, which add up to {self.margin:.6g}",
                              table(rows, ("side", "atom", "feature", "value"), numbers=(3,)), *more))
+
+
+def with_rest(terms, n) -> list[tuple[str, float]]:
+    """The first n of these names and values, and what the others add up to."""
+    rest = [value for _, value in terms[n:]]
+    return [*terms[:n], *([(f"{len(rest)} other{'s' * (len(rest) > 1)}", sum(rest))] if rest else [])]
 
 
 def headings(one, other) -> tuple[str, str]:
@@ -216,7 +233,7 @@ def encoded(outputs, against, rows):
         raise DataError(f"against={shortened(against)} is no answer that this model has.{expected or f' {error}'}") from None
 
 
-def explain(model, x, against=None) -> Explanation:
+def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
     """Splits the margin of one example; see `Engine.explain`.
 
     Parameters
@@ -226,11 +243,15 @@ def explain(model, x, against=None) -> Explanation:
     x : one row, one block of rows, a list with one object, or what else the problem's reader takes for one example
     against : output, optional
         The rival; without it the runner-up.
+    baseline : "mean", "zero" or one row, optional
+    groups : dict, optional
 
     Raises
     ------
     PluginError
         The weights are no vector, or nothing finds the runner-up.
+    OptionError
+        The baseline or a group is none that this model has.
     DataError
         x is not one example, has no other structure, or `against` is none of its structures.
     """
@@ -250,6 +271,8 @@ def explain(model, x, against=None) -> Explanation:
         if not parts.outputs.partial_gold:
             parts.outputs.check_gold(gold, rows, parts.features)
         runner_up = gold[0]
+    kind, compared = baselines.example(model, rows, baseline)
+    named = baselines.Naming(model, rows, groups)
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))
     names = names_of(parts.outputs, example)
     w = np.asarray(vector)
@@ -257,20 +280,30 @@ def explain(model, x, against=None) -> Explanation:
     for a in np.flatnonzero(coefficients):
         unit = np.zeros(example.n_atoms)
         unit[a] = coefficients[a]
-        where, values = parts.features.sparse_vector(example, unit)
-        terms = w[where] * values
-        features = columns_of(model, where)
         atoms[names[a]] = float(coefficients[a] * scores[a])
         sides[names[a]] = side = "for" if coefficients[a] > 0 else "against"
-        known, place = np.unique(features[terms != 0], return_inverse=True)
-        sums = np.bincount(place, terms[terms != 0], len(known))
-        for feature, value in zip(known.tolist(), sums.tolist(), strict=True):
-            name = CONSTANT if feature < 0 else model.feature_name(feature)
-            contributions.append(Contribution(names[a], name, value, side, feature))
+        terms = by_column(model, w, example, unit)
+        if compared is not None:
+            at_baseline = by_column(model, w, compared, unit)
+            for column, value in at_baseline.items():
+                if column >= 0:
+                    terms[column] = terms.get(column, 0.0) - value
+            terms[-1] = terms.get(-1, 0.0) + sum(value for column, value in at_baseline.items() if column >= 0)
+        contributions += [Contribution(names[a], name, value, side, column)
+                          for (name, column), value in named.summed(terms).items() if value]
     contributions.sort(key=lambda c: -abs(c.value))
     shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
     picture = parts.outputs.picture(x, example, scores, (winner, runner_up))
-    return Explanation(*shown, float(coefficients @ scores), atoms, contributions, sides, picture)
+    return Explanation(*shown, float(coefficients @ scores), atoms, contributions, sides, picture, kind)
+
+
+def by_column(model, w, example, unit) -> dict:
+    """The score of weighted atoms by column; -1: of no column."""
+    where, values = model.parts.features.sparse_vector(example, unit)
+    terms = w[where] * values
+    features = columns_of(model, where)
+    known, place = np.unique(features[terms != 0], return_inverse=True)
+    return dict(zip(known.tolist(), np.bincount(place, terms[terms != 0], len(known)).tolist(), strict=True))
 
 
 def names_of(outputs, example):

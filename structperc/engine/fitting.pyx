@@ -187,6 +187,8 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
         if history and run.checkpoints is not None:
             raise OptionError("history=True is kept in no checkpoint, so that a resumed training would lack its beginning; leave one of "
                               "them out.")
+        model.begin_sums(run.rows)
+        model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
         engine.run = run
         try:
             train(engine, run, rows, y, costs, resume, interrupts)
@@ -258,6 +260,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
             classes = agreed(classes, engine.classes, "the option classes")
             model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight, classes)
             model.parts.trainer.check_chunks(model.parts)
+            model.begin_sums(rows)
             scaling = model.scaling
         else:
             if classes is not None:
@@ -284,6 +287,8 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
             scaling = model.scaling
             if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
                 scaling = scaling_of(engine.scale, model.parts, rows, given)
+                if scaling is None:
+                    model.begin_sums(rows)
             elif scaling is not None and not model.scales:
                 scaling = scaling.with_rows(rows, given)
             if scaling is not None:
@@ -292,7 +297,11 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
         run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, engine)
         model.access.begin_write()
         try:
-            step_on(engine, run, rows) if scaling is None else step_scaled(engine, run, rows, scaling, interrupts)
+            if scaling is None:
+                step_on(engine, run, rows)
+                model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
+            else:
+                step_scaled(engine, run, rows, scaling, interrupts)
         finally:
             model.access.end_write()
         if interrupts:

@@ -20,7 +20,7 @@ from structperc.core.component import expected, inherits, located, overrides, se
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
-from structperc.core.inner_products cimport sp_is_dense
+from structperc.core.inner_products cimport sp_inner, sp_is_dense, widest_inner
 from structperc.core.outputs cimport LabelOutputs
 from structperc.core.rows cimport Rows, in_place
 from structperc.core.weights cimport PrimalWeights, Weights
@@ -34,6 +34,11 @@ from structperc.reading.readers import Reader
 DIGESTED = 1000             # entries of an array or a collection that say whether it has changed
 KNOWN = {"weights": ("features", "the feature map"), "argmax": ("outputs", "the outputs"), "loss": ("outputs", "the outputs")}
 KINDS = ("reader", "outputs", "features", "weights", "loss", "argmax", "update", "trainer")
+
+
+def has_mean_row(rows) -> bool:
+    """Whether the mean of such rows is a row to compare with: of tokens that have few of many features it is not."""
+    return rows.n_features > 0 and not rows.objects and (rows.offsets is None or not rows.sparse)
 
 
 class NoAttribute(AttributeError):
@@ -144,6 +149,8 @@ cdef class Model:
         Of the columns that training saw.
     scales : bool
         Whether the weights are those of scaled rows, so that rows are scaled as they are read.
+    means : float64 array of shape (n_features,), or None
+        Of the columns over all rows that training saw, weighted as their examples are.
     weighted : bool
         Whether sample weights were ever given.
     weighed : tuple
@@ -157,6 +164,7 @@ cdef class Model:
         self.context, self.parts, self.loop, self.options = context, parts, loop, options
         self.mistakes, self.temperature, self.access = [], 1.0, Access()
         self.weighed = 0, 0.0
+        self.totals = None
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
@@ -187,6 +195,54 @@ cdef class Model:
         shown = [part.attributes(parts.weights) for part in (parts.outputs, parts.features, parts.weights, parts.trainer)
                  if part is not parts.features or parts.weights.vector() is not None]
         return {name: show for known in shown for name, show in known.items()}
+
+    # ---- the mean row ----
+
+    @property
+    def sums(self):
+        """Of each column over the rows of training, a float64 array; None: not kept."""
+        return None if self.totals is None else np.asarray(self.totals)
+
+    @sums.setter
+    def sums(self, sums):
+        self.totals = sums
+
+    @property
+    def means(self):
+        if self.scaling is not None:
+            return self.scaling.mean
+        if self.totals is None or not self.n_summed:
+            return None
+        means = self.sums / self.n_summed
+        return means if np.isfinite(means).all() else None
+
+    def begin_sums(self, rows):
+        """Keeps the columns' sums from now on where scores are linear in the columns, unless a scaling has them."""
+        if self.scaling is None and has_mean_row(rows):
+            zeros = np.zeros(self.n_features)
+            if self.parts.weights.rescaled(zeros, zeros + 1) is not None:
+                self.sums, self.n_summed = zeros, 0.0
+
+    cdef int add_rows(self, Rows rows, weights) except -1:
+        """Adds rows of training to the sums, weighted by their examples; 0.5 ns for each value of a row."""
+        cdef const sp_inner *inner = widest_inner()
+        cdef const double[::1] given = weights
+        cdef Py_ssize_t i, row, first, last
+        cdef double weight = 1, total = 0
+        if self.totals is None:
+            return 0
+        with nogil:
+            for i in range(rows.n_examples):
+                first = i if rows.starts == NULL else rows.starts[i]
+                last = i + 1 if rows.starts == NULL else rows.starts[i + 1]
+                if given is not None:
+                    weight = given[i]
+                if weight > 0:
+                    for row in range(first, last):
+                        inner.add_to_one[rows.whole.layout](&rows.whole, row, &self.totals[0], 1, 0, weight, 1, 0)
+                    total += weight * (last - first)
+        self.n_summed += total
+        return 0
 
     def feature_name(self, j) -> str:
         """What column j is called: by X, by the reader, or x[j]."""

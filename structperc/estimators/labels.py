@@ -151,7 +151,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         """By how much the best label of each row leads the second best, shape (n_samples,); 0: a tie."""
         return self._trained_for(X).margins(X)
 
-    def explain(self, x, against=None):
+    def explain(self, x, against=None, baseline=None, groups=None):
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`.
 
         Parameters
@@ -159,8 +159,10 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         x : one row
         against : label, optional
             The rival; without it the runner-up.
+        baseline, groups
+            As in `Engine.explain`.
         """
-        return self._trained().explain(x, against=against)
+        return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know; folds are stratified as for any classifier."""

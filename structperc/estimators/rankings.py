@@ -117,9 +117,9 @@ class LatentRanker(QueryRanker, EngineEstimator):
             return np.concatenate(engine.atom_scores(X))
         return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
 
-    def explain(self, X):
+    def explain(self, X, baseline=None, groups=None):
         """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature."""
-        return self._trained().explain(X)
+        return self._trained().explain(X, baseline=baseline, groups=groups)
 
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)

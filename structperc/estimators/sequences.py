@@ -229,7 +229,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
         return weighted_mean(right[known], None if weights is None else np.repeat(weights, list(map(len, predicted)))[known])
 
-    def explain(self, sentence, token=None):
+    def explain(self, sentence, token=None, baseline=None, groups=None):
         """Why one sentence, or one of its tokens, got its labels.
 
         Parameters
@@ -238,6 +238,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         token : int, optional
             Position from 0. With it, the best output is compared with the best one in which this token has another label;
             without it, with the best other output.
+        baseline, groups
+            As in `Engine.explain`.
 
         Returns
         -------
@@ -260,7 +262,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         """
         engine = self._trained()
         if token is None:
-            return engine.explain(sentence)
+            return engine.explain(sentence, baseline=baseline, groups=groups)
         alone = as_only(sentence)
         best = engine.predict(alone)[0]
         at = as_position(token, len(best))
@@ -270,7 +272,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             other = engine.predict(alone, allowed=[allowed])[0]
         except DataError:
             raise DataError(f"token {token} can have no label but {best[at]!r}: the constraints forbid all others.") from None
-        return engine.explain(sentence, against=other)
+        return engine.explain(sentence, against=other, baseline=baseline, groups=groups)
 
     def top_features(self, label, n=10):
         """The features that say most about a label.

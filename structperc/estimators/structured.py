@@ -131,9 +131,9 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
         """By how much another structure may score more than each answer, at most, shape (n_examples,); 0: the answer is optimal."""
         return self._trained_for(X).optimality_gaps(X, lengths=lengths, groups=groups, allowed=allowed)
 
-    def explain(self, x, against=None):
+    def explain(self, x, against=None, baseline=None, groups=None):
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`."""
-        return self._trained().explain(x, against=against)
+        return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
     def set_predict_request(self, **requests):
         """Whether metadata routing passes these to predict."""

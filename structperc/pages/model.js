@@ -40,11 +40,24 @@ function ranking(scores) {
   return scores.map((_, l) => l).sort((a, b) => scores[b] - scores[a] || towards * (a - b));
 }
 
-// How far the label at place `winner` leads that at `rival`, and what each feature adds to the lead, largest first.
+// How far the label at place `winner` leads that at `rival`, and what each feature adds to the lead against the means of training, largest
+// first. The features of one input with levels are one part, called as the one that the row has.
 function explain(x, winner, rival) {
   const scores = model.scores(x);
-  const parts = x.map((value, j) => ({ name: about.features[j], value: (model.weights[winner][j] - model.weights[rival][j]) * value }));
-  parts.push({ name: "(constant)", value: model.bias[winner] - model.bias[rival] });
+  const weights = model.weights[winner].map((weight, j) => weight - model.weights[rival][j]);
+  const values = weights.map((weight, j) => weight * (x[j] - about.means[j]));
+  const parts = [];
+  let j = 0;
+  for (const input of about.inputs) {
+    if (input.kind === "one_hot") {
+      const n = input.levels.length, level = x.slice(j, j + n).indexOf(1);
+      parts.push({ name: level < 0 ? input.name : about.features[j + level], value: values.slice(j, j + n).reduce((a, b) => a + b, 0) });
+      j += n;
+    } else parts.push({ name: about.features[j], value: values[j++] });
+    if (input.indicated) parts.push({ name: about.features[j], value: values[j++] });
+  }
+  const constant = weights.reduce((sum, weight, j) => sum + weight * about.means[j], model.bias[winner] - model.bias[rival]);
+  parts.push({ name: "(constant)", value: constant });
   return { margin: scores[winner] - scores[rival], parts: parts.filter((part) => part.value).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
 }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import structperc
 from structperc import Engine
 from structperc.cli.terminal import say_drawn
 from structperc.pictures import Arcs, Bars, Ruler, Spans
@@ -87,3 +88,22 @@ def test_an_encoding_without_bars_gets_letters(tmp_path):
         with open(tmp_path / "out", "w", encoding=encoding) as file:
             say_drawn("─┼● █", file=file)
         assert (tmp_path / "out").read_text(encoding).strip() == expected
+
+
+def test_effects_of_the_columns_are_a_table_a_page_and_a_picture(data, model, run):
+    code, out, err = run("effects", "m", "wine.csv", "--target", "quality", "--n-boot", 39)
+    expected = structperc.effects(model, data.drop(columns="quality"), data["quality"], n_boot=39, random_state=0)
+    assert (code, err) == (0, "") and all(cell in out for row in expected.cells() for cell in row)
+    assert "Relative weights per standard deviation" in out
+    for name, begin in (("e.html", b"<!DOCTYPE html>"), ("e.png", b"\x89PNG"), ("e.csv", b"column,effect,lower,upper")):
+        assert run("effects", "m", "wine.csv", "--target", "quality", "--n-boot", 39, "--output", name)[0] == 0
+        assert Path(name).read_bytes().startswith(begin)
+    code, out, err = run("effects", "m", "wine.csv", "--target", "quality", "--scale", "log-odds")
+    assert code == 2 and out == "" and "needs update='logistic' or trainer='cumulative-logit'" in err
+
+
+def test_a_baseline_of_zero_is_weight_times_value(data, model, run):
+    row = data.drop(columns="quality").iloc[[0]]
+    out = run("explain", "m", "wine.csv", "--baseline", "zero")[1]
+    assert model.explain(row, baseline="zero").text() in out and "compared with" not in out
+    assert "compared with the mean of the training rows" in run("explain", "m", "wine.csv")[1]

@@ -60,7 +60,7 @@ def test_each_term_is_weight_times_feature():
     X, y = data()
     x = X[3]
     cusum = Engine("cusum", average=True).fit(X, y)
-    for c in cusum.explain(x).contributions:
+    for c in cusum.explain(x, baseline="zero").contributions:
         boundary = int(c.atom.removeprefix("> "))
         up = 1 if cusum.explain(x).winner > boundary else -1
         if c.feature == "(constant)":
@@ -70,7 +70,7 @@ def test_each_term_is_weight_times_feature():
         assert c.value == pytest.approx(up * expected, abs=1e-12)
 
     classes = Engine("multiclass", classes=list("dcba")).fit(X, np.array(list("xabcd"))[y])
-    found = classes.explain(x)
+    found = classes.explain(x, baseline="zero")
     assert set(found.atoms) == {found.winner, found.runner_up}
     for c in found.contributions:
         k, sign = "dcba".index(c.atom), 1 if c.atom == found.winner else -1
@@ -83,7 +83,7 @@ def test_each_term_is_weight_times_feature():
 def test_thresholds_are_the_constant_part(kind):
     X, y = data()
     engine = Engine("prank", epochs=2).fit(kind(X), y)
-    found = engine.explain(kind(X)[:1])
+    found = engine.explain(kind(X)[:1], baseline="zero")
     moved = [int(atom.removeprefix("> ")) for atom in found.atoms]
     assert moved == list(range(min(found.winner, found.runner_up), max(found.winner, found.runner_up)))
     up = 1 if found.winner > found.runner_up else -1
@@ -95,7 +95,7 @@ def test_rows_of_many_columns_have_a_term_for_each():
     random = np.random.default_rng(0)
     X = random.normal(size=(12, 30_000))
     engine = Engine("multiclass").fit(X, np.arange(12) % 3)
-    found = engine.explain(X[0])
+    found = engine.explain(X[0], baseline="zero")
     winner, runner_up = (engine.classes_.tolist().index(label) for label in (found.winner, found.runner_up))
     for side, row, sign in (("for", winner, 1), ("against", runner_up, -1)):
         values = {c.column: c.value for c in found.contributions if c.side == side}
@@ -187,7 +187,8 @@ def test_a_sparse_row_explains_only_what_it_holds():
     engine = Engine("multiclass", average=True).fit(X, random.integers(0, 3, 80))
     found = engine.explain(X[5])
     held = {f"x[{j}]" for j in X[5].indices}
-    assert {c.feature for c in found.contributions} - {"(constant)"} <= held
+    assert {c.feature for c in found.contributions} - {"(constant)", "(absent columns)"} <= held
+    assert {c.feature for c in engine.explain(X[5], baseline="zero").contributions} - {"(constant)"} <= held
     assert sum(c.value for c in found.contributions) == pytest.approx(found.margin, abs=1e-12)
 
 
@@ -224,7 +225,7 @@ def test_structures_are_explained_by_their_best_rival(intervals):
         different = set(found.winner) ^ set(found.runner_up)
         assert found.atoms == {f"atom {a}": pytest.approx(scores[a] * (1 if a in found.winner else -1), abs=1e-12) for a in different}
         assert sum(c.value for c in found.contributions) == pytest.approx(found.margin, abs=1e-12)
-        assert {c.feature for c in found.contributions} <= {f"x[{j}]" for j in range(4)}
+        assert {c.feature for c in engine.explain(day, baseline="zero").contributions} <= {f"x[{j}]" for j in range(4)}
         explained += bool(different)
     assert explained == 60
 

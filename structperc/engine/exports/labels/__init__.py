@@ -40,7 +40,9 @@ class LinearLabels:
         The columns that users give, before a table becomes numbers.
     ordered : bool
         Whether the labels are ranks.
-    means, spreads : float64 arrays of shape (n_features,) or None
+    means : float64 array of shape (n_features,) or None
+        Of the columns over the training rows.
+    spreads : float64 array of shape (n_features,) or None
         Of the columns as training saw them, where it brought them to one scale.
     """
 
@@ -80,7 +82,7 @@ def linear_labels(engine) -> LinearLabels:
     return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, engine.classes_.tolist(), wins_last(engine),
                         float(engine.temperature_), has_cumulative_probabilities(model.parts), floor(model.parts),
                         None if names is None else list(names), inputs, outputs.ordered,
-                        *((None, None) if scaling is None else (scaling.mean, scaling.spread)))
+                        model.means, None if scaling is None else scaling.spread)
 
 
 def check(engine, weights, bias) -> None:

@@ -6,6 +6,8 @@ import datetime
 import json
 import math
 
+import numpy as np
+
 from structperc.core.errors import PluginError
 from structperc.engine.exports.labels import javascript
 from structperc.pages import page
@@ -28,6 +30,7 @@ def written(model, name) -> bytes:
     features = model.columns or [input.name for input in model.inputs]
     about = {"description": f"{model.description}. Everything is computed in this page; nothing leaves your browser.",
              "ordered": model.ordered, "last": model.last, "features": features,
+             "means": [0.0] * len(features) if model.means is None else model.means.tolist(),
              "inputs": [about_input(input, features, model) for input in model.inputs]}
     return page("model.html", name.replace("_", " ").strip(), {"exported.js": javascript.written(model, "model").decode(),
                                      "about.js": ABOUT.format(json.dumps(about))}).encode()
@@ -35,14 +38,17 @@ def written(model, name) -> bytes:
 
 def about_input(code, features, model) -> dict:
     """What the form says of a column: its kind and levels, what stands for a missing cell, where it begins, and a hint."""
-    fill = None if math.isnan(code.fill) else code.fill
-    start, hint = fill or 0.0, ""
-    if code.kind in ("number", "date") and model.means is not None:
-        j = features.index(code.name)
-        mean, spread = float(model.means[j]), float(model.spreads[j])
-        start, hint = mean, f"usually {text_of(code, mean - spread)} to {text_of(code, mean + spread)}"
+    fill, hint = None if math.isnan(code.fill) else code.fill, ""
+    start = fill or 0.0
+    if model.means is not None:
+        first = features.index(code.feature_names[0])
+        means = model.means[first:first + max(len(code.levels), 1)]
+        start = float(np.argmax(means)) if code.kind == "one_hot" else float(means[0])
+        if model.spreads is not None and not code.levels:
+            low, high = (text_of(code, start + sign * float(model.spreads[first])) for sign in (-1, 1))
+            hint = f"usually {low} to {high}"
     if code.levels:
-        start = code.levels[int(fill or 0)]
+        start = code.levels[min(max(round(start), 0), len(code.levels) - 1)]
     return {"name": code.name, "kind": code.kind, "levels": code.levels, "origin": code.origin, "fill": fill, "indicated": code.indicated,
             "start": start if code.levels else text_of(code, start), "hint": hint}
 

@@ -1,0 +1,295 @@
+"""How much each column of a model of ordered labels weighs, with bootstrap intervals."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.core.markup import aligned, block, element, table
+from structperc.core.outputs import LabelOutputs
+from structperc.engine import Engine
+from structperc.engine.model_file import OBSERVES
+from structperc.engine.options import engine_options
+from structperc.engine.scaling import CONSTANT, Scaling
+from structperc.engine.trainers import CONVERGED, EARLY_STOPPED
+from structperc.extras import require
+from structperc.pipelines import carried, column_names, unwrapped
+from structperc.reading.matrices import sample_weights
+
+__all__ = ["Effects", "effects"]
+
+SCALES = ("direction", "log-odds")
+MOST_DRAWS = 1000           # of weights for one refit
+DIRECTION = ("Relative weights per standard deviation; their squares add up to 1. An interval says how much a weight varies over samples "
+             "({level:g} % bootstrap interval of {n_boot} refits).")
+LOG_ODDS = ("Per standard deviation, the log odds of a higher rank rise by the effect ({level:g} % bootstrap interval of {n_boot} "
+            "refits){of}.")
+
+
+@attrs.frozen(eq=False, repr=False)
+class Effects:
+    """A table with a row for each column of X.
+
+    Attributes
+    ----------
+    columns : list of str
+    effect, lower, upper : float64 arrays of shape (n_features,)
+        The effect in the model itself, and the ends of its interval over the refits.
+    scale : {"direction", "log-odds"}
+    level : float
+    n_boot : int
+    note : str
+        What the numbers mean, for a caption.
+    """
+
+    columns: list
+    effect: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    scale: str
+    level: float
+    n_boot: int
+    note: str
+
+    def rows(self) -> list[tuple]:
+        """A tuple of column, effect, lower and upper for each column."""
+        return list(zip(self.columns, *(values.tolist() for values in (self.effect, self.lower, self.upper)), strict=True))
+
+    def cells(self) -> list[tuple]:
+        """The rows as texts."""
+        return [(name, *(f"{value:+.3f}" for value in values)) for name, *values in self.rows()]
+
+    def __repr__(self):
+        return "\n".join([*aligned([("column", "effect", "lower", "upper"), *self.cells()]), self.note])
+
+    def to_frame(self):
+        """The table as a pandas DataFrame, whose index is the columns.
+
+        Raises
+        ------
+        MissingExtra
+            When pandas is not installed.
+        """
+        return require("pandas", "to_frame", "cli").DataFrame(
+            {"effect": self.effect, "lower": self.lower, "upper": self.upper}, index=self.columns)
+
+    def plot(self, ax=None):
+        """Draws effects as dots and intervals as lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Without it, a new figure is made.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        n = len(self.columns)
+        if ax is None:
+            ax = require("matplotlib.pyplot", "a picture", "plot").subplots(figsize=self.size(), layout="constrained")[1]
+        places = np.arange(n)[::-1]
+        ax.hlines(places, self.lower, self.upper, color="black", linewidth=1.5)
+        ax.plot(self.effect, places, linestyle="none", marker="o", color="#0b6e8f")
+        ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
+        ax.set_yticks(places, self.columns)
+        for text in ax.get_yticklabels():
+            text.set_parse_math(False)
+        unit = "relative weight" if self.scale == "direction" else "log odds of a higher rank"
+        ax.set_xlabel(f"{unit} per standard deviation, {100 * self.level:g} % bootstrap interval")
+        ax.spines[["top", "right"]].set_visible(False)
+        return ax
+
+    def size(self) -> tuple[float, float]:
+        """Width and height of a figure for `plot`, in inches."""
+        return 6.5, 1.4 + 0.3 * len(self.columns)
+
+    def html(self) -> str:
+        """A piece of a page with the table, as a notebook shows it."""
+        return self._repr_html_()
+
+    def _repr_html_(self):
+        cells = table(self.cells(), ("column", "effect", "lower", "upper"), numbers=(1, 2, 3))
+        return block(cells, element("p", self.note, class_="quiet"))
+
+
+def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction", random_state=None, *, sample_weight=None) -> Effects:
+    """The effect of each column per standard deviation, with percentile intervals from refits on resampled examples.
+
+    Each refit gives every example a weight drawn from Poisson(1) and visits the examples in a new random order. Standard deviations are
+    those of X and the same in each refit. Draws without a weight for some label of y are repeated, so that all refits have the same
+    labels.
+
+    Parameters
+    ----------
+    model : Engine or estimator of ordered labels, or a pipeline or search around one
+        Trained on X and y, with one direction for all ranks: `prank`, `interval-pa`, `PRank`, `IntervalPA`, linear `SVOR`.
+    X, y
+        The training data, as `fit` takes them.
+    groups : array of shape (n_examples,), optional
+        Examples of the same group, such as visits of one patient, get the same weight. Use it when examples depend on each other.
+    n_boot : int, default 199
+        Refits; at least 2 / (1 - level) - 1, so that the interval has order statistics for ends.
+    level : float in (0, 1), default 0.95
+    scale : {"direction", "log-odds"}, default "direction"
+        "direction": w * sd / ||w * sd||, whose squares add up to 1; it suits every linear model, because the length of w has no unit.
+        "log-odds": w * sd, for update="logistic" and trainer="cumulative-logit".
+    random_state : None, int, numpy Generator, default None
+        Seed of weights and orders. The same seed gives the same table.
+    sample_weight : array of shape (n_examples,), optional
+        The weights that the model was trained with.
+
+    Returns
+    -------
+    Effects
+        A column whose values are all equal has the effect 0 and the interval (0, 0).
+
+    Raises
+    ------
+    PluginError
+        The model has no single direction, or "log-odds" has no meaning for it.
+    OptionError
+        For values out of range.
+    DataError
+        X or y is not like the training data.
+
+    Notes
+    -----
+    Takes n_boot times as long as `fit`. Coverage was measured with normal columns (`benchmarks/results/effects.md`). A direction is that
+    of the proportional-odds model if columns are elliptical (Brillinger 1982), and for "logistic" and "cumulative-logit" in general.
+    Dropping a column changes all relative weights. Bootstrap: Efron 1979; Poisson weights: Hanley and MacGibbon 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import structperc
+    >>> from structperc import Engine
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = np.digitize(X[:, 0], [-1, 0, 1]) + 1
+    >>> found = structperc.effects(Engine("prank", update="exact-pa1", epochs=5).fit(X, y), X, y, n_boot=39, random_state=0)
+    >>> found.columns, bool(found.lower[0] > 0.9), bool(found.lower[1] < 0 < found.upper[1])
+    (['x[0]', 'x[1]'], True, True)
+    """
+    before, last = unwrapped(model)
+    last, X = carried(model, X)
+    engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
+    if not isinstance(engine, Engine):
+        raise NotFittedError(f"effects needs a trained engine or estimator of structperc, but this {type(last).__name__} has no engine; "
+                             f"call fit first.")
+    rank = check(engine, n_boot, level, scale)
+    rows = engine.model_.read(X)
+    weights = sample_weights(sample_weight, rows.n_examples)
+    sd = spreads(rows, weights)
+    clusters = clusters_of(groups, rows.n_examples)
+    exact = labels_of(engine, rows, y)
+    random = np.random.default_rng(random_state)
+    again, drawn = untrained(engine), np.empty((n_boot, len(sd)))
+    for b in range(n_boot):
+        own = draw(random, clusters, exact, weights)
+        again.random_state = int(random.integers(2**31))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")             # the fit of the model has given them
+            drawn[b] = scaled(again.fit(X, y, sample_weight=own), sd, scale)
+    drawn.sort(axis=0)
+    names = None if before is None else column_names(before, last)
+    columns = [engine.model_.feature_name(j) for j in range(len(sd))] if names is None else list(map(str, names))
+    return Effects(columns, scaled(engine, sd, scale), drawn[rank - 1].copy(), drawn[n_boot - rank].copy(), scale, float(level),
+                   int(n_boot), note_of(engine, scale, level, n_boot))
+
+
+def check(engine, n_boot, level, scale) -> int:
+    """Refuses what has no effects; returns the rank of the lower end among the refits, from 1."""
+    if scale not in SCALES:
+        raise OptionError(f"scale={scale!r}; expected 'direction' or 'log-odds'.")
+    if not (isinstance(level, (int, float)) and 0 < level < 1):
+        raise OptionError(f"level={level!r}; expected a number between 0 and 1, such as 0.95.")
+    least = int(np.ceil(2 / (1 - level) - 1 - 1e-9))
+    if not isinstance(n_boot, (int, np.integer)) or isinstance(n_boot, bool) or n_boot < least:
+        raise OptionError(f"n_boot={n_boot!r}; an interval of level {level:g} needs a whole number of refits, at least {least}.")
+    parts = engine.parts_
+    if not (isinstance(parts.outputs, LabelOutputs) and parts.outputs.ordered):
+        raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or "
+                          f"'interval-pa'.")
+    if parts.weights.vector() is None or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):
+        raise PluginError(f"effects needs one direction for all ranks, and this model of {engine.problem!r} has no such coef_; use "
+                          f"'prank' or 'interval-pa' without a kernel.")
+    if scale == "log-odds" and not is_logistic(engine):
+        raise PluginError("scale='log-odds' needs update='logistic' or trainer='cumulative-logit', since the weights of other rules have "
+                          "no unit; leave it out.")
+    return max(1, int(np.floor((n_boot + 1) * (1 - level) / 2 + 1e-9)))
+
+
+def is_logistic(engine) -> bool:
+    """Whether weights are log odds."""
+    return engine.trainer == "cumulative-logit" or engine.update == "logistic" and engine.parts_.trainer.online
+
+
+def spreads(rows, weights) -> np.ndarray:
+    """The standard deviation of each column; 0 of constant ones."""
+    zeros = np.zeros(rows.n_features)
+    found = Scaling(0.0, zeros, zeros, True).with_rows(rows, weights)
+    sd = np.sqrt(found.squares / found.n_rows)
+    return np.where(sd > CONSTANT * np.abs(found.mean), sd, 0.0)
+
+
+def clusters_of(groups, n) -> np.ndarray:
+    """The number of each example's group, from 0."""
+    if groups is None:
+        return np.arange(n)
+    groups = np.asarray(groups)
+    if groups.shape != (n,):
+        raise DataError(f"groups has the shape {groups.shape}; expected an entry for each of {n} examples.")
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def labels_of(engine, rows, y) -> np.ndarray:
+    """The code of each example's label, from 1; 0 of intervals of several labels."""
+    gold = engine.parts_.outputs.encode(y, rows)
+    codes = np.asarray(gold.values).reshape(len(gold), -1)
+    if len(codes) != rows.n_examples:
+        raise DataError(f"X has {rows.n_examples} examples and y has {len(codes)}; expected one output for each example.")
+    return np.where(codes[:, 0] == codes[:, -1], codes[:, 0], 0)
+
+
+def untrained(engine) -> Engine:
+    """An engine with the same options and no observers, which visits weighted examples in random orders."""
+    options = engine_options(engine)
+    loaded = engine.loaded_plugins[2:]
+    plugins = [copy.deepcopy(given) for given, plugin in zip(engine.plugins, loaded, strict=True) if plugin.hooks != OBSERVES]
+    options |= {"plugins": plugins, "classes": engine.classes_, "calibrate": False}
+    if engine.status_ == EARLY_STOPPED:
+        options["epochs"] = len(engine.mistakes_)
+    if engine.parts_.trainer.online:
+        options |= {"shuffle": True, "weighting": "visits"}
+    return Engine(engine.problem, **options, **copy.deepcopy(engine.plugin_options))
+
+
+def draw(random, clusters, labels, weights) -> np.ndarray:
+    """Weights of the examples for one refit: each label has some."""
+    here = np.unique(labels)
+    for _ in range(MOST_DRAWS):
+        found = random.poisson(1.0, clusters.max() + 1)[clusters].astype(float)
+        found = found if weights is None else found * weights
+        if found.any() and np.isin(here, labels[found > 0]).all():
+            return found
+    rarest = np.bincount(labels).tolist()
+    raise DataError(f"some label has so few examples, or groups, that {MOST_DRAWS} resamples all lacked one; the labels have "
+                    f"{', '.join(map(str, rarest[1:]))} examples. Join rare labels with their neighbours.")
+
+
+def scaled(engine, sd, scale) -> np.ndarray:
+    """The effects of one model."""
+    found = np.asarray(engine.coef_) * sd
+    length = np.sqrt((found**2).sum())
+    return found / length if scale == "direction" and length else found
+
+
+def note_of(engine, scale, level, n_boot) -> str:
+    """What the numbers mean."""
+    penalised = engine.trainer == "cumulative-logit" and engine.plugin_options.get("penalty", 0) > 0
+    of = ", of the penalised model" if penalised else "" if engine.status_ == CONVERGED else ", of the model that has not converged"
+    return (DIRECTION if scale == "direction" else LOG_ODDS).format(level=100 * level, n_boot=n_boot, of=of)

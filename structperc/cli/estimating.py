@@ -1,0 +1,42 @@
+"""`structperc effects`: how much each column of a model of ordered labels weighs, with bootstrap intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from structperc import Engine, effects
+from structperc.cli.explaining import DOTS_PER_INCH, PICTURES
+from structperc.cli.files import answers, check_writable, read_for
+from structperc.cli.terminal import say, say_table
+from structperc.core.markup import page
+from structperc.engine.writing import replace_file
+from structperc.errors import OptionError
+from structperc.extras import require
+
+
+def estimate(arguments) -> int:
+    """Prints the table, or writes it."""
+    kind = None
+    if arguments.output:
+        check_writable("--output", arguments.output, arguments.model, arguments.data)
+        kind = Path(arguments.output).suffix[1:].lower()
+        if kind not in ("html", "csv", *PICTURES):
+            raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html, .csv, .png, .svg or .pdf.")
+    engine = Engine.load(arguments.model)
+    data = read_for(engine, arguments)
+    found = effects(engine, data.X, answers(engine, data), n_boot=arguments.n_boot, level=arguments.level, scale=arguments.scale,
+                    random_state=arguments.seed)
+    if kind is None:
+        say_table([("column", "effect", "lower", "upper"), *found.cells()])
+        say("", found.note)
+        return 0
+    if kind in PICTURES:
+        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=found.size(), layout="constrained")
+        found.plot(figure.subplots())
+        replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
+    elif kind == "html":
+        replace_file(arguments.output, lambda file: file.write(page(f"Effects of {arguments.model}", found.html()).encode()))
+    else:
+        replace_file(arguments.output, lambda file: file.write(found.to_frame().to_csv(index_label="column").encode()))
+    say(f"{arguments.output} shows the effects of {arguments.model}", found.note)
+    return 0
