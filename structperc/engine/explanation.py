@@ -316,11 +316,13 @@ def names_of(outputs, example):
 
 
 def columns_of(model, weights):
-    """The column of X that each of these weights belongs to; -1: none."""
+    """The column of X that each of these weights belongs to; -1: none. Where columns have no names, the number may be a hashed row's."""
     features, n = model.parts.features, model.context.n_features
+    if model.context.feature_names is None:
+        n = max(n, features.n_weights)                      # there are no more rows than weights
     columns = np.asarray(features.column_of(weights))
     right = columns.shape == weights.shape and (columns.dtype.kind in "iu" or not columns.size)
     if not right or not model.context.objects and not ((columns >= -1) & (columns < n)).all():
         raise PluginError(f"{type(features).__name__}.column_of returned {shortened(columns.tolist())} for the weights "
-                          f"{shortened(weights.tolist())}; expected a column of X for each, 0..{n - 1}, or -1 for none.")
+                          f"{shortened(weights.tolist())}; expected a column of X or a hashed row for each, 0..{n - 1}, or -1 for none.")
     return columns
