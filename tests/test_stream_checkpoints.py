@@ -38,7 +38,7 @@ KINDS = {
     "scaled": ("multiclass", {"scale": True, "average": True, **RANKS, **SHUFFLED}, Slices(X, Y, rows=10)),
     "weights of classes": ("cusum", {"class_weight": {1: 2.5}, **RANKS}, WEIGHED),
     "weights of visits": ("prank", {"weighting": "visits", "class_weight": {3: 4.5}, **RANKS, "random_state": 2}, WEIGHED),
-    "decayed": ("multiclass", {"decay": 0.1, "decay_schedule": "inverse-sqrt", **RANKS}, Slices(X, Y, rows=10)),
+    "decayed": ("multiclass", {"decay": "inverse-sqrt(0.1)", **RANKS}, Slices(X, Y, rows=10)),
     "shards": ("multiclass", {"n_shards": 3, "average": True, **RANKS, **SHUFFLED}, Slices(X, Y, rows=10)),
     "shards in order": ("cusum", {"n_shards": 4, "mixing": "bounded-sum", **RANKS, "random_state": 2}, WEIGHED),
     "scaled shards": ("multiclass", {"n_shards": 2, "scale": True, **RANKS, "random_state": 2}, Slices(X, Y, rows=10)),

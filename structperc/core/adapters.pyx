@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 from structperc.core.component cimport Component
 from structperc.core.component import ADAPTERS, expected as checked, noted, outdated, unstarted
 from structperc.core.argmax cimport Argmax
-from structperc.core.argmax import marginals_of
+from structperc.core.argmax import marginals_of, no_marginals
 from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
@@ -481,7 +481,7 @@ cdef class PythonArgmax(Argmax):
             try:
                 found = marginals_of(self.target, copied(s, x.n_atoms), x)
                 if found is None:
-                    raise self.target.missing("marginals")
+                    raise no_marginals(self.target, found, x)
                 log_z[0], counts = found
                 return fill(expected, counts, x, self.target, "marginals")
             except BaseException as error:

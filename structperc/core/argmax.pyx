@@ -259,14 +259,19 @@ def ranked_by(Argmax solver, scores, Example x, k):
     return ranked
 
 
+def no_marginals(Argmax solver, answer, Example x):
+    """The error of a solver whose `marginals` returned no pair."""
+    return PluginError(f"{type(solver).__name__}.marginals returned {shortened(answer)} for example {x.index}; expected a pair, log Z "
+                       f"and one number per atom.")
+
+
 def marginals_of(Argmax solver, scores, Example x):
     """What `solver.marginals` returned, if it is log Z and a number per atom; None: the solver has none."""
     answer = solver.marginals(scores, x)
     if answer is None:
         return None
     if not isinstance(answer, tuple) or len(answer) != 2:
-        raise PluginError(f"{type(solver).__name__}.marginals returned {shortened(answer)} for example {x.index}; expected a pair, log Z "
-                          f"and one number per atom.")
+        raise no_marginals(solver, answer, x)
     log_z, counts = answer
     if not isinstance(log_z, numbers.Real) or not -INFINITY < log_z < INFINITY:
         raise PluginError(f"{type(solver).__name__}.marginals returned log Z = {shortened(log_z)} for example {x.index}; expected a finite "

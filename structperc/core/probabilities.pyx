@@ -8,11 +8,6 @@ Typical sizes: 4 atoms, 10^4 rows. Cost: O(n K).
 import numpy as np
 
 
-def expit(v):
-    """1 / (1 + exp(-v)), without overflow."""
-    return np.exp(-np.logaddexp(0, -v))
-
-
 def log_softmax(scores):
     """log p, where p is proportional to exp(score) in each row."""
     shifted = scores - scores.max(axis=1, keepdims=True)
@@ -115,10 +110,15 @@ def cumulative_slope(v, right, share, b):
     return (1 - share) * gold + share * interval_slope(ends[:, :-1], ends[:, 1:], b).mean(axis=1)
 
 
+def sigma(v):
+    """1 / (1 + exp(-v)), without overflow. `scipy.special.expit` would load SciPy with every import of structperc."""
+    return np.exp(-np.logaddexp(0, -v))
+
+
 def interval_slope(A, B, b):
     """d/db of - log(sigma(b A) - sigma(b B)), ends that are open being infinite."""
     with np.errstate(all="ignore"):
         gap = A - B
-        low = np.where(np.isinf(A), 0.0, -A * expit(-b * A))
-        high = np.where(np.isinf(B), 0.0, B * expit(b * B))
+        low = np.where(np.isinf(A), 0.0, -A * sigma(-b * A))
+        high = np.where(np.isinf(B), 0.0, B * sigma(b * B))
         return np.where(gap > 0, low + high - np.where(np.isinf(gap), 0.0, gap / np.expm1(b * gap)), 0.0)

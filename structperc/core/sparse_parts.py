@@ -1,8 +1,15 @@
 """Whether the parts of a sparse matrix fit together: scipy's conversions and products read and write wherever these parts say."""
 
+import sys
+
 import numpy as np
 
 from structperc.core.errors import DataError, DataTypeError
+
+
+def is_sparse(X) -> bool:
+    sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
+    return sparse is not None and sparse.issparse(X)
 
 
 def refuse_damaged(X, name="X") -> None:

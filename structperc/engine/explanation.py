@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
+from structperc.core.outputs import LabelOutputs
 from structperc.core.pictures import COLUMNS, Bars, Picture
 from structperc.engine import answers, baselines
 from structperc.extras import require
@@ -228,9 +229,9 @@ def encoded(outputs, against, rows):
     try:
         return outputs.encode_answers([against], rows)
     except DataError as error:
-        labels = getattr(outputs, "labels", None)
-        expected = "" if labels is None else f" Expected one of {', '.join(map(repr, labels.tolist()[:10]))}."
-        raise DataError(f"against={shortened(against)} is no answer that this model has.{expected or f' {error}'}") from None
+        single = isinstance(outputs, LabelOutputs)
+        reason = f"Expected one of {', '.join(map(repr, outputs.labels.tolist()[:10]))}." if single else error
+        raise DataError(f"against={shortened(against)} is no answer that this model has. {reason}") from None
 
 
 def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:

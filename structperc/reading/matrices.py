@@ -13,7 +13,7 @@ import numpy as np
 from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
-from structperc.core.sparse_parts import refuse_damaged, to_csr
+from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
@@ -64,11 +64,6 @@ def read_alone(X, offsets=None) -> Rows:
         return read(X, offsets)
     except ColumnError as error:
         raise error.advised(in_a_frame) from None
-
-
-def is_sparse(X) -> bool:
-    sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
-    return sparse is not None and sparse.issparse(X)
 
 
 def is_block(x) -> bool:

@@ -9,11 +9,10 @@ Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the produ
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import issparse
 
 from structperc.core.arguments import COSTS, FINITE, offset_array, real_array, whole_array
 from structperc.core.errors import DataError
-from structperc.core.sparse_parts import refuse_damaged, to_csr
+from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
 from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
 from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Measurements, certified, too_large
 from structperc.solvers.pairs import short_pairs
@@ -35,7 +34,7 @@ class PairwiseProblem:
     """
 
     def __init__(self, X, levels, offsets, costs):
-        if issparse(X):
+        if is_sparse(X):
             refuse_damaged(X)
             X = to_csr(X)
             real_array(X.data, "X.data", X.data.shape, FINITE)

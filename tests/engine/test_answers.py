@@ -437,7 +437,7 @@ def test_a_rival_is_known_without_listing_all():
 
 
 @pytest.mark.parametrize(("problem", "x", "against", "sentence"), [
-    ("multiclass", [1.0, 2.0], "huge", "'huge', which is not one of the labels"),
+    ("multiclass", [1.0, 2.0], "huge", "against='huge' is no answer that this model has. Expected one of 'low', 'middle', 'high', 'top'"),
     ("sequence", [[1.0, 2.0], [1.0, 2.0]], ["low"], r"has 1 label but sentence 0 of X has 2 tokens"),
     ("sequence", [[1.0, 2.0]], ["huge"], "'huge', which is not one of the labels"),
     ("sequence", [[1.0, 2.0], [1.0, 2.0]], ["low", "low"], "may not follow 'low'"),
