@@ -10,7 +10,7 @@ import sys
 import traceback
 import warnings
 
-from structperc.cli.stopping import stops
+from structperc.cli.stopping import Stops, handled
 from structperc.cli.terminal import say, with_flags
 from structperc.errors import DataWarning, ScaleWarning, StructPercError, did_you_mean
 
@@ -28,30 +28,25 @@ def main(argv=None) -> int:
     int
         The exit code.
     """
-    with stops() as stopped:
-        return run(argv, stopped)
-
-
-def run(argv, stopped) -> int:
-    """Runs one command; `stopped` knows the exit code of one that is stopped."""
-    name, shows_traceback = "structperc", False
+    stops, name, shows_traceback = Stops(), "structperc", False
     try:
-        from structperc.cli.parser import build
+        with handled(stops):            # within the try: Ctrl-C may come while the handler is set or restored
+            from structperc.cli.parser import build
 
-        arguments = build().parse_args(argv)
-        name, shows_traceback = f"structperc {arguments.command}", arguments.traceback
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", DataWarning)
-            warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit says so
-            warnings.showwarning = lambda message, *_, **__: say(f"{name}: {with_flags(message)}", file=sys.stderr)
-            code = arguments.run(arguments)
-        sys.stdout.flush()
-        return code
+            arguments = build().parse_args(argv)
+            name, shows_traceback = f"structperc {arguments.command}", arguments.traceback
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", DataWarning)
+                warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit says so
+                warnings.showwarning = lambda message, *_, **__: say(f"{name}: {with_flags(message)}", file=sys.stderr)
+                code = arguments.run(arguments)
+            sys.stdout.flush()
+            return code
     except SystemExit as stop:      # argparse has printed the help, the version, or what is wrong
         return stop.code or 0
     except KeyboardInterrupt as stop:
         say(f"{name}: {str(stop) or 'interrupted'}", file=sys.stderr)
-        return stopped.exit_code
+        return stops.exit_code
     except BrokenPipeError:         # the reader of a pipe has seen enough; nothing may be written at exit either
         drop_output()
         return 0

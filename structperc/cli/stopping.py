@@ -27,14 +27,13 @@ class Stops:
 
 
 @contextmanager
-def stops():
-    """`Stops`, for the time of the block; in a program with an own handler of SIGTERM, and outside its main thread, that stays."""
-    noted = Stops()
-    handled = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    if handled:
-        signal.signal(signal.SIGTERM, noted.terminate)
+def handled(stops):
+    """SIGTERM ends the block as Ctrl-C does; in a program with an own handler of SIGTERM, and outside its main thread, that stays."""
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     try:
-        yield noted
+        if ours:
+            signal.signal(signal.SIGTERM, stops.terminate)
+        yield
     finally:
-        if handled:
+        if ours:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -76,6 +76,7 @@ def interrupted(command, at=None):
         return main(COMMANDS[command]), tracer.count
     finally:
         sys.settrace(None)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)       # the interrupted line may be the one that restores it
 
 
 def left_over():
