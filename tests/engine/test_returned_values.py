@@ -483,6 +483,6 @@ def test_messages_name_an_object_by_its_class():
             return 0.5
 
     for schedule, name in ((halved, "halved"), (Halved(), "Halved")):
-        card = str(Engine("multiclass", update="latent", step_schedule=schedule).fit(X, Y).card())
-        assert re.search(rf"schedule \| .*{name}", card) and " at 0x" not in card
+        card = str(Engine("multiclass", update="latent", step_size=schedule).fit(X, Y).card())
+        assert re.search(rf"step.*size \| .*{name}", card) and " at 0x" not in card
     assert shortened([PassiveAggressiveUpdate(), halved]) == "[PassiveAggressiveUpdate, halved]"
