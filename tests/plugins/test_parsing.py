@@ -37,7 +37,8 @@ FEW = {"n_hashed": 1 << 10}
 
 
 @pytest.mark.parametrize("options", [{}, {"one_root": False, "projective": True}, {"classes": ["a", "b"], "labels": "joint"},
-                                     {"classes": ["a", "b"], "projective": True, "order": 2}, {"tokens": "vectors"}])
+                                     {"classes": ["a", "b"], "projective": True, "order": 2},
+                                     {"tokens": "vectors", "n_hashed": 1 << 22}])       # vectors are not hashed: the default
 def test_battery(options):
     check_problem("parsing", **options)
 
