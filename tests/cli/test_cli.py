@@ -703,7 +703,8 @@ def test_the_installed_script(data):
     done = subprocess.run([script, "fit", "cusum", "train.csv", "--target", "level", "--model", "m.model"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == "" and "cusum trained on train.csv" in done.stdout
     done = subprocess.run([script, "predict", "m.model", "absent.csv"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "") and done.stderr == "structperc predict: absent.csv: No such file or directory.\n"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "structperc predict: absent.csv: No such file or directory. Did you mean 'test.csv'?\n"
 
 
 def test_a_reader_that_has_seen_enough(data):
