@@ -189,8 +189,8 @@ latent score of each true rank and the cut points between ranks. The ending of F
 """
 EFFECTS = """\
 examples:
-  structperc effects wine.model train.csv --target quality
-  structperc effects wine.model train.csv --target quality --scale log-odds --output effects.csv
+  structperc effects wine.model wine.csv --target quality
+  structperc effects wine.model wine.csv --target quality --scale log-odds --output effects.csv
 
 Each refit weighs the rows anew (Poisson bootstrap). An effect is the weight of a column times its standard deviation. Log odds need a model
 of --set update=logistic or --set trainer=cumulative-logit.

@@ -79,7 +79,8 @@ def test_an_answer_that_may_be_beaten_says_by_how_much(limit):
     y = [program.solve(block @ [1.0, -1.0, 0.5]).chosen for block in X]
     stopped = Engine("ilp", constraints=program, epochs=3, **limit).fit(X, y)
     gaps = stopped.optimality_gaps(X)
-    assert not stopped.parts_.argmax.exact and (gaps >= 0).all() and gaps.any()
+    assert not stopped.parts_.argmax.exact and (gaps >= 0).all()
+    assert gaps.any() or "time_limit" in limit, "a fast machine proves the optimum before the clock is looked at"
     for block, answer, gap in zip(X, stopped.predict(X), gaps, strict=True):
         scores = block @ stopped.coef_ + stopped.intercept_
         assert program.solve(scores).score <= scores[list(answer)].sum() + gap + 1e-6
