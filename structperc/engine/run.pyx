@@ -253,12 +253,12 @@ cdef class TrainingRun:
 
     def shards(self, n_shards, seed, n_threads):
         """The examples in file order in so many parts of equal size, each with parts of its own: what `mix` takes."""
-        cdef Py_ssize_t i, n = self.n_examples
-        cdef list found = []
+        n, found = int(self.n_examples), []             # Python's numbers: n * n_shards may exceed 64 bits
         elsewhere = SHARDS_ELSEWHERE.get()
         if elsewhere is not None:
             return elsewhere(self, seed)
-        for i in range(n_shards):
+        # With more shards than examples most are empty, and change nothing.
+        for i in range(n_shards) if n_shards <= n else [-(-(j + 1) * n_shards // n) - 1 for j in range(n)]:
             model, _ = again(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
             examples = np.arange(n * i // n_shards, n * (i + 1) // n_shards)
             part = ShardPart(self, examples if self.weights is None else examples[self.weights[examples] != 0])
