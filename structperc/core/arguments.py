@@ -198,7 +198,7 @@ def whole_number(value, name: str, low: int = 0, high: int = MOST, error=DataErr
     number = None
     if not isinstance(value, (bool, np.bool_)) and not (isinstance(value, np.ndarray) and value.ndim):
         try:
-            number = operator.index(value)
+            number = int.__index__(operator.index(value))       # of a subclass too a plain int
         except TypeError:
             pass
     if number is None or not low <= number <= high:
