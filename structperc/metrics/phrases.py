@@ -255,7 +255,8 @@ def tags(phrases, n_tokens, scheme="iob2") -> list[str]:
     ['B-NP', 'E-NP', 'S-NP', 'O', 'S-VP']
     """
     first, inside, last, alone = SCHEMES[choice(scheme, "scheme", tuple(SCHEMES))]
-    written, before, last_end = ["O"] * whole_number(n_tokens, "n_tokens"), None, 0
+    n_tokens = whole_number(n_tokens, "n_tokens")
+    written, before, last_end = ["O"] * n_tokens, None, 0
     for i, phrase in enumerate(entries(phrases, "phrases", "phrases, each (start, end, type)")):
         phrase = tuple(entries(phrase, f"phrases[{i}]", "(start, end, type)"))
         if len(phrase) != 3 or not isinstance(phrase[2], str):
