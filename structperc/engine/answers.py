@@ -79,12 +79,8 @@ def label_counts(parts, x) -> np.ndarray:
 
 
 def log_probabilities(parts, scores, b) -> np.ndarray:
-    """log P of every label from the labels' scores, (n_examples, n_labels), at the temperature 1 / b.
-
-    A rule that learns from marginals has fitted P proportional to exp(score); else the outputs know what suits their labels.
-    """
-    outputs = LabelOutputs if learns_marginals(parts) else type(parts.outputs)
-    return outputs.log_probabilities(parts.outputs, scores, b, floor(parts))
+    """log P of every label from the labels' scores, (n_examples, n_labels), at the temperature 1 / b."""
+    return probability_model(parts).log_probabilities(parts.outputs, scores, b, floor(parts))
 
 
 def floor(parts) -> float:
@@ -94,17 +90,17 @@ def floor(parts) -> float:
 
 def has_cumulative_probabilities(parts) -> bool:
     """Whether labels have the probabilities of ordered ones."""
-    return not learns_marginals(parts) and type(parts.outputs).log_probabilities is RankOutputs.log_probabilities
+    return probability_model(parts).log_probabilities is RankOutputs.log_probabilities
 
 
 def log_loss_slope(parts, scores, right, share):
     """See `LabelOutputs.log_loss_slope`."""
-    outputs = LabelOutputs if learns_marginals(parts) else type(parts.outputs)
-    return outputs.log_loss_slope(parts.outputs, scores, right, share)
+    return probability_model(parts).log_loss_slope(parts.outputs, scores, right, share)
 
 
-def learns_marginals(parts) -> bool:
-    return parts.trainer.online and "marginals" in parts.update.needs
+def probability_model(parts) -> type:
+    """The class of outputs whose probabilities labels have: their own, but a softmax after a rule that has fitted one from marginals."""
+    return LabelOutputs if parts.trainer.online and "marginals" in parts.update.needs else type(parts.outputs)
 
 
 def listed(parts, x, wanted):
