@@ -71,6 +71,7 @@ cdef class GraphOutputs(Outputs):
         return Structures(codes, offsets)
 
     def labels_in(self, y):
+        refuse_no_list(y)
         return itertools.chain.from_iterable(flat(labels, i) for i, labels in enumerate(y))
 
     def check_structure(self, Example x, y):

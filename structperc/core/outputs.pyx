@@ -122,7 +122,14 @@ cdef class Outputs(Component):
 
     def labels_in(self, y):
         """The labels that occur in what users pass as y, of outputs that are made of labels."""
-        return itertools.chain.from_iterable(y) if is_nested(y) else y
+        if not is_listed(y):
+            raise DataError(f"y is {shortened(y)}; expected one output per example, such as a list.")
+        if not is_nested(y):
+            return y
+        for i, labels in enumerate(y):
+            if not is_listed(labels):
+                raise DataError(f"y[{i}] is {shortened(labels)}; expected a list of labels, as the first output is.")
+        return itertools.chain.from_iterable(y)
 
     def check_gold(self, gold, rows, features):
         """Refuses gold outputs that are no structures; the compiled loop counts their atoms without looking."""

@@ -134,7 +134,7 @@ class Judged:
     @classmethod
     def of(cls, model, rows, y, predicted):
         outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
-        unseen = labels is not None and not outputs.n_labels and unseen_labels(labels_of(outputs, y), labels)
+        unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
         gold = by_example(outputs, rows, y)
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
@@ -191,11 +191,3 @@ def own_measures(outputs, y, predicted) -> dict[str, float]:
     if outputs.partial_gold:
         return interval_measures(y, predicted, outputs.labels, unrated="skip")      # what is to be refused, encoding has refused
     return rank_measures(y, predicted, outputs.labels)
-
-
-def labels_of(outputs, y):
-    """The labels that occur in y, a list."""
-    try:
-        return list(outputs.labels_in(y))
-    except TypeError:
-        raise DataError(f"y is {shortened(y, 80)}; expected a list of labels for each example, or one label for each row.") from None
