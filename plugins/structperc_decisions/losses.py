@@ -26,7 +26,7 @@ class DecisionCost(Loss):
         for i, one in enumerate(costs):
             try:
                 vectors.append(np.array(one, dtype=float))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise DataError(f"costs[{i}] is {shortened(one)}; expected a number per atom.") from None
             if vectors[i].ndim != 1 or not np.isfinite(vectors[i]).all():
                 raise DataError(f"costs[{i}] is {shortened(one)}; expected a vector of finite numbers.")

@@ -121,7 +121,7 @@ def as_floats(values, where):
     try:
         found = np.asarray(values)
         return found if found.dtype in (np.float32, np.float64) else found.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"{where} is {shortened(values)}; expected an array of numbers.") from None
 
 

@@ -182,7 +182,7 @@ cdef class KernelObjects(ListedKernelRows):
         value = self.kernel(a, b)
         try:
             return float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise PluginError(f"the kernel {self.kernel!r} answered {shortened(value, 80)} for two objects; expected a number.") from None
 
     def support(self):

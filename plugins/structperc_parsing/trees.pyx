@@ -112,14 +112,13 @@ cdef class TreeOutputs(Outputs):
 
     cdef Py_ssize_t code(self, arc, Py_ssize_t n, i, j) except -1:
         """The integer of a word's head, or head and label."""
-        cdef Py_ssize_t number
         try:
             if self.labels is None:
                 head, label = arc, None
             else:
                 head, label = arc
             number = int(head)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             entry = "a head" if self.labels is None else "a pair of a head and a label"
             raise DataError(f"y[{i}][{j}] is {shortened(arc)}; expected {entry}, where 0 is the root and words are counted from 1."
                             ) from None

@@ -77,7 +77,7 @@ def pairs(given, name, place) -> list[tuple[int, int]]:
     """The pairs as numbers of labels."""
     try:
         found = [(a, b) for a, b in given]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise OptionError(f"{name}={shortened(given, 80)}; expected a list of pairs of labels, None for the boundary of a sentence"
                           f"{', or one of ' + ', '.join(map(repr, SCHEMES)) if name.startswith('forbidden') else ''}.") from None
     for pair in found:

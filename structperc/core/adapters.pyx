@@ -54,7 +54,7 @@ cdef int fill(double *at, answer, Example x, component, method, bint finite=True
     cdef double total = 0
     try:
         values = np.asarray(answer, dtype=float, order="C")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = None
     if values is None or values.shape != (x.n_atoms,):
         came = shortened(answer) if values is None or values.shape == () else f"an array of shape {values.shape}"
@@ -294,7 +294,7 @@ cdef class PythonFeatures(Features):
                     return -1
                 try:
                     row, block = map(index, cell)
-                except (TypeError, ValueError):
+                except (TypeError, ValueError, OverflowError):
                     row = block = -1
                 if not (0 <= row < x.block.n_rows and 0 <= block < self.n_blocks):
                     raise PluginError(f"{type(self.target).__name__}.cell returned {shortened(cell)} for atom {a} of example {x.index}; "

@@ -245,7 +245,7 @@ def ranked_by(Argmax solver, scores, Example x, k):
         return None
     try:
         ranked = [(y, float(score)) for y, score in ranked]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise PluginError(f"{type(solver).__name__}.k_best returned {shortened(ranked)} for example {x.index}; expected a list of pairs, a "
                           f"structure and its score.") from None
     if len(ranked) > k:

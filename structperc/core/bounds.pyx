@@ -22,7 +22,7 @@ cdef class Bounds:
             low, high = bounds
             low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
             self.low, self.high = (np.broadcast_to(side, shape).reshape(-1, width) for side in (low, high))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise PluginError(f"bounds={shortened(bounds)}; expected (lowest, largest), numbers or arrays that broadcast to the shape "
                               f"{shape} of the weights.") from None
         if not ((low <= 0).all() and (high >= 0).all()):

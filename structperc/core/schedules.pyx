@@ -99,7 +99,7 @@ cdef class Schedule:
         value = self.rule(t)
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = -1.0
         if not 0 <= number < float("inf"):
             raise DataError(f"the schedule {self.rule!r} answers {shortened(value)} for example {t}; expected a finite number from 0.")

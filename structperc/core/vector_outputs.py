@@ -41,7 +41,7 @@ def amounts(decision, n_atoms):
             found = np.zeros(n_atoms)
             if right:
                 found[atoms] = 1
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         right = False
     if not right:
         raise DataError(f"the decision {shortened(decision)} over {n_atoms} atoms; expected {n_atoms} finite amounts with a point, or the "

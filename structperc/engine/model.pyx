@@ -516,7 +516,7 @@ def together_checked(part, scores, n_examples, n_atoms):
             scores = np.ascontiguousarray(scores, dtype=float)
             if scores.shape == (n_examples, n_atoms):
                 return scores
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     came = f"an array of shape {scores.shape}" if isinstance(scores, np.ndarray) else shortened(scores)
     raise PluginError(f"{type(part).__name__}.batch_scores returned {came} for {n_examples} examples; expected ({n_examples}, {n_atoms}), "

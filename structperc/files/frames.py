@@ -280,6 +280,6 @@ def parse(chosen, pandas, cells, decimal, found) -> None:
 def is_number(cell) -> bool:
     try:
         float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True

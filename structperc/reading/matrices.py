@@ -310,7 +310,7 @@ def stack(blocks) -> Rows:
                 refuse_damaged(block)
         try:
             X = vstack([block if is_sparse(block) else as_dense(block) for block in blocks], format="csr")
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise DataError(f"the examples of X cannot be stacked: {error}.") from None
         return Rows(as_csr(X), offsets)
     return Rows(check_size(as_dense(np.concatenate([np.asarray(b) for b in blocks]))), offsets, column_names(blocks[0]))

@@ -70,7 +70,7 @@ class PairReader(KeyedReader):
         try:
             pairs, features = (np.asarray(part, dtype=float) for part in found)
             return np.column_stack([pairs.reshape(-1, 2), features])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise DataError(f"{where} answered {shortened(found)}; expected pairs (k, 2) and their features (k, d).") from None
 
     def all_pairs(self, features, where):
@@ -78,7 +78,7 @@ class PairReader(KeyedReader):
         sides = "left items, right items" if self.kind == "between" else "items, items"
         try:
             features = np.asarray(features, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise DataError(f"{where} is {shortened(features)}; expected an array ({sides}, features).") from None
         if features.ndim != 3:
             raise DataError(f"{where} has {features.ndim} dimensions; expected three: {sides}, features.")

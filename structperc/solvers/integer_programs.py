@@ -501,7 +501,7 @@ def read_auxiliary(bounds, whole):
         if whole.dtype.kind != "b" and whole.size:
             raise TypeError
         return bounds, np.broadcast_to(whole.astype(bool), len(bounds))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"whole={shortened(whole)}; expected True or False, for all auxiliary variables or for each.") from None
 
 
