@@ -23,8 +23,9 @@ class DependencyParser(BaseEstimator):
     ----------
     projective : bool, default False
         Whether arcs may not cross. English trees hardly cross, and projective trees are predicted better there.
-    lift : bool, default True
-        With `projective`: learn from trees with crossing arcs made projective (`n_lifted_` counts them), instead of refusing them.
+    lift : bool, optional
+        With `projective`, True by default: learn from trees with crossing arcs made projective (`n_lifted_` counts them), instead of
+        refusing them.
     one_root : bool, default True
         Exactly one word has the root for head.
     order : {1, 2}, default 1
@@ -48,13 +49,18 @@ class DependencyParser(BaseEstimator):
         for its distance, other ones in each direction; `template`, `order=2` and `labels="joint"` are for cells alone.
     n_hashed : int, default 2^22
         Rows of eight weights that features are hashed to; those that a step has touched take 128 bytes.
-    update : str, default "pa1"
-    C : float, default 0.02
-        Aggressiveness of "pa1" and "pa2".
-    loss_weight : float, default 1.0
-        Learn from the tree that maximises score + loss_weight * loss, the number of words with a wrong head or label.
-    epochs : int, default 8
-    average, shuffle : bool, default True
+    preset : {"recommended", "paper"}, default "recommended"
+        The values of the parameters below that are None; those of "recommended" stand in parentheses.
+    update : str, optional
+        (pa1)
+    C : float, optional
+        Aggressiveness of "pa1" and "pa2" (0.02).
+    loss_weight : float, optional
+        Learn from the tree that maximises score + loss_weight * loss, the number of words with a wrong head or label (1).
+    epochs : int, optional
+        (8)
+    average, shuffle : bool, optional
+        (True)
     random_state : None, int, numpy Generator or RandomState, default None
     classes : list, optional
         All labels; otherwise those of the first y.
@@ -89,12 +95,12 @@ class DependencyParser(BaseEstimator):
     [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
     """
 
-    def __init__(self, projective=False, lift=True, one_root=True, order=1, labels="after", template=None, columns=None,
-                 tokens="cells", n_hashed=1 << 22, update="pa1", C=0.02, loss_weight=1.0, epochs=8, average=True, shuffle=True,
-                 random_state=None, classes=None):
+    def __init__(self, projective=False, lift=None, one_root=True, order=1, labels="after", template=None, columns=None,
+                 tokens="cells", n_hashed=1 << 22, preset="recommended", update=None, C=None, loss_weight=None, epochs=None,
+                 average=None, shuffle=None, random_state=None, classes=None):
         self.projective, self.lift, self.one_root, self.order, self.labels = projective, lift, one_root, order, labels
         self.template, self.columns, self.tokens, self.n_hashed = template, columns, tokens, n_hashed
-        self.update, self.C, self.loss_weight, self.epochs = update, C, loss_weight, epochs
+        self.preset, self.update, self.C, self.loss_weight, self.epochs = preset, update, C, loss_weight, epochs
         self.average, self.shuffle, self.random_state, self.classes = average, shuffle, random_state, classes
 
     def fit(self, X, y, sample_weight=None):
@@ -175,10 +181,4 @@ class DependencyParser(BaseEstimator):
         return self.engine_
 
     def _engine(self):
-        options = self.get_params(deep=False)
-        options["lift"] = bool(self.lift and self.projective)
-        if self.update not in ("pa1", "pa2"):
-            if self.C != 0.02:
-                raise OptionError(f"C={self.C!r} has no effect with update={self.update!r}; leave it out.")
-            del options["C"]
-        return Engine("parsing", **options)
+        return Engine("parsing", **{name: value for name, value in self.get_params(deep=False).items() if value is not None})

@@ -36,6 +36,9 @@ options = {
     ),
     "penalty": PENALTY,
 }
+# The errors of "single" on 14 small real data sets were 0.97 of those of "structured" on average.
+recommended = {"epochs": 20, "weighting": "visits", "variant": "single",
+               ("pocket", True, "screened", "runs"): {"variant": "structured"}}
 updates = ("perceptron",)
 trainers = ("cumulative-logit",)
 

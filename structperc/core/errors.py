@@ -39,6 +39,14 @@ class PluginError(StructPercError, TypeError):
     """A plugin is unknown, broken, incomplete or does not fit the others; names it and the hook."""
 
 
+class ConflictingOption(PluginError):
+    """An option that the other parts cannot go with; `option` is its name. A value that the preset has given it is left out instead."""
+
+    def __init__(self, message, option=""):
+        super().__init__(message)
+        self.option = option
+
+
 class ModelFormatError(StructPercError, ValueError):
     """A model file is damaged, truncated, foreign or from another version; names the file."""
 

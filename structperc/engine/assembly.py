@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from structperc.core.component import expected
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import ConflictingOption, DataError, PluginError, UnusedOption
 from structperc.core.loop import Loop
 from structperc.core.rows import Rows
 from structperc.core.states import taken
@@ -18,6 +18,7 @@ from structperc.engine.compatibility import check_declarations, check_parts
 from structperc.engine.context import FitContext, PluginOptions, Reads
 from structperc.engine.model import Model, Parts, refuse_labels
 from structperc.engine.options import check_options, engine_options, generator, options_in_context
+from structperc.engine.presets import give_way
 from structperc.engine.scaling import scaling_of, warn_of_scales
 from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import by_class, warn_of_weights
@@ -32,7 +33,18 @@ def begin(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None)
     """A model of new parts for a new data set, its rows, and its context with the sample weights; `classes`: the option's alone."""
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
-    context = options_alone(engine, generator(engine.random_state))
+    random = generator(engine.random_state)
+    while True:
+        try:
+            return begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes)
+        except (ConflictingOption, UnusedOption) as error:
+            if not give_way(engine, error.option):
+                raise
+
+
+def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
+    """The same with the options as they are."""
+    context = options_alone(engine, random)
     reader = ask(engine, "reader", context)
     rows = expected(reader.learn(X, offsets), Rows, reader, "learn", "Rows")
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)

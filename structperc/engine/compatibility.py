@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError, StructPercError, did_you_mean, shortened
+from structperc.core.errors import ConflictingOption, DataError, PluginError, StructPercError, did_you_mean, shortened
 from structperc.engine.option import options_of
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
@@ -19,9 +19,9 @@ CHECKED = WeakKeyDictionary()       # the declarations of each class of parts th
 def check_parts(context, parts) -> None:
     """Refuses combinations that would silently do something else than asked."""
     if context.loss_weight:
-        check_search(parts, f"loss_weight={context.loss_weight}")
+        check_search(parts, f"loss_weight={context.loss_weight}", "loss_weight")
     if "search" in parts.update.needs:
-        check_search(parts, rule_of(context, parts))
+        check_search(parts, rule_of(context, parts), "update")
     if "marginals" in parts.update.needs and not parts.argmax.has_marginals:
         raise PluginError(f"{rule_of(context, parts)} learns from marginals, but {type(parts.argmax).__name__} finds none; take a problem "
                           f"whose solver does, such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path', or another update.")
@@ -80,13 +80,13 @@ def rule_of(context, parts) -> str:
     return f"update={context.update!r}" if named else type(parts.update).__name__
 
 
-def check_search(parts, wanted) -> None:
-    """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that."""
+def check_search(parts, wanted, option="") -> None:
+    """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that, by the option of this name if there is one."""
     if not parts.argmax.searches_with(parts.loss):
         loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
-        raise PluginError(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be measured "
-                          f"(loss_weight=0), unless {loss} has a method `augment`, or a bound `largest` where {argmax} has a method "
-                          f"`k_best`, or {argmax} has a method `argmax_augmented` of its own.")
+        raise ConflictingOption(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be "
+                                f"measured (loss_weight=0), unless {loss} has a method `augment`, or a bound `largest` where {argmax} "
+                                f"has a method `k_best`, or {argmax} has a method `argmax_augmented` of its own.", option)
 
 
 def check_sizes(context, parts) -> None:

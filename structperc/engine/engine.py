@@ -12,7 +12,8 @@ from structperc.engine.citations import bibliography
 from structperc.engine.fitting import EngineCalls
 from structperc.engine.model import Model, NoAttribute, read_for
 from structperc.engine.option import options_of
-from structperc.engine.options import EngineOptions, changed_options, check_options, check_plugin_options, given_parts, n_threads
+from structperc.engine.options import EngineOptions, changed_options, check_plugin_options, given_parts, n_threads, read_given
+from structperc.engine.presets import settle
 from structperc.engine.threads import predicted
 
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
@@ -70,9 +71,9 @@ class Engine(EngineCalls, EngineOptions):
     def __init__(self, problem, **plugin_options):
         declared = options_of(type(self))
         own = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
+        own = {name: read_given(declared[name], name, value) for name, value in own.items() if value is not declared[name].unset}
         self.problem = problem
         self.__attrs_init__(**own)
-        check_options(self)
         parts = given_parts(self)
         self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins, *parts.values()))]
         for (name, part), plugin in zip(parts.items(), self.loaded_plugins[2 + len(self.plugins):], strict=True):
@@ -80,6 +81,7 @@ class Engine(EngineCalls, EngineOptions):
                 raise OptionError(f"{name}={shortened(part)}; expected a name, or an object of a subclass of "
                                   f"structperc.components.{name.title()}. Other parts go into plugins=[...].")
         self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.parts_with)
+        self.preset_values = settle(self, own | plugin_options)
         self.manager = registry.manager(self.loaded_plugins)
         for hook in REQUIRED:
             if not getattr(self.manager.hook, hook).get_hookimpls():

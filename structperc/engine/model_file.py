@@ -27,7 +27,7 @@ from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
 from structperc.engine.option import options_of
-from structperc.engine.options import engine_options, given_parts
+from structperc.engine.options import PAPER, engine_options, given_parts
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
@@ -35,6 +35,7 @@ FORMAT = "structperc-model"
 FORMAT_NUMBER = 2
 CODED = ("loss", "random_state", "classes", "plugins")             # options that a header holds in a form of their own
 RULES = {"C_schedule": "C", "step_schedule": "step_size", "epsilon_schedule": "epsilon", "decay_schedule": "decay"}    # of files until 0.1
+EARLIER = {"preset": PAPER}         # of files until 0.1
 OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
 NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of losses that JSON has no numbers for
@@ -289,7 +290,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         resolved.append(plugin)
     declared = options_of(cls)
     held = field(header, "options", dict)
-    options = {name: option.default for name, option in declared.items() if option.later} | held
+    options = {name: option.default for name, option in declared.items() if option.later} | EARLIER | held
     for name in declared:
         if name not in options and name not in functions and name != "plugins":
             raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")

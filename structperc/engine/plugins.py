@@ -53,6 +53,7 @@ ATTRIBUTES = {
     "losses": (tuple, "a tuple or list of texts"),
     "updates": (tuple, "a tuple or list of texts"),
     "trainers": (tuple, "a tuple or list of texts"),
+    "recommended": (dict, "a dict from names of options to values"),
     "citation": (str, "a text, BibTeX"),
     "problem": (str, "the name of a problem"),
     "sample": (None, "a function sample(random, n_examples)"),
@@ -85,7 +86,7 @@ class Plugin:
         The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
     registered : Registered
         What pluggy is shown of it.
-    options, losses, updates, trainers, citation, problem, sample, observe, check_options, default_template, conllu
+    options, losses, updates, trainers, recommended, citation, problem, sample, observe, check_options, default_template, conllu
         What it says about itself, `None` or empty where it is silent; see `structperc.engine.hookspecs`.
     """
 

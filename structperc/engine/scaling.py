@@ -127,9 +127,9 @@ def scaling_of(wanted, parts, rows, sample_weight):
         raise PluginError(f"scale=True: {refused} Leave it out.")
     if not wanted or refused:
         return None
-    zeros = np.zeros(rows.n_features)
-    if wanted == "auto" and (rows.sparse or parts.weights.rescaled(zeros, zeros + 1) is None):
+    if wanted == "auto" and rows.sparse:
         return None
+    zeros = np.zeros(rows.n_features)
     found = Scaling(0.0, zeros, zeros, not rows.sparse and parts.features.absorbs_shift).with_rows(rows, sample_weight)
     return found if found.n_rows else None
 

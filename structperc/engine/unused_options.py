@@ -40,7 +40,7 @@ def uses(part, name) -> bool:
 def ignoring(engine, context, parts, name, value) -> str | None:
     """The kind of the part that leaves an engine option without effect; None where it has one."""
     kind, trainer, update, by = options_of(type(engine))[name].used_by, parts.trainer, parts.update, context.reads.by
-    if kind == "trainer":
+    if kind == "trainer" or name == "loss_weight":
         if not (names(trainer, name) or uses(trainer, name) and name in by.get("trainer", ())):
             return kind
         if name == "loss_weight" and (update.loss_weight is not None or update.search == "none"):
@@ -59,10 +59,11 @@ def ignoring(engine, context, parts, name, value) -> str | None:
 
 def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     """The error of an engine option that the part of this kind ignores."""
-    part, plugin, default = getattr(parts, kind), engine.answered[f"structperc_{kind}"], options_of(type(engine))[name].default
+    part, plugin, declared = getattr(parts, kind), engine.answered[f"structperc_{kind}"], options_of(type(engine))
+    default = engine.preset_values.get(name, declared[name].default)
     chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
     if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
-        named = kind != "trainer" or context.trainer != options_of(type(engine))["trainer"].default
+        named = kind != "trainer" or context.trainer != declared["trainer"].default
         return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if named else type(part).__name__}; leave it at "
                             f"{default!r}.", name)
     own = plugin.is_object
@@ -84,7 +85,7 @@ def refuse_plugin_option(engine, context, parts, name, value) -> None:
     read = any(name in of_part for of_part in context.reads.by.values())
     if read or any(names(part, name) for _, part in parts.items()) or any(OBSERVER in plugin.hooks for plugin in owners):
         return
-    what, default = f"{name}={shortened(value)} has no effect", owners[0].options[name].default
+    what, default = f"{name}={shortened(value)} has no effect", engine.preset_values.get(name, owners[0].options[name].default)
     order = engine.loaded_plugins
     for owner in owners:
         for hook in owner.hooks:

@@ -21,10 +21,11 @@ from structperc.engine.options import (
     DataOptions,
     LabelOptions,
     LossOptions,
+    PresetOptions,
     TrainingOptions,
     UpdateOptions,
     WeightOptions,
-    engine_options,
+    changed_options,
 )
 from structperc.errors import DataError, ModelFormatError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
@@ -92,7 +93,7 @@ def declared(cls):
     return cls
 
 
-class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, KernelOptions,
+class EngineEstimator(Parameters, PresetOptions, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, KernelOptions,
                       CallOptions):
     """An engine made from the parameters at each fit.
 
@@ -102,8 +103,6 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES}
     _untrained: ClassVar[tuple] = ("verbose",)
 
-    average: bool = True
-    shuffle: bool = True
     plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
                                          "an earlier one. Clones share the objects; of a class each fit makes its own.")
     def citation(self) -> str:
@@ -179,7 +178,8 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
             options["plugins"] = (KERNEL_PLUGIN, *options["plugins"])
         if self.verbose:
             options["plugins"] = (*read_plugins("plugins", options["plugins"]), progress())
-        engine = Engine(options.pop("problem"), **options, **plugin_options)
+        problem = options.pop("problem")
+        engine = Engine(problem, **{name: value for name, value in options.items() if value is not None}, **plugin_options)
         self._unused = tuple(unused)
         return engine
 
@@ -192,7 +192,7 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
         del options["kernel"]
         unused = []
         for name in KERNEL_OPTIONS:
-            value, default = options.pop(name), options_of(type(self))[name].default
+            value, default = options.pop(name), options_of(type(self))[name].unset
             if not (same(value, default) or isinstance(value, numbers.Real) and value == default):
                 unused.append(name)
         return unused
@@ -205,7 +205,7 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
         except ColumnError as error:
             raise error.advised(in_estimator) from None
         except UnusedOption as error:
-            options = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
+            options = changed_options(engine)
             if error.option not in options or isinstance(error, ReplacedOption) and self._is_set(error.option):
                 raise
             del options[error.option]

@@ -25,20 +25,10 @@ COLUMNS = """
 
 
 class LabelEstimator(LabelledEstimator, LabelWeightOptions):
-    """One label per row.
-
-    The defaults are those that predicted best on held-out parts of 13 small real data sets, with features as they are and
-    standardised: averaging and shuffling matter most, "pa2" with loss_weight=1 beats the perceptron slightly.
-    """
+    """One label per row."""
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
     _routed: ClassVar[dict] = {"fit": ("sample_weight",), "partial_fit": ("classes", "sample_weight"), "score": ("sample_weight",)}
-
-    update: str = "pa2"
-    loss_weight: float = 1.0
-    epochs: int = 20
-    scale: bool | str = "auto"
-    weighting: str = "visits"
 
     def fit(self, X, y=None, sample_weight=None, **unknown):
         """Trains from nothing.
@@ -235,8 +225,8 @@ class CuSumRank(RankEstimator, InterceptOptions):
     ['low', 'high']
     """
 
-    update: str = option("pa2", about='Also "exact-pa", "exact-pa1" and "exact-pa2", which demand `margin` of every rank at once and need '
-                                      "`loss_weight=0`.")
+    update: str | None = option(about='Also "exact-pa", "exact-pa1" and "exact-pa2", which demand `margin` of every rank at once and need '
+                                      "`loss_weight=0`, which is then the default.")
 
     def _engine(self, **changed):
         return super()._engine(problem="cusum", **changed)
@@ -272,8 +262,8 @@ class PRank(ThresholdEstimator):
     variant: str | None = option(
         None, "which thresholds move", choices=(None, "single", "structured", "original"),
         about='"single": the one next to the prediction. "structured": all thresholds between the right rank and the prediction. '
-              '"original" (Crammer and Singer): also those that tie. None: "single", with `pocket` "structured". The errors of '
-              '"single" on 14 small real data sets were 0.97 of those of "structured" on average.')
+              '"original" (Crammer and Singer): also those that tie. None: the value of `preset`, "single" with "recommended", and '
+              '"structured" with `pocket` or "paper".')
     pocket: bool | str = option(
         False, "keep the ranker of least total cost on the training data, of all that the steps make",
         choices=(False, True, "screened", "runs"),
@@ -282,10 +272,9 @@ class PRank(ThresholdEstimator):
               'deviations: ten times faster on thousands of rows, and hardly ever wrong. "runs" compares only rankers that are right on '
               "more draws in a row than the one kept: faster still, and worse. It needs `loss_weight=0` and no kernel, and has no use for "
               "`average` and `shuffle`.")
-    update: str = option(
-        "perceptron", about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
+    update: str | None = option(
+        about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
                             "`loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.")
-    loss_weight: float = 0.0
 
     def fit(self, X, y=None, sample_weight=None, costs=None):
         """Trains from nothing.
@@ -331,8 +320,7 @@ class PRank(ThresholdEstimator):
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _engine(self, **changed):
-        variant = ("structured" if self.pocket else "single") if self.variant is None else self.variant
-        return super()._engine(problem="prank", variant=variant, **changed)
+        return super()._engine(problem="prank", **changed)
 
 
 @declared
@@ -341,11 +329,6 @@ class IntervalPA(ThresholdEstimator):
 
     One direction is cut by ordered thresholds; each step moves both by the least that puts the example right of every threshold it is
     surely above and left of every one it is surely below, with a margin. Dense columns are standardised in training (`scale`).
-
-    The defaults of `update` and `C` predicted best on held-out parts of eight small real data sets, cut into five ranks in two ways, half
-    of their training rows known as intervals of two or three ranks: a mean absolute error of 0.579 with "exact-pa1" and 0.578 with
-    "exact-pa2", beside 0.588 with "exact-pa". With exact labels of 14 sets the errors of both are equal on average, and those of
-    "exact-pa2" nowhere worse than mord's on the six largest. Results hardly change for C from 0.01 to 0.1.
 
     Attributes
     ----------
@@ -373,13 +356,13 @@ class IntervalPA(ThresholdEstimator):
 
     unrated: str = option("refuse", "what becomes of rows that miss both ends", choices=("refuse", "skip"),
                           about='"skip": nothing is learned from them, and `score` leaves them out.')
-    update: str = option("exact-pa2", about='"exact-pa", "exact-pa1", "exact-pa2", or "perceptron".')
-    C: float | None = option(None, about='Of "exact-pa1", whose steps move no threshold further, and "exact-pa2". None: 0.03 and 0.01; '
-                                         "other updates have none.")
-    margin: float = option(1.0, "how far an example shall be from the thresholds of its interval")
-    loss_weight: float = option(0.0, about='For "perceptron"; the exact updates need 0.')
-    loss: str | Sequence | None = option(None, about='It is what is reported of wrong predictions, and what `loss_weight` adds. None: '
-                                                     '"absolute", the distance to the interval.')
+    update: str | None = option(about='"exact-pa", "exact-pa1", "exact-pa2", or "perceptron".')
+    C: float | None = option(about='Of "exact-pa1", whose steps move no threshold further, and "exact-pa2"; with "recommended" 0.03 and '
+                                   "0.01. Other updates have none.")
+    margin: float | None = option(help="how far an example shall be from the thresholds of its interval")
+    loss_weight: float | None = option(about='For "perceptron"; the exact updates need 0.')
+    loss: str | Sequence | None = option(about='It is what is reported of wrong predictions, and what `loss_weight` adds. None: '
+                                               '"absolute", the distance to the interval.')
     class_weight: str | Mapping | None = option(
         None, about="An interval has the mean of its labels' weights. Labels that are left out weigh 1. `partial_fit` refuses "
                     '"balanced".')
@@ -429,8 +412,7 @@ class IntervalPA(ThresholdEstimator):
         return y
 
     def _engine(self, **changed):
-        C = {"exact-pa1": 0.03, "exact-pa2": 0.01}.get(self.update, 1.0) if self.C is None else self.C
-        return super()._engine(problem="interval-pa", C=C, **changed)
+        return super()._engine(problem="interval-pa", **changed)
 
 
 @declared

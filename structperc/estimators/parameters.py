@@ -95,7 +95,7 @@ class Parameters(Options):
     def _changed(self) -> dict:
         """The parameters that are not at their defaults."""
         options = options_of(type(self))
-        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, options[name].default)}
+        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, options[name].unset)}
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"

@@ -58,13 +58,12 @@ class LatentRanker(QueryRanker, EngineEstimator):
     k: int = option(10, "documents that are shown of each query, and that training looks at")
     relevant: float = option(1, "a document of this or a higher relevance is relevant")
     gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
-    update: str = option("latent", about='Or "perceptron", "pa", "pa1", "pa2", which complete the hidden list in the same way.')
-    loss_weight: float = option(
-        5.0, about="0: from the list that would be shown. Features with a larger spread want a larger one. 5 to 20 predicted best on "
+    update: str | None = option(about='Or "perceptron", "pa", "pa1", "pa2", which complete the hidden list in the same way.')
+    loss_weight: float | None = option(
+        about="0: from the list that would be shown. Features with a larger spread want a larger one. 5 to 20 predicted best on "
                    "held-out queries of OHSUMED, whose features lie between 0 and 1.")
-    loss: str | None = option(None, 'what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
-                              about="The last two are measured only, and need `loss_weight=0`.")
-    epochs: int = 30
+    loss: str | None = option(help='what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
+                              about="The last two are measured only, and need `loss_weight=0`, which is then the default.")
 
     def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown):
         """Trains from nothing.

@@ -43,7 +43,6 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
     problem: str | object = option(None, "plugin that defines the problem: a name or an object")
-    epochs: int = 10
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown):
         """Trains from nothing.

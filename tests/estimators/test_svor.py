@@ -1,5 +1,6 @@
 """SVOR keeps scikit-learn's contract, and is the engine with its parameters."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_it_is_the_engine_with_its_parameters(kernel, data):
     model = SVOR(kernel=kernel, C=0.5, tol=1e-4).fit(X, y)
     options = {} if kernel == "linear" else {"kernel": "rbf"}
     plugins = ["large-margin"] if kernel == "linear" else ["dual-kernel", "large-margin"]
-    engine = Engine("prank", plugins=plugins, trainer="svor", C=0.5, tolerance=1e-4, epochs=10**6, **options).fit(X, y)
+    engine = Engine("prank", plugins=plugins, trainer="svor", C=0.5, tolerance=1e-4, epochs=10**6, scale="auto", **options).fit(X, y)
 
     assert np.array_equal(model.predict(X), engine.predict(X)) and model.n_iter_ == len(engine.mistakes_) >= 1
     for name in ("thresholds_", "margins_", "objective_", "dual_objective_", "gap_", "status_", "classes_"):
@@ -74,7 +75,7 @@ def test_it_is_the_engine_with_its_parameters(kernel, data):
 
 def test_the_attributes_rebuild_the_predictions(data):
     X, y = data
-    linear, rbf = SVOR(kernel="linear").fit(X, y), SVOR(gamma=0.1).fit(X, y)
+    linear, rbf = SVOR(kernel="linear").fit(X, y), SVOR(gamma=0.1, scale=False).fit(X, y)
     distances = ((X[:, None] - X[rbf.support_]) ** 2).sum(axis=2)
 
     assert linear.latent_score(X) == pytest.approx(X @ linear.coef_)
@@ -92,7 +93,7 @@ def test_two_labels_have_one_column_of_decisions(data):
     assert model.decision_function(X).shape == (len(X),)
     assert np.array_equal(model.predict(X) == "high", model.decision_function(X) >= 0)
     svc = SVC(C=1.0, gamma="scale", tol=1e-6).fit(X, y > 2)
-    exact = SVOR(tol=1e-8).fit(X, y > 2)
+    exact = SVOR(tol=1e-8, scale=False).fit(X, y > 2)
     assert exact.decision_function(X) == pytest.approx(svc.decision_function(X), abs=1e-2), "k = 2 is the C-SVM"
 
 
@@ -151,10 +152,25 @@ def test_costs_take_the_place_of_the_named_cost(data):
 def test_weights_are_as_repeated_rows_also_for_the_width_of_the_kernel(data):
     X, y = data
     weight = np.random.default_rng(0).integers(0, 3, size=len(y))
-    for given in (X, csr_array(X)):
-        weighted = SVOR(tol=1e-7).fit(given, y, sample_weight=weight)
-        repeated = SVOR(tol=1e-7).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    X = X * np.arange(1, 11)
+    for given, scale in itertools.product((X, csr_array(X)), (False, True)):
+        repeated = given[np.repeat(np.arange(len(y)), weight)]
+        weighted = SVOR(tol=1e-7, scale=scale).fit(given, y, sample_weight=weight)
+        repeated = SVOR(tol=1e-7, scale=scale).fit(repeated, np.repeat(y, weight))
         assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_columns_in_their_own_units_are_scaled(kernel, data):
+    X, y = data
+    raw = X * 10.0 ** np.arange(-5, 5) + 7
+    standardised = SVOR(kernel=kernel, tol=1e-6, scale=False).fit(StandardScaler().fit_transform(raw), y)
+    model = SVOR(kernel=kernel, tol=1e-6).fit(raw, y)
+
+    assert model.objective_ == pytest.approx(standardised.objective_, rel=1e-5)
+    assert model.margins_.mean(axis=1) == pytest.approx(model.thresholds_)
+    if kernel == "linear":
+        assert model.latent_score(raw) == pytest.approx(raw @ model.coef_)
 
 
 def test_it_is_a_base_of_boosting(data):

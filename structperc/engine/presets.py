@@ -1,0 +1,113 @@
+"""What the options are that nobody sets: the papers' plain algorithm, or what has been measured to predict well.
+
+"paper" is the default that each option declares. "recommended" begins with these; then come `Option.recommended`, then `recommended` of
+each plugin in its order, then what the user sets. docs/presets.md has the values and their measurements.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import attrs
+
+from structperc.core.errors import PluginError, did_you_mean
+from structperc.engine.option import options_of, same
+from structperc.engine.options import PAPER, plugin_defaults
+
+OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended for these alone
+
+
+@attrs.frozen
+class Table:
+    """What some plugins recommend.
+
+    Attributes
+    ----------
+    values : dict
+    cases : list of (name, values, dict)
+        What is recommended where an option has one of these values.
+    """
+
+    values: dict
+    cases: list
+
+
+def settle(engine, given) -> dict:
+    """Gives the options that are not among `given` the values of the engine's preset; returns these, where they are not the declared ones.
+
+    An update or a trainer that the user chooses leaves out what is recommended for another one.
+    """
+    own = options_of(type(engine))
+    values = {} if engine.preset == PAPER else recommended(engine, own, given)
+    for name, option in own.items():
+        if option.by_preset and name not in given:
+            setattr(engine, name, values.get(name, option.default))
+    for name in values.keys() & engine.plugin_options.keys() - given.keys():
+        engine.plugin_options[name] = values[name]
+    return values
+
+
+def recommended(engine, own, given) -> dict:
+    """What is recommended beside the options that the user has set."""
+    table = table_of(type(engine), *engine.loaded_plugins[1:])
+    left_out = set()
+    for kind, kinds in OF.items():
+        is_chosen = kind in given and not same(given[kind], table.values.get(kind, own[kind].default))
+        if is_chosen or any(plugin.is_object and f"structperc_{kind}" in plugin.hooks for plugin in engine.loaded_plugins[2:]):
+            left_out |= kinds
+    values = {name: value for name, value in table.values.items() if name not in own or own[name].used_by not in left_out}
+    for name, wanted, further in table.cases:
+        default = own[name].default if name in own else engine.plugin_options[name]
+        value = given.get(name, values.get(name, default))
+        if any(same(value, one) for one in wanted):
+            values |= further
+    return values
+
+
+def table_of(cls, *plugins) -> Table:
+    """What these plugins recommend to engines of a class."""
+    if all(plugin.distribution for plugin in plugins):
+        return shared_table(cls, *plugins)
+    return new_table(cls, *plugins)
+
+
+def new_table(cls, *plugins) -> Table:
+    own = options_of(cls)
+    known = {name: option for name, option in own.items() if option.by_preset} | plugin_defaults(plugins)
+    values, cases = {name: option.recommended for name, option in own.items() if option.recommended is not None}, []
+    for plugin in plugins:
+        for name, value in plugin.recommended.items():
+            if isinstance(name, tuple):
+                cases.append((read_name(plugin, name[0], known), [known[name[0]].read(name[0], one) for one in name[1:]],
+                              {inner: read_value(plugin, inner, one, known) for inner, one in value.items()}))
+            else:
+                values[name] = read_value(plugin, name, value, known)
+    return Table(values, cases)
+
+
+shared_table = functools.lru_cache(64)(new_table)
+
+
+def read_value(plugin, name, value, known):
+    """A value that a plugin recommends, as parts see it."""
+    return known[read_name(plugin, name, known)].read(name, value)
+
+
+def read_name(plugin, name, known):
+    """The name of an option that a plugin recommends a value for."""
+    if name not in known:
+        raise PluginError(f"{plugin.origin} recommends a value for {name!r}; expected an option of the engine or of the plugins."
+                          f"{did_you_mean(name, known)} These are {', '.join(known)}.")
+    return name
+
+
+def give_way(engine, name) -> bool:
+    """Sets an option that cannot be had back to its declared default; returns False where that would change what the user has set."""
+    own = options_of(type(engine))
+    held, default = (vars(engine), own[name].default) if name in own else (
+        engine.plugin_options, plugin_defaults(engine.loaded_plugins)[name].default)
+    if name not in engine.preset_values or not same(held[name], engine.preset_values[name]) or same(held[name], default):
+        return False
+    engine.preset_values = {**engine.preset_values, name: default}
+    held[name] = default
+    return True
