@@ -22,7 +22,7 @@ from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
-from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, flags_of, unknown_argument
+from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_recommended, flags_of, unknown_argument
 from structperc.cli.terminal import printable
 from structperc.engine import plugins as registry
 from structperc.engine.exports import ENDINGS, FORMATS
@@ -467,7 +467,8 @@ def fit_epilog() -> str:
         for plugin in chosen:
             flags = flags_of(plugin.options)
             options = {name: option for name, option in plugin.options.items() if name not in {**flags, **FLAGS, **TABLE_FLAGS}}
-            lines += [f"  {plugin.name:<{width}}  {plugin.summary}", *indented(describe_options(options), width + 4)]
+            recommends = [f"recommends {line}" for line in describe_recommended(plugin.recommended)]
+            lines += [f"  {plugin.name:<{width}}  {plugin.summary}", *indented([*describe_options(options), *recommends], width + 4)]
             lines += [" " * (width + 4) + f"learns from files of columns: {' and '.join(flags.values())}"] * bool(flags)
     return "\n".join(lines)
 

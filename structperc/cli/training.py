@@ -20,7 +20,7 @@ from structperc.cli.files import (
     reader_of,
     refuse_intervals,
 )
-from structperc.cli.settings import ENGINE_OPTIONS, read_settings
+from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say, say_json, with_flags
 from structperc.engine.trainers import INTERRUPTED
@@ -28,6 +28,7 @@ from structperc.engine.unused_options import uses
 from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 
+SEED = 0                    # of `random_state`, so that the same command writes the same model
 SHOWN = 10                  # names, labels and epochs that a line has room for
 SAME = 0.98                 # of the mistakes before: hardly fewer
 SCALE_RATIO = 20            # standard deviations that differ so much that training suffers
@@ -39,7 +40,7 @@ def fit(arguments) -> int:
     columns = table_flags.options_of(arguments)
     if columns and table_flags.PLUGIN not in arguments.plugin:
         arguments.plugin = [*arguments.plugin, table_flags.PLUGIN]
-    settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
+    settings = {"random_state": SEED} | read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
     files = sharded.sources_of(source, arguments)
@@ -49,12 +50,16 @@ def fit(arguments) -> int:
     if source.has_columns:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
-    bar = progress.shown(arguments, settings.get("epochs", ENGINE_OPTIONS["epochs"].default))
-    observers = checkpoints if bar is None or progress.part_by_part(arguments) else [*checkpoints, bar]
+    streamed = progress.part_by_part(arguments)
+    bar = None if streamed else progress.shown(arguments)
+    observers = checkpoints if bar is None else [*checkpoints, bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
+    if streamed:
+        streaming.refuse(engine, source, [arguments.problem, *arguments.plugin])
+        bar = progress.shown(arguments, engine.epochs)
     engine.notes["data"] = source.notes()
     try:
-        if progress.part_by_part(arguments):
+        if streamed:
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar, arguments.resume)
         elif arguments.dask is not None:
             facts = sharded.learn(engine, files, [arguments.problem, *arguments.plugin], classes, arguments.resume, arguments.dask,

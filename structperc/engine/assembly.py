@@ -128,13 +128,25 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     refuse_labels(outputs, labels)
     loss = outputs.default_loss if context.loss is None else context.loss
     context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
-    parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
-    parts.start(context)
+    while True:
+        parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
+        parts.start(context)
+        left_out = [] if context.reads is None else refuse_unused(engine, context, parts)
+        if not left_out:
+            break
+        context = without(engine, context, left_out)
     if context.reads is not None:
-        refuse_unused(engine, context, parts)
         context.settle()
     check_declarations(engine, context, parts)
     return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
+
+
+def without(engine, context, names) -> FitContext:
+    """The context with the defaults of these options, which the engine has now."""
+    for name in names:
+        del context.reads.changed[name]
+    options = {**context.engine_options, **{name: getattr(engine, name) for name in names if name in context.engine_options}}
+    return attrs.evolve(context, engine_options=options, options=PluginOptions(engine.plugin_options, context.reads))
 
 
 def ask(engine, kind, context):

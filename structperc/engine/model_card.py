@@ -175,9 +175,10 @@ def predicts(engine) -> Section:
 
 
 def training(engine) -> Section:
-    """The options that are not at their defaults, and how training went."""
+    """The preset, the options that it or the user has set, and how training went."""
     mistakes, rows = engine.mistakes_, [["property", "value"]]
-    rows += [[name, shortened(value, 80)] for name, value in changed_options(engine).items()]
+    options = {"preset": engine.preset, **engine.preset_values, **changed_options(engine)}
+    rows += [[name, shortened(value, 80)] for name, value in options.items()]
     rows.append(["epochs done", f"{len(mistakes)}{f', {engine.status_}' if engine.status_ else ''}"])
     if mistakes:
         rows.append(["mistakes", f"{mistakes[0]} in the first epoch, {mistakes[-1]} in the last"])

@@ -235,7 +235,9 @@ def with_schedules(header, shown) -> dict:
 
 
 def join_rules(options) -> None:
-    """Makes one value of a number and the rule by which it falls, in place."""
+    """Makes one value of a number and the rule by which it falls, in place; a step size of 1.0 was that of all rules."""
+    if options.get("step_schedule") == "constant" and options["step_size"] == 1.0:
+        options["step_size"] = None
     for old, name in RULES.items():
         rule = options.pop(old, "constant")
         if rule != "constant":

@@ -204,7 +204,7 @@ def option(default=attrs.NOTHING, help=None, *, positional=False, **given):
 class Options:
     """Base of classes whose constructor's parameters are options, declared in the class or in one of its bases.
 
-    A subclass changes a default by naming the option again; what it leaves out is as in the base class.
+    A subclass changes a default by naming the option again; what it leaves out is as in the base class. A preset does not change it.
     The section "Parameters" of the docstring comes from the options.
     """
 
@@ -247,7 +247,7 @@ def with_option(field, base):
         given = attrs.asdict(base.metadata[OPTION], recurse=False) | given
     kw_only = field.kw_only if base is None or GIVEN in field.metadata else base.kw_only
     if field.default is not attrs.NOTHING:
-        given["default"] = field.default
+        given = (given if base is None else given | {"by_preset": False, "recommended": None}) | {"default": field.default}
     found = Option(**({"default": attrs.NOTHING} | given))
     return field.evolve(kw_only=kw_only, default=found.unset, metadata={OPTION: found})
 

@@ -193,20 +193,19 @@ def read_given(declared, name, given):
 
 
 def options_in_context(engine) -> tuple[dict, dict]:
-    """The engine's options as hooks see them; and of these and the plugins' those that are neither the preset's nor the papers'."""
-    seen, changed, of_preset = {}, {}, engine.preset_values
+    """The engine's options as hooks see them; and of these and the plugins' options those that are not at their defaults."""
+    seen, changed = {}, {}
     for name, declared in options_of(type(engine)).items():
         if declared.in_context:
             value = getattr(engine, name)
             if value is not declared.default:
                 value = declared.default if is_part(value) else declared.read(name, value)
-                if not same(value, declared.default) and not (name in of_preset and same(value, of_preset[name])):
+                if not same(value, declared.default):
                     changed[name] = value
             seen[name] = value
     if engine.plugin_options:
         of_plugins = plugin_defaults(engine.loaded_plugins)
-        changed.update({name: value for name, value in engine.plugin_options.items()
-                        if not same(value, of_plugins[name].default) and not (name in of_preset and same(value, of_preset[name]))})
+        changed.update({name: value for name, value in engine.plugin_options.items() if not same(value, of_plugins[name].default)})
     return seen, changed
 
 

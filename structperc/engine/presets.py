@@ -12,7 +12,7 @@ import attrs
 
 from structperc.core.errors import PluginError, did_you_mean
 from structperc.engine.option import options_of, same
-from structperc.engine.options import PAPER, plugin_defaults
+from structperc.engine.options import ENGINE_OPTIONS, PAPER, plugin_defaults
 
 OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended for these alone
 
@@ -72,9 +72,8 @@ def table_of(cls, *plugins) -> Table:
 
 
 def new_table(cls, *plugins) -> Table:
-    own = options_of(cls)
-    known = {name: option for name, option in own.items() if option.by_preset} | plugin_defaults(plugins)
-    values, cases = {name: option.recommended for name, option in own.items() if option.recommended is not None}, []
+    known = {name: option for name, option in ENGINE_OPTIONS.items() if option.by_preset} | plugin_defaults(plugins)
+    values, cases = {name: option.recommended for name, option in known.items() if option.recommended is not None}, []
     for plugin in plugins:
         for name, value in plugin.recommended.items():
             if isinstance(name, tuple):
@@ -82,7 +81,10 @@ def new_table(cls, *plugins) -> Table:
                               {inner: read_value(plugin, inner, one, known) for inner, one in value.items()}))
             else:
                 values[name] = read_value(plugin, name, value, known)
-    return Table(values, cases)
+    settled = {name for name, option in options_of(cls).items() if not option.by_preset}        # by the class
+    return Table({name: value for name, value in values.items() if name not in settled},
+                 [(name, wanted, {inner: value for inner, value in further.items() if inner not in settled})
+                  for name, wanted, further in cases])
 
 
 shared_table = functools.lru_cache(64)(new_table)

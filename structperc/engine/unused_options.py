@@ -5,10 +5,15 @@ from __future__ import annotations
 from structperc.core.errors import PluginError, ReplacedOption, UnusedOption, shortened
 from structperc.engine.option import options_of
 from structperc.engine.plugins import COMPONENTS, NAMED, OBSERVER
+from structperc.engine.presets import give_way
 
 
-def refuse_unused(engine, context, parts) -> None:
-    """Refuses options that no part in use depends on, and an object that another plugin has replaced or that has replaced a plugin."""
+def refuse_unused(engine, context, parts) -> list:
+    """Refuses options that no part in use depends on, and an object that another plugin has replaced or that has replaced a plugin.
+
+    Returns the names of those that the preset has set, which give way.
+    """
+    left_out = []
     for plugin in engine.loaded_plugins[2:]:
         if plugin not in context.reads.called and OBSERVER not in plugin.hooks:
             kind = kind_of(plugin.hooks[0])
@@ -17,10 +22,16 @@ def refuse_unused(engine, context, parts) -> None:
                 raise PluginError(f"{plugin.origin} is not used: {maker.origin} comes later and returns the {kind} "
                                   f"({type(getattr(parts, kind)).__name__}); leave out one of them.")
     for name, value in context.reads.changed.items():
-        if name in engine.plugin_options:
-            refuse_plugin_option(engine, context, parts, name, value)
-        elif kind := ignoring(engine, context, parts, name, value):
-            raise unused(engine, context, parts, name, value, kind)
+        try:
+            if name in engine.plugin_options:
+                refuse_plugin_option(engine, context, parts, name, value)
+            elif kind := ignoring(engine, context, parts, name, value):
+                raise unused(engine, context, parts, name, value, kind)
+        except UnusedOption:
+            if not give_way(engine, name):
+                raise
+            left_out.append(name)
+    return left_out
 
 
 def kind_of(hook) -> str:

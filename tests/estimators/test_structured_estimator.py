@@ -69,7 +69,7 @@ SETTINGS = dict(problem=Choice(), average=True, random_state=0, epochs=5)
 
 def test_it_is_the_engine():
     model = StructuredEstimator(**SETTINGS).fit(X, Y)
-    engine = Engine(Choice(), average=True, shuffle=True, random_state=0, epochs=5).fit(X, Y)
+    engine = Engine(Choice(), preset="recommended", random_state=0, epochs=5).fit(X, Y)
 
     assert np.array_equal(model.coef_, engine.coef_) and model.mistakes_ == engine.mistakes_ and model.n_features_in_ == 3
     assert model.predict(X) == list(engine.predict(X))
@@ -100,7 +100,7 @@ def test_rows_may_come_in_one_matrix(way):
 
 
 def test_a_stream_is_learned_as_the_engine_learns_it():
-    model, engine = StructuredEstimator(**SETTINGS), Engine(Choice(), average=True, shuffle=True, random_state=0)
+    model, engine = StructuredEstimator(**SETTINGS), Engine(Choice(), preset="recommended", random_state=0)
     for start in (0, 20, 40):
         model.partial_fit(X[start:start + 20], Y[start:start + 20])
         engine.partial_fit(X[start:start + 20], Y[start:start + 20])
