@@ -62,8 +62,8 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     Raises
     ------
     OptionError
-        `epochs` that you set above 1 for an iterator, or an observer of epochs among the plugins, who would miss the ends of most; `resume` without a
-        `Checkpoint`, or with other options than before.
+        `epochs` that you set above 1 for an iterator, or an observer of epochs among the plugins, who would miss the ends of most; `resume`
+        without a `Checkpoint`, or with other options than before.
     DataError
         There is no part, or none with a weight, or the checkpoint is of another source. An error within a part leaves what earlier parts
         have taught.
@@ -78,7 +78,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     >>> from structperc import Engine
     >>> from structperc.streams import Slices, fit_stream
     >>> X, y = np.arange(8.0).reshape(8, 1) - 4, np.repeat([1, 2], 4)
-    >>> engine = fit_stream(Engine("cusum", classes=[1, 2], epochs=5), Slices(X, y, rows=3))
+    >>> engine = fit_stream(Engine("cusum", preset="paper", classes=[1, 2], epochs=5), Slices(X, y, rows=3))
     >>> engine.predict(X).tolist(), engine.mistakes_
     ([1, 1, 1, 1, 2, 2, 2, 2], [1, 2, 0])
     """

@@ -110,7 +110,7 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
     --------
     >>> from structperc_large_margin.estimators import SVOR
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1, 1, 2, 3, 3]
-    >>> model = SVOR(kernel="linear", C=0.1).fit(X, y)
+    >>> model = SVOR(kernel="linear").fit(X, y)
     >>> model.predict(X).tolist(), model.status_
     ([1, 1, 2, 3, 3], 'converged')
     """

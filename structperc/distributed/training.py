@@ -18,6 +18,8 @@ from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, wi
 from structperc.distributed.parts import Loader, first_of, joined, parts_of
 from structperc.distributed.workers import Slot, empty, same, survey, train_shard, wanted
 from structperc.engine.context import SHARDS_ELSEWHERE
+from structperc.engine.engine import Engine
+from structperc.engine.presets import give_way
 from structperc.engine.shards import ShardPass
 from structperc.extras import require
 
@@ -122,7 +124,11 @@ class Asked(Exception):
 
 
 def engine_of(model, data):
-    """The engine that trains this model, with what it knows of these data; options that no machine could heed are refused."""
+    """The engine that trains this model, with what it knows of these data; options that no machine could heed are refused, or give way."""
+    if isinstance(model, Engine):
+        for name in LOOKS_AT_ALL:
+            give_way(model, name)
+
     def ask(run, seed):
         for name, without in LOOKS_AT_ALL.items():
             value = getattr(run.engine, name)

@@ -61,11 +61,11 @@ class Engine(EngineCalls, EngineOptions):
     --------
     >>> from structperc import Engine
     >>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], ["low", "low", "middle", "high"]
-    >>> engine = Engine("cusum", epochs=20, classes=["low", "middle", "high"]).fit(X, y)
+    >>> engine = Engine("cusum", classes=["low", "middle", "high"], random_state=0).fit(X, y)
     >>> engine.predict([[-3.0], [3.0]]).tolist()
     ['low', 'high']
-    >>> engine.status_
-    'converged'
+    >>> engine.epochs, engine.average, Engine("cusum", preset="paper").epochs
+    (20, True, 1)
     """
 
     def __init__(self, problem, **plugin_options):
@@ -192,7 +192,7 @@ class Engine(EngineCalls, EngineOptions):
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("prank", epochs=20).fit([[-1.0], [1.0], [3.0]], [1, 2, 3])
+        >>> engine = Engine("prank", preset="paper", epochs=20).fit([[-1.0], [1.0], [3.0]], [1, 2, 3])
         >>> engine.predict_proba([[0.0], [9.0]]).round(3).tolist()
         [[0.731, 0.15, 0.119], [0.0, 0.001, 0.999]]
         """
@@ -233,7 +233,7 @@ class Engine(EngineCalls, EngineOptions):
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("prank", epochs=9, scale=True).fit([[150.0, 1.0], [170.0, 3.0], [190.0, 2.0]], [1, 2, 3])
+        >>> engine = Engine("prank", preset="paper", epochs=9, scale=True).fit([[150.0, 1.0], [170.0, 3.0], [190.0, 2.0]], [1, 2, 3])
         >>> [c.feature for c in engine.explain([150.0, 3.0]).contributions]
         ['x[0]', 'x[1]', '(constant)']
         >>> [c.feature for c in engine.explain([170.0, 2.0]).contributions]         # the mean row

@@ -170,7 +170,7 @@ class Explanation:
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("prank", epochs=9).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1, 2, 3])
+        >>> engine = Engine("prank", preset="paper", epochs=9).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1, 2, 3])
         >>> print(engine.explain([2.0, 0.0]).text(width=44).replace("\\n\\n", "\\n"))
         3 beats 2 by 1
         compared with the mean of the training rows

@@ -28,6 +28,7 @@ from structperc.engine.header import decoded, encoded, field, generator, generat
 from structperc.engine.model import KINDS
 from structperc.engine.option import options_of
 from structperc.engine.options import PAPER, engine_options, given_parts
+from structperc.engine.presets import leave_out, left_out
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
@@ -129,6 +130,7 @@ def described(engine, model) -> tuple[dict, dict]:
         "plugin_options": {name: plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
                            if not callable(value)},
         "functions": {name: _called(function) for name, function in functions_of(given).items()},
+        "left_out": left_out(engine),
         "notes": plain(engine.notes, "notes"),
         "context": {
             "n_features": context.n_features,
@@ -309,6 +311,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
     except Exception as error:      # a header edited by hand can hold anything
         raise ModelFormatError(f"the header of {shown} has options that this version does not take: {error}") from None
     engine.notes = field(header, "notes", dict) if "notes" in header else {}        # files of older versions have none
+    leave_out(engine, texts(header, "left_out") or () if "left_out" in header else ())
     for plugin, reference in zip(engine.loaded_plugins[1:], references, strict=False):
         for name, option in plugin.options.items():
             if name not in saved and name not in functions and not option.later and plugin.version == reference["version"]:
@@ -444,7 +447,7 @@ def _unpickled(cls, problem, arguments, training):
         objects = [plugin for plugin in (problem, *arguments["plugins"], *parts.values()) if not isinstance(plugin, str)]
         given = {**engine_options(engine), **dict.fromkeys(parts), **engine.plugin_options}     # parts are among the objects
         kept = made(cls, *training, objects, functions_of(given), "the pickled model")
-        engine.model, engine.notes = kept.model, kept.notes
+        engine.model, engine.notes, engine.preset_values = kept.model, kept.notes, kept.preset_values
     return engine
 
 

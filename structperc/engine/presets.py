@@ -103,13 +103,30 @@ def read_name(plugin, name, known):
     return name
 
 
+def default_of(engine, name):
+    """The declared default of an option of an engine or of its plugins."""
+    own = options_of(type(engine))
+    return (own if name in own else plugin_defaults(engine.loaded_plugins))[name].default
+
+
+def left_out(engine) -> list:
+    """The options that the preset leaves at their declared defaults, those that have given way among them."""
+    return [name for name, value in engine.preset_values.items() if same(value, default_of(engine, name))]
+
+
+def leave_out(engine, names) -> None:
+    """The inverse of `left_out`, of an engine whose values have been set."""
+    engine.preset_values = {name: default_of(engine, name) if name in names else value for name, value in engine.preset_values.items()}
+
+
 def give_way(engine, name) -> bool:
     """Sets an option that cannot be had back to its declared default; returns False where that would change what the user has set."""
-    own = options_of(type(engine))
-    held, default = (vars(engine), own[name].default) if name in own else (
-        engine.plugin_options, plugin_defaults(engine.loaded_plugins)[name].default)
-    if name not in engine.preset_values or not same(held[name], engine.preset_values[name]) or same(held[name], default):
+    if name not in engine.preset_values:
         return False
-    engine.preset_values = {**engine.preset_values, name: default}
+    default, preset = default_of(engine, name), engine.preset_values[name]
+    held = engine.plugin_options if name in engine.plugin_options else vars(engine)
+    if not same(held[name], preset) or same(preset, default):
+        return False
     held[name] = default
+    leave_out(engine, [*left_out(engine), name])
     return True
