@@ -33,7 +33,7 @@ from structperc.files.tables import FORMATS as TABLE_FORMATS
 OVERVIEW = """\
 a first run:
   structperc plugins                                              what can be trained
-  structperc fit cusum train.csv --target level --model level.model --set epochs=20 --set average=true
+  structperc fit cusum train.csv --target level --model level.model
   structperc evaluate level.model test.csv --target level         errors on other data
   structperc predict level.model new.csv --output answers.csv     one column of predictions
   structperc plot level.model --output level.png                  learning curve and weights
@@ -41,7 +41,7 @@ a first run:
   structperc export level.model level.c                           the model in C99; also Python, JavaScript, ONNX, a web page
 
 labels for the tokens of sentences, from a file with one token per line:
-  structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
+  structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model
   structperc evaluate chunks.model test.txt
 
 write a problem or a part of your own:
@@ -82,14 +82,17 @@ templates:
 FIT = """\
 examples:
   structperc fit prank wine.csv --target quality --model wine.model
-  structperc fit cusum visits.csv --target severity --classes low,middle,high --model visits.model --set epochs=50 --set average=true
-  structperc fit multiclass news.svm --model news.model --set update=pa1 --set C=0.1 --set shuffle=true --set random_state=0
+  structperc fit cusum visits.csv --target severity --classes low,middle,high --model visits.model --set epochs=50
+  structperc fit multiclass news.svm --model news.model --set update=pa1 --set C=0.1
   structperc fit cusum visits.csv --target severity --model bent.model --plugin dual-kernel --set kernel=rbf --set gamma=0.1
-  structperc fit interval-pa visits.csv --target least,most --model visits.model --set update=exact-pa1 --set C=0.03
-  structperc fit disjoint-intervals talks.csv --target attended --group day --model plan.model --set epochs=20
-  structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model --set epochs=10 --set average=true
+  structperc fit interval-pa visits.csv --target least,most --model visits.model
+  structperc fit disjoint-intervals talks.csv --target attended --group day --model plan.model
+  structperc fit sequence train.txt --columns word,pos,chunk --model chunks.model
   structperc fit sequence train.txt --columns word,_,chunk,_ --template windows.txt --model chunks.model
-  structperc fit sequence train.conllu --target upos --model tags.model --set epochs=5 --set average=true
+  structperc fit sequence train.conllu --target upos --model tags.model
+
+Options that are not set have values that predict well; --set preset=paper is the papers' plain algorithm. --set random_state=N is another
+seed than 0, none a new one each time.
 
 Ctrl-C ends training; the model trained so far is saved. SIGTERM, by which containers stop, does the same with exit code 143.
 
@@ -104,14 +107,14 @@ objective and gap. A number that JSON lacks, such as infinity, is null.
 """
 STREAM = """\
 larger than memory:
-  With --stream the file is read part after part, and each epoch reads it anew. The model is that of a fit without --stream, bit by bit.
-  With --set shuffle=true the rows of each part are shuffled; sort no file by its labels. A pass before the training finds the labels,
+  With --stream the file is read part after part, and each epoch reads it anew. The rows of each part are shuffled; sort no file by its
+  labels. With --set preset=paper the model is that of a fit without --stream, bit by bit. A pass before the training finds the labels,
   unless --classes names them, the number of features of svmlight, and the features of a template, unless --set n_hashed=N hashes
-  them. Without such a pass, and in one epoch, standard input (-) and pipes can be learned from. predict always works part after part;
+  them. Without such a pass standard input (-) and pipes can be learned from, in one epoch. predict always works part after part;
   evaluate and plot read all data at once.
   With --set n_shards=N each part is divided into N shards, which are mixed at its end; the model is then another one.
   With --checkpoint and --resume a stream goes on behind the last part that was written. Larger parts (--rows) cost fewer checkpoints.
-    structperc fit cusum large.csv.gz --stream --target level --model level.model --set average=true
+    structperc fit cusum large.csv.gz --stream --target level --model level.model --set epochs=1
     structperc fit cusum large.csv.gz --stream --target level --model level.model --checkpoint c --resume
     zcat large.txt.gz | structperc fit sequence - --stream --columns word,chunk --classes B,I,O --set n_hashed=1048576 --model m
 """
