@@ -81,7 +81,7 @@ class Engine(EngineCalls, EngineOptions):
                 raise OptionError(f"{name}={shortened(part)}; expected a name, or an object of a subclass of "
                                   f"structperc.components.{name.title()}. Other parts go into plugins=[...].")
         self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.parts_with)
-        self.preset_values = settle(self, own | plugin_options)
+        self.preset_values = settle(self, own, plugin_options)
         self.manager = registry.manager(self.loaded_plugins)
         for hook in REQUIRED:
             if not getattr(self.manager.hook, hook).get_hookimpls():

@@ -32,19 +32,30 @@ class Table:
     cases: list
 
 
-def settle(engine, given) -> dict:
-    """Gives the options that are not among `given` the values of the engine's preset; returns these, where they are not the declared ones.
+def settle(engine, own, of_plugins) -> dict:
+    """Gives the options that the user has not set the values of the engine's preset, and returns these.
 
     An update or a trainer that the user chooses leaves out what is recommended for another one.
+
+    Parameters
+    ----------
+    engine : Engine
+    own, of_plugins : dict
+        What the user has set of the engine's own options and of those of the plugins.
     """
-    own = options_of(type(engine))
-    values = {} if engine.preset == PAPER else recommended(engine, own, given)
-    for name, option in own.items():
-        if option.by_preset and name not in given:
-            setattr(engine, name, values.get(name, option.default))
-    for name in values.keys() & engine.plugin_options.keys() - given.keys():
+    values = {} if engine.preset == PAPER else recommended(engine, options_of(type(engine)), own | of_plugins)
+    for name, default in declared_values(type(engine)).items():
+        if name not in own:
+            setattr(engine, name, values[name] if name in values else default)
+    for name in values.keys() & engine.plugin_options.keys() - of_plugins.keys():
         engine.plugin_options[name] = values[name]
     return values
+
+
+@functools.cache
+def declared_values(cls) -> dict:
+    """The declared defaults of the options that a preset may change."""
+    return {name: option.default for name, option in options_of(cls).items() if option.by_preset}
 
 
 def recommended(engine, own, given) -> dict:
@@ -124,9 +135,12 @@ def give_way(engine, name) -> bool:
     if name not in engine.preset_values:
         return False
     default, preset = default_of(engine, name), engine.preset_values[name]
-    held = engine.plugin_options if name in engine.plugin_options else vars(engine)
-    if not same(held[name], preset) or same(preset, default):
+    of_plugin = name in engine.plugin_options
+    if not same(engine.plugin_options[name] if of_plugin else getattr(engine, name), preset) or same(preset, default):
         return False
-    held[name] = default
+    if of_plugin:
+        engine.plugin_options[name] = default
+    else:
+        setattr(engine, name, default)
     leave_out(engine, [*left_out(engine), name])
     return True
