@@ -141,12 +141,16 @@ class Option:
         return schedule.start if schedule.rule == "constant" else schedule
 
     def is_choice(self, value) -> bool:
+        if type(value) is str:
+            return value in self.choices
         return any(same(value, choice) or isinstance(value, (str, numbers.Number, np.bool_)) and value == choice for choice in self.choices)
 
     def fits(self, value) -> bool:
         """Whether a value has one of the types, and a number is in range."""
         allowed = self.allowed_types
         if not allowed:
+            return True
+        if type(value) is bool and bool in allowed:
             return True
         numeric = isinstance(value, numbers.Number)
         truth = isinstance(value, (bool, np.bool_)) and bool not in allowed

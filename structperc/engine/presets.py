@@ -47,8 +47,9 @@ def settle(engine, own, of_plugins) -> dict:
     for name, default in declared_values(type(engine)).items():
         if name not in own:
             setattr(engine, name, values[name] if name in values else default)
-    for name in values.keys() & engine.plugin_options.keys() - of_plugins.keys():
-        engine.plugin_options[name] = values[name]
+    for name in engine.plugin_options:
+        if name in values and name not in of_plugins:
+            engine.plugin_options[name] = values[name]
     return values
 
 
