@@ -655,7 +655,7 @@ def test_help_of_fit_lists_problems_and_options(folder, run, install):
     install("rich", RICH)
     install("shattered", "import no_such_module_anywhere")
     out = run("fit", "--help")[1]
-    assert "variant=structured" in out and "[structured | original" in out and "average=false" in out
+    assert "variant=structured" in out and "[structured | original" in out and "average=true" in out
     assert "CuSum Rank" in out and "depth=2" in out and "shattered" not in out
     assert max(map(len, out.splitlines())) <= 200
 
@@ -669,7 +669,7 @@ def test_version(folder, run):
 def test_options_described_are_those_of_the_engine():
     parameters = inspect.signature(Engine).parameters.values()
     declared = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in ("classes", "plugins")}
-    assert {name: option.default for name, option in ENGINE_OPTIONS.items()} == declared
+    assert {name: option.unset for name, option in ENGINE_OPTIONS.items()} == declared | {"preset": "recommended"}
     assert all(option.help for option in ENGINE_OPTIONS.values())
     assert len(describe_options(ENGINE_OPTIONS)) == len(ENGINE_OPTIONS)
 
