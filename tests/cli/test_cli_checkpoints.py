@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from plain import Engine
 
-FIT = ("fit", "cusum", "train.csv", "--target", "level", "--set", "epochs=6", "--set", "shuffle=true", "--set", "random_state=0")
+FIT = ("fit", "cusum", "train.csv", "--target", "level", "--set", "epochs=6", "--set", "shuffle=true", "--set", "random_state=0", "--set",
+       "preset=paper")
 
 KILLED = """
 import os, signal, sys

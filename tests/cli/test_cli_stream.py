@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from plain import Engine
 
+import structperc
 from structperc.cli import streaming
 from structperc.files import csv_tables, svmlight
 
@@ -272,13 +273,13 @@ def test_predict_works_in_parts_and_answers_in_the_order_of_the_file(run, monkey
 
 def test_the_number_of_rows_in_memory_is_bounded(run, monkeypatch):
     flags, sizes = write("gz"), []
-    fit = Engine.partial_fit
+    fit = structperc.Engine.partial_fit
 
     def counted(engine, X, *arguments, **options):
         sizes.append(len(X))
         return fit(engine, X, *arguments, **options)
 
-    monkeypatch.setattr(Engine, "partial_fit", counted)
+    monkeypatch.setattr(structperc.Engine, "partial_fit", counted)
     assert run("fit", "cusum", *flags, "--model", "m", "--stream", "--rows", "100")[0] == 0
     assert sizes == [100] * 12
     monkeypatch.setattr("structperc.files.frames.PART_CELLS", 40)       # wide rows: fewer of them
