@@ -274,8 +274,8 @@ def test_the_command_trains_on_the_files_of_a_pattern(client, tmp_path, capsys):
         (tmp_path / f"{i}.csv").write_text(f"a,b,c,d,e,level\n{text}\n")
         (tmp_path / f"{i}.svm").write_text("".join(f"{label} {i + 1}:{row[0]!r}\n" for row, label in zip(rows.tolist(), y, strict=True)))
     model = tmp_path / "model"
-    common = ["--set", "preset=paper", "--set", "n_shards=3", "--set", "epochs=4", "--set", "average=true", "--set", "shuffle=true", "--set", "random_state=6",
-              "--dask", client.scheduler.address, "--model", os.fspath(model)]
+    common = ["--set", "preset=paper", "--set", "n_shards=3", "--set", "epochs=4", "--set", "average=true", "--set", "shuffle=true",
+              "--set", "random_state=6", "--dask", client.scheduler.address, "--model", os.fspath(model)]
     checkpoint = ["--checkpoint", os.fspath(tmp_path / "checkpoint"), "--resume"]
     assert main(["fit", "cusum", os.fspath(tmp_path / "*.csv"), "--target", "level", *common, *checkpoint]) == 0
     assert "rows      60" in capsys.readouterr().out and np.array_equal(weights_of(Engine.load(model)), weights_of(trained()))
