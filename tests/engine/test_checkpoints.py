@@ -5,7 +5,6 @@ import itertools
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import zipfile

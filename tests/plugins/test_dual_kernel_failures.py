@@ -76,7 +76,7 @@ VARIANTS = [{}, {"update": "pa"}, {"update": "exact-pa1"}, {"update": "pa1", "av
 # ---- failures ----
 
 
-@pytest.mark.parametrize(("number", "variant"), enumerate(VARIANTS))
+@pytest.mark.parametrize(("number", "variant"), list(enumerate(VARIANTS)))
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_kernel_that_fails_at_any_call_takes_back_the_chunk(wrong, number, variant):
     X, y = data()

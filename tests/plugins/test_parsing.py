@@ -36,7 +36,7 @@ NEW = [("a", "DET"), ("dog", "NOUN"), ("sleeps", "VERB"), (".", "PUNCT")]
 FEW = {"n_hashed": 1 << 10}
 
 
-@pytest.mark.parametrize("options", [{}, {"one_root": False, "projective": True}, {"classes": ["a", "b"], "labels": "joint"},
+@pytest.mark.parametrize("options", [{"one_root": False, "projective": True}, {"classes": ["a", "b"], "labels": "joint"},
                                      {"classes": ["a", "b"], "projective": True, "order": 2},
                                      {"tokens": "vectors", "n_hashed": 1 << 22}])       # vectors are not hashed: the default
 def test_battery(options):
