@@ -7,6 +7,7 @@ import pytest
 from plain import Engine
 from reference.parses import Parses
 
+import structperc
 from structperc import hookimpl
 from structperc.components import (
     AbsoluteLoss,
@@ -743,7 +744,7 @@ def test_an_export_that_predicts_otherwise_is_caught(monkeypatch):
     def export(engine, path, to):
         path.write_text("def predict(X):\n    return [1] * len(X)\n")
 
-    monkeypatch.setattr(Engine, "export", export)
+    monkeypatch.setattr(structperc.Engine, "export", export)
     with pytest.raises(AssertionError, match="predict returns [234] for .*, but the exported module returns 1; refuse the export"):
         check_problem("cusum", checks=["export_predicts_the_same"])
 

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from plain import Engine
 
+import structperc
+
 FIT = ("fit", "cusum", "train.csv", "--target", "level", "--set", "epochs=6", "--set", "shuffle=true", "--set", "random_state=0")
 
 KILLED = """
@@ -162,7 +164,7 @@ def test_a_stream_from_a_pipe_goes_on_where_it_is_piped_again(data, run, monkeyp
             raise KeyboardInterrupt
         return learn(engine, *arguments, **options)
 
-    monkeypatch.setattr(Engine, "partial_fit", interrupted)
+    monkeypatch.setattr(structperc.Engine, "partial_fit", interrupted)
     code, _, err = piped("m", "--checkpoint", "c")
     assert code == 130 and "The same command with --resume goes on from c" in err
     assert piped("m", "--checkpoint", "c", "--resume")[0] == 0

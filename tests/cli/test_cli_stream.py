@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from plain import Engine
 
+import structperc
 from structperc.cli import streaming
 from structperc.files import csv_tables, svmlight
 
@@ -280,7 +281,7 @@ def test_the_number_of_rows_in_memory_is_bounded(run, monkeypatch):
         sizes.append(len(X))
         return fit(engine, X, *arguments, **options)
 
-    monkeypatch.setattr(Engine, "partial_fit", counted)
+    monkeypatch.setattr(structperc.Engine, "partial_fit", counted)
     assert run("fit", "cusum", *flags, "--model", "m", "--stream", "--rows", "100")[0] == 0
     assert sizes == [100] * 12
     monkeypatch.setattr("structperc.files.frames.PART_CELLS", 40)       # wide rows: fewer of them
