@@ -209,6 +209,14 @@ class Wide:
         return np.clip(np.floor(X[:, 0]), 0, 49).astype(int)
 
 
+def test_the_newest_row_counts_less_than_the_one_to_be_predicted():
+    """Distances 3, 1 and 2 weigh 1/8, 1/4 and 1/2, beside 1 of the new row: no distance covers half of all."""
+    rows = np.full((3, 1), 5.0), [1, 3, 2]
+    model = OrdinalConformal(Wide(), prefit=True, decay=0.5, coverage=0.5).partial_calibrate(*rows)
+    assert model._distances.tolist() == [3, 1, 2] and model.quantile_ == np.inf
+    assert OrdinalConformal(Wide(), prefit=True, decay=0.5, coverage=0.3).partial_calibrate(*rows).quantile_ == 2
+
+
 def test_parts_of_a_stream_are_one_calibration():
     X, y = made(200)
     base = PRank(epochs=3, random_state=0).fit(X[:100], y[:100])

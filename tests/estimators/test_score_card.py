@@ -79,6 +79,12 @@ def test_the_loss_is_what_points_cost(card, patients):
     assert finer[1].score(X, y) > finer[0].score(X, y)
 
 
+def test_points_are_rounded_and_cutoffs_lie_halfway_between_sums():
+    card = ScoreCard(Upwards(), bins=8, max_points=8, classes=[1, 2]).fit([[0.0], [1.0], [3.0]], [1, 2, 2])
+    assert card.points([[0.0], [1.0], [3.0]]).tolist() == [0, 3, 8]         # 2.67 is rounded
+    assert card.cutoffs_.tolist() == [2]                                    # halfway from 0 to 3, rounded up
+
+
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4)), min_size=2, max_size=9), st.integers(2, 4))
 def test_cutoffs_are_the_best_of_all(rows, n_ranks):
     """A single column with as many bins as values: sums are the column's positions, any cut-offs could have been chosen."""

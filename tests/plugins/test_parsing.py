@@ -324,6 +324,10 @@ def tree_score(table, siblings, heads):
     return total
 
 
+def test_the_shortest_arc_is_lifted_first():
+    assert lifted([3, 0, 2, 1]) == [2, 0, 2, 2]         # the arc from word 1 to word 4 first would leave word 4 below word 3
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 6).flatmap(lambda n: st.tuples(*[st.integers(0, n)] * n)).filter(arcs.is_tree))
 def test_lifted_trees_are_projective(heads):
