@@ -1,4 +1,7 @@
-"""Settings and fixtures that tests share; hypothesis draws the same examples every time and has no clock."""
+"""Settings and fixtures that tests share; hypothesis draws the same examples every time and has no clock.
+
+`make test ARGS="--hypothesis-profile thorough"` draws others, and many more.
+"""
 
 import os
 import shutil
@@ -12,7 +15,8 @@ from hypothesis import settings
 from structperc.cli import main
 from structperc.engine import plugins as registry
 
-settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("reproducible")
 signal.signal(signal.SIGINT, signal.default_int_handler)        # a shell that runs pytest in the background has it ignored
 

@@ -94,7 +94,7 @@ def test_from_every_checkpoint_on_a_stream_ends_with_the_bits_of_the_undisturbed
     expected, kills = content(trained(name, Checkpoint(path, every))), list(copies)
     assert len(kills) > 3 and (every > 1 or len(kills) > 10)
 
-    for kill in kills:
+    for kill in kills[[*KINDS].index(name) % 4::4]:         # together the kinds are stopped at every part of an epoch
         shutil.copy(kill, path)
         assert content(trained(name, Checkpoint(path, every), resume=True)) == expected
 
