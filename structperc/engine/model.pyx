@@ -211,17 +211,22 @@ cdef class Model:
     def means(self):
         if self.scaling is not None:
             return self.scaling.mean
-        if self.totals is None or not self.n_summed:
+        if self.totals is None or not self.n_summed or not self.is_linear():
             return None
         means = self.sums / self.n_summed
         return means if np.isfinite(means).all() else None
 
-    def begin_sums(self, rows):
-        """Keeps the columns' sums from now on where scores are linear in the columns, unless a scaling has them."""
-        if self.scaling is None and has_mean_row(rows):
+    def is_linear(self):
+        """Whether scores are linear in the columns: found out when it is first needed, since a small fit would notice it."""
+        if self.linear is None:
             zeros = np.zeros(self.n_features)
-            if self.parts.weights.rescaled(zeros, zeros + 1) is not None:
-                self.sums, self.n_summed = zeros, 0.0
+            self.linear = self.parts.weights.rescaled(zeros, zeros + 1) is not None
+        return self.linear
+
+    def begin_sums(self, rows):
+        """Keeps the columns' sums from now on, unless a scaling has them."""
+        if self.scaling is None and has_mean_row(rows):
+            self.sums, self.n_summed = np.zeros(self.n_features), 0.0
 
     cdef int add_rows(self, Rows rows, weights) except -1:
         """Adds rows of training to the sums, weighted by their examples; 0.5 ns for each value of a row."""
