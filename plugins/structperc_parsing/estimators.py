@@ -7,13 +7,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine
 from structperc.errors import OptionError
+from structperc.estimators.rankers import KnownParameters
 from structperc_parsing.explanations import explain_arc
 from structperc_parsing.scores import attachment_scores
 
 __all__ = ["DependencyParser"]
 
 
-class DependencyParser(BaseEstimator):
+class DependencyParser(KnownParameters, BaseEstimator):
     """Predicts the head of every word of a sentence, and the label of its arc, such that all words form a tree.
 
     A tree scores the sum of its arcs. An arc scores a weight for each feature of its head, its dependent, the words around and between

@@ -25,9 +25,10 @@ from structperc.core.outputs cimport LabelOutputs
 from structperc.core.rows cimport Rows, in_place
 from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
-from structperc.engine.compatibility import check_same, not_finite, refuse_scores
+from structperc.engine.compatibility import check_columns, check_same, not_finite, refuse_scores
 from structperc.engine.trainers import MixingTrainer, Trainer
 from structperc.reading import matrices
+from structperc.reading.column_faults import ColumnError
 from structperc.reading.groups import Groups
 from structperc.reading.readers import Reader
 
@@ -276,7 +277,14 @@ cdef class Model:
     cdef Rows own_rows(self, X, offsets):
         """What the reader reads."""
         cdef Rows rows = in_place(X) if self.takes_matrices and offsets is None else None
-        return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows") if rows is None else rows
+        if rows is not None:
+            return rows
+        try:
+            return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows")
+        except ColumnError as error:
+            if not error.trained:               # a further column may be what cannot be read
+                check_columns(self.context, np.shape(X)[1], matrices.column_names(X))
+            raise
 
     cdef Rows stored(self, Rows rows):
         """The rows as the weights see them."""
