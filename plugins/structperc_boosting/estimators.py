@@ -274,9 +274,16 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
         """
         self._ensemble_of_stumps("saved without pickle").save(path)
 
-    def explain(self, x):
-        """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone."""
-        return self._ensemble_of_stumps("explained").explain(x)
+    def explain(self, x, against=None, baseline=None, groups=None):
+        """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone.
+
+        Parameters
+        ----------
+        x : one row
+        against, baseline, groups
+            As in `structperc.Engine.explain`. Votes are not linear in the columns, so the baseline is a row, or "zero", the default.
+        """
+        return self._ensemble_of_stumps("explained").explain(x, against=against, baseline=baseline, groups=groups)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -153,15 +153,18 @@ class DependencyParser(KnownParameters, BaseEstimator):
         """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`."""
         return attachment_scores(y, self.predict(X))
 
-    def explain(self, sentence, dependent=None, head=None, label=None):
+    def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None):
         """The features of an arc with their weights, an `ArcExplanation`; by default of the arc that is predicted for this word.
 
-        Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it.
+        Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it. `baseline` is as there,
+        for tokens="vectors".
         """
+        if dependent is not None and baseline is not None:
+            raise OptionError("baseline is what a whole tree is compared with; leave it out, or leave out dependent.")
         if dependent is None:
             if head is not None or label is not None:
                 raise OptionError("head and label say which arc of a word is meant; name the word too, as by dependent=1.")
-            return self._trained().explain(sentence)
+            return self._trained().explain(sentence, baseline=baseline)
         if self.tokens == "vectors":
             raise OptionError("arcs are explained by the lines of a template, and tokens='vectors' have none.")
         return explain_arc(self._trained(), sentence, dependent, head, label)

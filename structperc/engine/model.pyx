@@ -282,7 +282,7 @@ cdef class Model:
         try:
             return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows")
         except ColumnError as error:
-            if not error.trained:               # a further column may be what cannot be read
+            if not error.trained and np.shape(X)[1] > self.n_features:          # a further column is what cannot be read
                 check_columns(self.context, np.shape(X)[1], matrices.column_names(X))
             raise
 
