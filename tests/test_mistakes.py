@@ -65,7 +65,7 @@ IN_PYTHON = [       # what is called, and what its message says
     # options of plugins
     ("CuSumRank(plugins=['table'], one_hot=['colour'], fill='median')",
      "pass plugin_options={'one_hot': ['colour'], 'fill': 'median'}."),
-    ("CuSumRank(budget=10)", "an option of the plugin 'dual-kernel': pass plugin_options={'budget': 10}."),
+    ("CuSumRank(budget=10)", "an option of the plugin 'dual-kernel': pass kernel='linear', plugin_options={'budget': 10}."),
     ("CuSumRank().set_params(one_hot=['colour'])", "It is an option of the plugin 'table': pass plugin_options={'one_hot': ['colour']}."),
     ("Engine('cusum', kernel='rbf')", "It comes with plugins=['dual-kernel']."),
     ("Engine('cusum', one_hot=['colour'])", "It comes with plugins=['table']."),

@@ -261,12 +261,15 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
 
 
 def brought(problem, given, plugin_options) -> tuple:
-    """The plugins that options of plugins ask for: of each option that no plugin in use has, the installed one that has it."""
+    """The plugins that options of plugins ask for: of each option that no plugin in use has, the installed one that has it.
+
+    Only the parameter `kernel` brings the plugin of kernels.
+    """
     if not plugin_options:
         return ()
     declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *given)])
     parts = [plugins.parts_with(name) for name in plugin_options if name not in declared]
-    return tuple(dict.fromkeys(found[0] for found in parts if found))
+    return tuple(dict.fromkeys(found[0] for found in parts if found and found[0] != KERNEL_PLUGIN))
 
 
 class LabelledEstimator(EngineEstimator, LabelOptions):
