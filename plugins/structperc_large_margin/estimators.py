@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d, validate_data
-from structperc_boosting.bases import FLOATS, read_examples
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
+from structperc_boosting.bases import read_examples, read_rows
 from structperc_kernels import USED_BY, ObjectKernel
 
 from structperc import Engine, Option
 from structperc.errors import DataError
-from structperc.estimators.rankers import RankScore
+from structperc.estimators.rankers import KnownParameters, RankScore
 from structperc.plugin_tools import find_labels
 
 __all__ = ["SVOR"]
@@ -22,7 +22,7 @@ CONSTANT = 1e-12            # a column whose spread is a smaller part of its mea
 OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
 
 
-class SVOR(RankScore, ClassifierMixin, BaseEstimator):
+class SVOR(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
     """Support vector ordinal regression: predicts ordered labels by one direction that thresholds cut with a large margin.
 
     The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise
@@ -199,7 +199,7 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
         return X if hasattr(X, "columns") else read, y, weights, gamma
 
     def _read(self, X):
-        return X if self._compares_objects(X) else validate_data(self, X, reset=False, dtype=FLOATS, order="C", accept_sparse="csr")
+        return X if self._compares_objects(X) else read_rows(self, X, reset=False, accept_sparse="csr")
 
     def _compares_objects(self, X):
         """Whether rows are objects to be compared whole."""

@@ -7,13 +7,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine
 from structperc.errors import OptionError
+from structperc.estimators.rankers import KnownParameters
 from structperc_parsing.explanations import explain_arc
 from structperc_parsing.scores import attachment_scores
 
 __all__ = ["DependencyParser"]
 
 
-class DependencyParser(BaseEstimator):
+class DependencyParser(KnownParameters, BaseEstimator):
     """Predicts the head of every word of a sentence, and the label of its arc, such that all words form a tree.
 
     A tree scores the sum of its arcs. An arc scores a weight for each feature of its head, its dependent, the words around and between
@@ -158,15 +159,18 @@ class DependencyParser(BaseEstimator):
         """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`."""
         return attachment_scores(y, self.predict(X))
 
-    def explain(self, sentence, dependent=None, head=None, label=None):
+    def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None):
         """The features of an arc with their weights, an `ArcExplanation`; by default of the arc that is predicted for this word.
 
-        Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it.
+        Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it. `baseline` is as there,
+        for tokens="vectors".
         """
+        if dependent is not None and baseline is not None:
+            raise OptionError("baseline is what a whole tree is compared with; leave it out, or leave out dependent.")
         if dependent is None:
             if head is not None or label is not None:
                 raise OptionError("head and label say which arc of a word is meant; name the word too, as by dependent=1.")
-            return self._trained().explain(sentence)
+            return self._trained().explain(sentence, baseline=baseline)
         if self.tokens == "vectors":
             raise OptionError("arcs are explained by the lines of a template, and tokens='vectors' have none.")
         return explain_arc(self._trained(), sentence, dependent, head, label)

@@ -2,6 +2,8 @@
 from types import GetSetDescriptorType
 from weakref import WeakKeyDictionary
 
+from cpython.object cimport Py_TPFLAGS_HEAPTYPE
+from cpython.type cimport PyType_HasFeature
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
 from structperc.core.stopping import take_interruption
@@ -12,8 +14,15 @@ ADAPTERS = []           # (base class, adapter, methods) of each kind of part, e
 FIELDS = WeakKeyDictionary()    # the compiled attributes of each class of parts
 
 
+cdef bint is_compiled(component) noexcept:
+    """Whether no class of a part is written in Python, so that nothing in it is replaced."""
+    return not PyType_HasFeature(type(component), Py_TPFLAGS_HEAPTYPE)
+
+
 def overrides(component, name):
     """Whether Python code, not a compiled class, answers `component.name`."""
+    if is_compiled(component):
+        return False
     if name in getattr(component, "__dict__", ()):
         return True
     method = getattr(type(component), name, None)
@@ -31,6 +40,8 @@ def outdated(component, description, *methods):
 
     A fast path that reads `description` instead of the methods would go around the replacement.
     """
+    if is_compiled(component):
+        return None
     own = getattr(component, "__dict__", {})
     for names in (own, *(vars(kind) for kind in type(component).__mro__)):
         if description in names:
@@ -75,7 +86,7 @@ def settle(component):
     Returns whether there are such attributes: then those of the object may change without compiled code.
     """
     kind, replaced = type(component), False
-    if not hasattr(component, "__dict__"):
+    if is_compiled(component):
         return False
     for name, field in fields_of(kind).items():
         if getattr(kind, name) is field:
@@ -97,6 +108,8 @@ def settle(component):
 
 def bound(Component component):
     """The part as compiled code can call it: itself, or its one adapter where Python overrides a method that the loop calls."""
+    if is_compiled(component):
+        return component
     for base, adapter, methods in ADAPTERS:
         if isinstance(component, base):
             python = frozenset(name for name in methods if overrides(component, name))

@@ -131,10 +131,14 @@ def check_same(context, rows) -> None:
     if rows.objects != context.objects:
         raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
                         else "X has rows of numbers, but this model was trained on a list of objects.")
-    if rows.n_features != context.n_features:
-        raise DataError(f"X has {rows.n_features} features, but this model was trained with {context.n_features} features"
-                        f"{matrices.other_columns(rows.feature_names, context.feature_names)}; pass the same columns in the same order.")
-    names = rows.feature_names
+    check_columns(context, rows.n_features, rows.feature_names)
+
+
+def check_columns(context, n_features, names) -> None:
+    """Refuses other columns than those of the training, by number and name."""
+    if n_features != context.n_features:
+        raise DataError(f"X has {n_features} features, but this model was trained with {context.n_features} features"
+                        f"{matrices.other_columns(names, context.feature_names)}; pass the same columns in the same order.")
     if names is not None and context.feature_names is not None and names != context.feature_names:
         j = next(i for i, (a, b) in enumerate(zip(names, context.feature_names, strict=False)) if a != b)
         raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {context.feature_names[j]!r} there; "

@@ -68,7 +68,9 @@ class Engine(EngineCalls, EngineOptions):
     (20, True, 1)
     """
 
-    def __init__(self, problem, **plugin_options):
+    def __init__(self, problem=None, **plugin_options):
+        if problem is None:
+            raise PluginError("an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all.")
         declared = options_of(type(self))
         own = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
         own = {name: read_given(declared[name], name, value) for name, value in own.items() if value is not declared[name].unset}

@@ -26,7 +26,8 @@ from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
 
 
-ARGUMENTS = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history", "resume")     # of fit
+SHARED = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history")
+ARGUMENTS = {"fit": (*SHARED, "resume"), "partial_fit": (*SHARED, "classes")}
 
 
 cdef class EngineCalls:
@@ -93,7 +94,7 @@ cdef class EngineCalls:
             An observer or another thread is training this engine.
         """
         if unknown:
-            raise unknown_argument(next(iter(unknown)))
+            raise unknown_argument("fit", next(iter(unknown)))
         self.turn.begin("fit")
         try:
             with Groups(X, offsets, lengths, groups) as data:
@@ -106,7 +107,7 @@ cdef class EngineCalls:
         return self
 
     def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, classes=None,
-                    keep_online=False, history=False):
+                    keep_online=False, history=False, **unknown):
         """One pass over a chunk of a stream, continuing from what was learned.
 
         The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
@@ -121,6 +122,8 @@ cdef class EngineCalls:
         keep_online, history : bool
             As in `fit`; what earlier calls have kept stays in front, and a call without drops it.
         """
+        if unknown:
+            raise unknown_argument("partial_fit", next(iter(unknown)))
         self.turn.begin("partial_fit")
         try:
             if lengths is None and groups is None:
@@ -164,10 +167,11 @@ cdef class EngineCalls:
             raise located(error)
 
 
-cdef unknown_argument(name):
-    """The error of an argument that `fit` does not have, with where it goes or the argument that is meant."""
-    place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, ARGUMENTS)
-    return OptionError(f"fit has no argument {name!r}.{place} It has {', '.join(ARGUMENTS)}.")
+cdef unknown_argument(method, name):
+    """The error of an argument that a method does not have, with where it goes or the argument that is meant."""
+    known = ARGUMENTS[method]
+    place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, known)
+    return OptionError(f"{method} has no argument {name!r}.{place} It has {', '.join(known)}.")
 
 
 cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:

@@ -32,6 +32,7 @@ cdef class Model:
     cdef readonly Access access
     cdef double[::1] totals             # of each column over the rows of training; None: not kept
     cdef public double n_summed         # how many rows these are, or the sum of their weights
+    cdef object linear                  # what `is_linear` returns; None: not yet known
     cdef Py_ssize_t n_features          # as the context says
     cdef bint objects
     cdef bint by_chunks                 # whether the weights score chunks of examples in a way of their own (`Weights.batch_scores`)

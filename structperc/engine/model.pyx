@@ -25,9 +25,10 @@ from structperc.core.outputs cimport LabelOutputs
 from structperc.core.rows cimport Rows, in_place
 from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
-from structperc.engine.compatibility import check_same, not_finite, refuse_scores
+from structperc.engine.compatibility import check_columns, check_same, not_finite, refuse_scores
 from structperc.engine.trainers import MixingTrainer, Trainer
 from structperc.reading import matrices
+from structperc.reading.column_faults import ColumnError
 from structperc.reading.groups import Groups
 from structperc.reading.readers import Reader
 
@@ -211,17 +212,22 @@ cdef class Model:
     def means(self):
         if self.scaling is not None:
             return self.scaling.mean
-        if self.totals is None or not self.n_summed:
+        if self.totals is None or not self.n_summed or not self.is_linear():
             return None
         means = self.sums / self.n_summed
         return means if np.isfinite(means).all() else None
 
-    def begin_sums(self, rows):
-        """Keeps the columns' sums from now on where scores are linear in the columns, unless a scaling has them."""
-        if self.scaling is None and has_mean_row(rows):
+    def is_linear(self):
+        """Whether scores are linear in the columns: found out when it is first needed, since a small fit would notice it."""
+        if self.linear is None:
             zeros = np.zeros(self.n_features)
-            if self.parts.weights.rescaled(zeros, zeros + 1) is not None:
-                self.sums, self.n_summed = zeros, 0.0
+            self.linear = self.parts.weights.rescaled(zeros, zeros + 1) is not None
+        return self.linear
+
+    def begin_sums(self, rows):
+        """Keeps the columns' sums from now on, unless a scaling has them."""
+        if self.scaling is None and has_mean_row(rows):
+            self.sums, self.n_summed = np.zeros(self.n_features), 0.0
 
     cdef int add_rows(self, Rows rows, weights) except -1:
         """Adds rows of training to the sums, weighted by their examples; 0.5 ns for each value of a row."""
@@ -271,7 +277,14 @@ cdef class Model:
     cdef Rows own_rows(self, X, offsets):
         """What the reader reads."""
         cdef Rows rows = in_place(X) if self.takes_matrices and offsets is None else None
-        return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows") if rows is None else rows
+        if rows is not None:
+            return rows
+        try:
+            return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows")
+        except ColumnError as error:
+            if not error.trained and np.shape(X)[1] > self.n_features:          # a further column is what cannot be read
+                check_columns(self.context, np.shape(X)[1], matrices.column_names(X))
+            raise
 
     cdef Rows stored(self, Rows rows):
         """The rows as the weights see them."""

@@ -65,9 +65,12 @@ class Trainer(Component):
         What its training does to ordered thresholds, see `Update`; None: what the update rule says.
     curve : str
         The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
+    scale_free : bool
+        Whether columns in other units give the same answers, so that no `ScaleWarning` is needed.
     """
 
     online = True
+    scale_free = False
     threshold_order = None
     curve = "mistakes_"
 

@@ -26,6 +26,7 @@ from structperc.engine.options import (
     UpdateOptions,
     WeightOptions,
     changed_options,
+    plugin_defaults,
 )
 from structperc.errors import DataError, ModelFormatError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
@@ -54,7 +55,9 @@ class CallOptions(Options):
     """What the engine of an estimator has as further keywords and plugins."""
 
     plugin_options: Mapping | None = option(
-        None, "options that the plugins declare", about="A grid or `set_params` reaches each as `plugin_options__NAME`.")
+        None, "options that the plugins declare", about="An option of an installed plugin that is not in use, such as `one_hot` of "
+                                                        '"table", brings the plugin. A grid or `set_params` reaches each as '
+                                                        "`plugin_options__NAME`.")
     verbose: int = option(0, "1: show on standard error how training goes on",
                           about="This is a bar in terminals and notebooks, and in logs a line for every tenth.")
 
@@ -171,13 +174,14 @@ class EngineEstimator(Parameters, PresetOptions, UpdateOptions, LossOptions, Tra
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
-        unused = []
+        given, unused = read_plugins("plugins", options["plugins"]), []
         if options["kernel"] is None:
             unused = self._drop_kernel(options)
-        elif hasattr(options["plugins"], "__iter__") and not isinstance(options["plugins"], str):       # else the engine refuses them
-            options["plugins"] = (KERNEL_PLUGIN, *options["plugins"])
+        else:
+            given = (KERNEL_PLUGIN, *given)
+        options["plugins"] = (*brought(options["problem"], given, plugin_options), *given)
         if self.verbose:
-            options["plugins"] = (*read_plugins("plugins", options["plugins"]), progress())
+            options["plugins"] = (*options["plugins"], progress())
         problem = options.pop("problem")
         engine = Engine(problem, **{name: value for name, value in options.items() if value is not None}, **plugin_options)
         self._unused = tuple(unused)
@@ -254,6 +258,18 @@ class EngineEstimator(Parameters, PresetOptions, UpdateOptions, LossOptions, Tra
     def _compares_columns(self) -> bool:
         """Whether X holds kernel values, so that folds cut its columns as well."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+
+def brought(problem, given, plugin_options) -> tuple:
+    """The plugins that options of plugins ask for: of each option that no plugin in use has, the installed one that has it.
+
+    Only the parameter `kernel` brings the plugin of kernels.
+    """
+    if not plugin_options:
+        return ()
+    declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *given)])
+    parts = [plugins.parts_with(name) for name in plugin_options if name not in declared]
+    return tuple(dict.fromkeys(found[0] for found in parts if found and found[0] != KERNEL_PLUGIN))
 
 
 class LabelledEstimator(EngineEstimator, LabelOptions):

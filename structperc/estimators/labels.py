@@ -12,7 +12,7 @@ from structperc.core.labels import is_listed, ordered_categories
 from structperc.engine.compatibility import refuse_scores
 from structperc.engine.option import option
 from structperc.engine.options import InterceptOptions, LabelWeightOptions
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import ATTRIBUTES, LabelledEstimator, declared, weighted_mean
 from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
@@ -52,7 +52,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown):
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         Parameters
@@ -62,11 +62,14 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
         """
+        self._refuse_unknown("partial_fit", unknown)
         engine = self._continued(classes)
         y = self._labels(X, y, named=hasattr(engine, "classes_") or engine.classes is not None)
         if "engine_" in vars(self):
@@ -276,7 +279,7 @@ class PRank(ThresholdEstimator):
         about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
                             "`loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.")
 
-    def fit(self, X, y=None, sample_weight=None, costs=None):
+    def fit(self, X, y=None, sample_weight=None, costs=None, **unknown):
         """Trains from nothing.
 
         Parameters
@@ -288,21 +291,27 @@ class PRank(ThresholdEstimator):
             How often each row is visited, compared with the others; 0 is as if it were absent. With `pocket` it multiplies the costs.
         costs : array-like of shape (n_samples, r), optional
             Of answering each label to each example, in place of `loss`: for `pocket` or `loss_weight`.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
+        self._refuse_unknown("fit", unknown)
         if costs is None:
             return super().fit(X, y, sample_weight)
+        if np.ndim(costs) != 2:
+            raise DataError(f"costs is {shortened(costs)}; expected an array (n_samples, n_labels), what it costs to answer each label to "
+                            f"each row.")
         if not self.pocket and not self.loss_weight:
             raise OptionError("costs has no effect with pocket=False and loss_weight=0, where no step depends on it; set pocket=True.")
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown):
         """One pass over a part of the data, continuing from what fit or partial_fit learned; not with `pocket`, which compares all rows.
 
         Parameters
@@ -312,12 +321,14 @@ class PRank(ThresholdEstimator):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
         """
-        return super().partial_fit(X, y, classes, sample_weight)
+        return super().partial_fit(X, y, classes, sample_weight, **unknown)
 
     def _engine(self, **changed):
         return super()._engine(problem="prank", **changed)
@@ -367,7 +378,7 @@ class IntervalPA(ThresholdEstimator):
         None, about="An interval has the mean of its labels' weights. Labels that are left out weigh 1. `partial_fit` refuses "
                     '"balanced".')
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, **unknown):
         """Trains from nothing.
 
         Parameters
@@ -378,13 +389,15 @@ class IntervalPA(ThresholdEstimator):
             Lowest and highest admissible label of each row, or the label.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight, **unknown)
 
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean distance to the interval) / (r - 1), in ranks: higher is better.

@@ -211,7 +211,8 @@ def where_it_goes(unknown, known) -> str:
     if part is None:
         return ""
     options = {key: value for key, value in unknown.items() if part in plugins.parts_with(key)}
-    return f" It is an option of the plugin {part!r}: pass plugins=[{part!r}], {ENTRIES}={shortened(options, 200)}."
+    kernel = "kernel='linear', " if part == KERNEL_PLUGIN else ""
+    return f" It is an option of the plugin {part!r}: pass {kernel}{ENTRIES}={shortened(options, 200)}."
 
 
 def refuse_class(name, value) -> None:

@@ -97,11 +97,12 @@ class LatentRanker(QueryRanker, EngineEstimator):
         self._refuse_unknown("fit", unknown)
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None):
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown):
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
         """
+        self._refuse_unknown("partial_fit", unknown)
         engine = vars(self).get("engine_")
         if engine is not None:
             self._refuse_changes()

@@ -116,7 +116,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None):
+    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None, **unknown):
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         The first call fixes the labels and, unless `n_hashed` is set, the features; later ones ignore features that it lacked.
@@ -128,11 +128,14 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
         """
+        self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._continued(classes), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,

@@ -74,8 +74,9 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
                            costs=costs)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
+    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown):
         """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`."""
+        self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         engine = vars(self).get("engine_")
         if engine is not None:
