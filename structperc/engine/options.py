@@ -107,11 +107,13 @@ class WeightOptions(Options):
     average: bool = option(False, "predict with the mean of the weights over all examples visited", used_by="weights")
     decay: float | Schedule | Callable = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1, falls=True,
                                                 used_by="weights")
-    calibrate: bool = option(
-        False, "divide scores by a temperature, found by cross-fitting, for probabilities that can be trusted", in_context=False,
-        later=True,
-        about="The temperature has the least log loss for examples that a model has not seen: `fit` trains five more models, each without "
-              "a fifth of the examples, and measures them there. Predictions stay the same.")
+    calibrate: bool | str = option(
+        False, "divide scores by a temperature, for probabilities that can be trusted; auto: where outputs have probabilities",
+        choices=(False, True, "auto"), in_context=False, later=True,
+        about="Predictions stay the same. The temperature has the least log loss: of the training examples if there are more than 50 for each "
+              "weight, at no cost; else of examples that a model has not seen, for which `fit` trains five more models, each without a fifth "
+              'of the examples, or one if a fifth is 500 examples or more. "auto" leaves out what True refuses: outputs without marginals, '
+              "and `partial_fit`, which keeps the temperature of `fit`. False: probabilities only rank labels, and are mostly too sure.")
 
 
 class TrainingOptions(Options):
