@@ -1,8 +1,9 @@
 """The temperature of a model: scores divided by it have probabilities that match how often answers are right.
 
 The temperature t minimises the log loss - sum_i log p(y_i | x_i) of scores. Where examples are many beside the free weights these are the
-scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t the loss is convex in b. Where p(y | x) is proportional to exp(score(y) / t) its slope is
-sum_i E_b[score] - score(y_i), the expectation under p, so marginals are all that it needs; labels know their own (`LabelOutputs`).
+scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t
+the loss is convex in b. Where p(y | x) is proportional to exp(score(y) / t) its slope is sum_i E_b[score] - score(y_i), the expectation
+under p, so marginals are all that it needs; labels know their own (`LabelOutputs`).
 """
 
 from __future__ import annotations

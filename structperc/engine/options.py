@@ -110,10 +110,10 @@ class WeightOptions(Options):
     calibrate: bool | str = option(
         False, "divide scores by a temperature, for probabilities that can be trusted; auto: where outputs have probabilities",
         choices=(False, True, "auto"), in_context=False, later=True,
-        about="Predictions stay the same. The temperature has the least log loss: of the training examples if there are more than 50 for each "
-              "weight, at no cost; else of examples that a model has not seen, for which `fit` trains five more models, each without a fifth "
-              'of the examples, or one if a fifth is 500 examples or more. "auto" leaves out what True refuses: outputs without marginals, '
-              "and `partial_fit`, which keeps the temperature of `fit`. False: probabilities only rank labels, and are mostly too sure.")
+        about="Predictions stay the same. The temperature has the least log loss. With more than 50 examples for each weight it is that "
+              "of the training examples. Else `fit` trains five more models, each without a fifth of the examples, and measures them "
+              'there; one model if a fifth is 500 examples or more. "auto" leaves out what True refuses: outputs without marginals, and '
+              "`partial_fit`, which keeps the temperature of `fit`. False: probabilities rank labels, and most are too sure.")
 
 
 class TrainingOptions(Options):
