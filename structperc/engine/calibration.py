@@ -74,7 +74,7 @@ def temperature(engine, run, rows, y, costs) -> float:
     shuffled = random.permutation(active)
     if len(active) > ROWS_PER_WEIGHT * n_free(run.model.parts):
         return 1 / root(held_out(run.model, run, shuffled, weights, share))
-    epochs = run.epoch if run.model.status == EARLY_STOPPED else run.context.epochs
+    epochs = run.best_epoch or (run.epoch if run.model.status == EARLY_STOPPED else run.context.epochs)
     folds, slopes = dealt(run, shuffled), []
     for fold in folds[:1] if len(folds[0]) >= ENOUGH else folds:
         absent = weights.copy()

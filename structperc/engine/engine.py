@@ -97,6 +97,15 @@ class Engine(EngineCalls, EngineOptions):
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.stop_requested = True
 
+    def keep_weights(self):
+        """Has the online training that is under way end with the weights of now, unless this is called again; for observers.
+
+        It costs a copy of the weights. Ctrl-C, and trainers that solve one problem over all examples, end with their last weights.
+        """
+        if self.run is None:
+            raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
+        self.run.keep_weights()
+
     def tell(self, record):
         """Tells all observers that an epoch is over."""
         self.manager.hook.structperc_epoch_end(engine=self, record=record)

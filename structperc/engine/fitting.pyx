@@ -224,6 +224,8 @@ cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint calibra
     cdef bint over = status is not None             # the checkpoint holds the temperature too
     if not over:
         status = parts.trainer.train(run)
+        if parts.trainer.online:
+            run.exchange()
     if not isinstance(status, str):
         raise PluginError(f"{type(parts.trainer).__name__}.train returned {status!r}; expected a word for status_, such as 'converged'.")
     if not parts.weights.is_finite():
