@@ -41,7 +41,7 @@ class Engine(EngineCalls, EngineOptions):
         With history=True: visit, example, gold, said and step of each visited example, in the order of visiting.
     status_ : str
         Why training ended: "converged" (an epoch without update and without mistake), "stalled" (without update, but no step mends the
-        mistakes that are left), "max_epochs", "early_stopped" or "interrupted".
+        mistakes that are left), "max_epochs", "levelled_off", "early_stopped" or "interrupted".
     temperature_ : float
         What scores are divided by where they become probabilities: 1 without `calibrate`.
     classes_ : ndarray

@@ -132,8 +132,11 @@ class TrainingOptions(Options):
         None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
         about="The same int gives the same bits.")
     trainer: str | Component | type[Component] = option(
-        "online", "who drives the examples: online, or a plugin's", used_by="trainer", later=True, reads=read_part,
-        about="An object of a subclass of `structperc.components.Trainer`, or the class, is used as it is.")
+        "online", "who drives the examples: online, until-level (ends when the loss levels off), or a plugin's", used_by="trainer",
+        later=True, reads=read_part,
+        about='"until-level" makes passes as "online" does, and ends once the mean loss of the predictions before the steps has not fallen '
+              "for three epochs in a row; streams make all their epochs. An object of a subclass of `structperc.components.Trainer`, or "
+              "the class, is used as it is.")
     n_shards: int = option(
         1, "train on so many parts of the data apart, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
         about="This is iterative parameter mixing. `partial_fit` mixes after each call. The result depends on the number of parts, and not "
