@@ -18,6 +18,7 @@ from structperc.core.errors import DataError, StructPercError
 from structperc.core.outputs import LabelOutputs
 from structperc.engine import answers
 from structperc.engine.assembly import again
+from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.run import TrainingRun
 from structperc.engine.trainers import EARLY_STOPPED
 
@@ -25,6 +26,7 @@ FOLDS = 5
 ROWS_PER_WEIGHT = 50            # from so many examples for each free weight on, training scores are as good as those of other examples
 ENOUGH = 500                    # held-out examples of one fold that make the others unnecessary
 MOST_STRUCTURES = 1000          # outputs of many atoms that are looked at: one number needs no more
+MOST_EXAMPLES = 20_000          # that come from elsewhere
 STRIDE, FARTHEST = 8.0, 1e30    # how 1 / t is sought
 
 
@@ -66,6 +68,9 @@ def temperature(engine, run, rows, y, costs) -> float:
     y, costs
         As `fit` takes them.
     """
+    elsewhere = SHARDS_ELSEWHERE.get()
+    if elsewhere is not None:
+        return temperature_elsewhere(engine, run, rows, y, costs, elsewhere)
     weights = np.ones(rows.n_examples) if run.weights is None else np.asarray(run.weights)
     active = np.arange(rows.n_examples) if run.active is None else np.asarray(run.active)
     if len(active) < 2:
@@ -74,20 +79,41 @@ def temperature(engine, run, rows, y, costs) -> float:
     shuffled = random.permutation(active)
     if len(active) > ROWS_PER_WEIGHT * n_free(run.model.parts):
         return 1 / root(held_out(run.model, run, shuffled, weights, share))
-    epochs = run.best_epoch or (run.epoch if run.model.status == EARLY_STOPPED else run.context.epochs)
     folds, slopes = dealt(run, shuffled), []
     for fold in folds[:1] if len(folds[0]) >= ENOUGH else folds:
         absent = weights.copy()
         absent[fold] = 0                                # as if these examples were absent
-        model, context = again(engine, run.model, rows, absent, epochs, np.random.default_rng(random.integers(2**63)))
-        part = TrainingRun(model, context, rows, y, costs, observers=lambda record: None, engine=engine)
-        model.parts.weights.begin_fit(part.rows)
-        try:
-            model.parts.trainer.train(part)
-        finally:
-            model.parts.weights.end_fit()
-        slopes.append(held_out(model, part, fold, weights, share, MOST_STRUCTURES // FOLDS))
+        part = trained_again(engine, run, rows, y, costs, absent, random)
+        slopes.append(held_out(part.model, part, fold, weights, share, MOST_STRUCTURES // FOLDS))
     return 1 / root(lambda b: sum(slope(b) for slope in slopes))
+
+
+def trained_again(engine, run, rows, y, costs, weights, random):
+    """The run of another model on these data, with these weights of examples and as many epochs."""
+    epochs = run.best_epoch or (run.epoch if run.model.status == EARLY_STOPPED else run.context.epochs)
+    model, context = again(engine, run.model, rows, weights, epochs, np.random.default_rng(random.integers(2**63)))
+    part = TrainingRun(model, context, rows, y, costs, observers=lambda record: None, engine=engine)
+    model.parts.weights.begin_fit(part.rows)
+    try:
+        model.parts.trainer.train(part)
+    finally:
+        model.parts.weights.end_fit()
+    return part
+
+
+def temperature_elsewhere(engine, run, rows, y, costs, elsewhere) -> float:
+    """The temperature of what shards elsewhere have trained: by some training examples, or by a model without a fifth of the examples."""
+    model, left_out = run.model, elsewhere.n_examples <= ROWS_PER_WEIGHT * n_free(run.model.parts)
+    if left_out:
+        with elsewhere.leaving_out(FOLDS):
+            model = trained_again(engine, run, rows, y, costs, run.weights, copy.deepcopy(run.context.random)).model
+    most = MOST_EXAMPLES if isinstance(model.parts.outputs, LabelOutputs) else MOST_STRUCTURES
+    sample = elsewhere.sample(engine, model, FOLDS if left_out else 1, most)
+    if sample is None:
+        return 1.0
+    weights = np.ones(sample.n_examples) if sample.weights is None else np.asarray(sample.weights)
+    active = np.flatnonzero(weights)
+    return 1 / root(held_out(model, sample, active, weights, 1 / (len(active) + 1)))
 
 
 def n_free(parts) -> float:

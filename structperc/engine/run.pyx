@@ -277,7 +277,7 @@ cdef class TrainingRun:
         n, found = int(self.n_examples), []             # Python's numbers: n * n_shards may exceed 64 bits
         elsewhere = SHARDS_ELSEWHERE.get()
         if elsewhere is not None:
-            return elsewhere(self, seed)
+            return elsewhere.shards(self, seed)
         # With more shards than examples most are empty, and change nothing.
         for i in range(n_shards) if n_shards <= n else [-(-(j + 1) * n_shards // n) - 1 for j in range(n)]:
             model, _ = again(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
