@@ -37,7 +37,7 @@ def predict(arguments) -> int:
         check_writable("--output", arguments.output, arguments.model, arguments.data)
     keep = answer_columns.kept(arguments)
     engine = Engine.load(arguments.model)
-    if arguments.probabilities and not engine.calibrate:
+    if arguments.probabilities and engine.temperature_ == 1:
         say(f"structperc predict: {arguments.model} was trained without --set calibrate=true, so that its probabilities are only scores "
             f"brought to sum to 1.", file=sys.stderr)
     if reads_columns(engine):

@@ -32,8 +32,9 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
 
     Shard i is made of the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Labels that `classes` does
     not name, and names of features that are not hashed (`n_hashed`), are learned from all parts by a pass of the workers before the
-    training; so is the mean of sample weights with `weighting="visits"`. What a table reader learns of columns, it learns from the first
-    part, which the caller reads.
+    training. Another pass finds what `scale`, `class_weight="balanced"` and `weighting="visits"` need of all examples. A temperature
+    (`calibrate`) is that of some training examples, or of one more training without a fifth of each piece. What a table reader learns of
+    columns, it learns from the first part, which the caller reads.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from structperc.engine.trainers import EARLY_STOPPED
 
 FOLDS = 5
 ROWS_PER_WEIGHT = 50            # from so many examples for each free weight on, training scores are as good as those of other examples
-ENOUGH = 500                    # held-out examples of one fold that make the others unnecessary
+ENOUGH = 1000                   # held-out examples of one fold that make the others unnecessary
 MOST_STRUCTURES = 1000          # outputs of many atoms that are looked at: one number needs no more
 MOST_EXAMPLES = 20_000          # that come from elsewhere
 STRIDE, FARTHEST = 8.0, 1e30    # how 1 / t is sought
@@ -80,11 +80,12 @@ def temperature(engine, run, rows, y, costs) -> float:
     if len(active) > ROWS_PER_WEIGHT * n_free(run.model.parts):
         return 1 / root(held_out(run.model, run, shuffled, weights, share))
     folds, slopes = dealt(run, shuffled), []
-    for fold in folds[:1] if len(folds[0]) >= ENOUGH else folds:
+    folds = folds[:1] if len(folds[0]) >= ENOUGH else folds
+    for fold in folds:
         absent = weights.copy()
         absent[fold] = 0                                # as if these examples were absent
         part = trained_again(engine, run, rows, y, costs, absent, random)
-        slopes.append(held_out(part.model, part, fold, weights, share, MOST_STRUCTURES // FOLDS))
+        slopes.append(held_out(part.model, part, fold, weights, share, MOST_STRUCTURES // len(folds)))
     return 1 / root(lambda b: sum(slope(b) for slope in slopes))
 
 

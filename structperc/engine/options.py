@@ -112,7 +112,7 @@ class WeightOptions(Options):
         choices=(False, True, "auto"), in_context=False, later=True,
         about="Predictions stay the same. The temperature has the least log loss. With more than 50 examples for each weight it is that "
               "of the training examples. Else `fit` trains five more models, each without a fifth of the examples, and measures them "
-              'there; one model if a fifth is 500 examples or more. "auto" leaves out what True refuses: outputs without marginals, and '
+              'there; one model if a fifth is 1000 examples or more. "auto" leaves out what True refuses: outputs without marginals, and '
               "`partial_fit`, which keeps the temperature of `fit`. False: probabilities rank labels, and most are too sure.")
 
 

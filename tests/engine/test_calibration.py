@@ -137,11 +137,11 @@ class Counted(ZeroOneLoss):
         Counted.n_models += 1
 
 
-@pytest.mark.parametrize(("n", "n_models"), [(100, 6), (600, 6), (2600, 2), (0, 1)])
+@pytest.mark.parametrize(("n", "n_models"), [(100, 6), (600, 6), (5200, 2), (0, 1)])
 def test_more_models_are_trained_only_where_rows_are_few_beside_the_weights(n, n_models, monkeypatch):
     columns = 4 if n else 1
     X, y = ranked(n or 1300, 0)
-    X = np.column_stack([X[:, :columns], np.zeros((len(X), 20 if n else 0))])
+    X = np.column_stack([X[:, :columns], np.zeros((len(X), 60 if n else 0))])
     monkeypatch.setattr(Counted, "n_models", 0)
     engine = Engine("multiclass", epochs=2, average=True, calibrate=True, random_state=0, plugins=[Counted]).fit(X, y)
 
