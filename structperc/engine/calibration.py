@@ -26,7 +26,7 @@ FOLDS = 5
 ROWS_PER_WEIGHT = 50            # from so many examples for each free weight on, training scores are as good as those of other examples
 ENOUGH = 1000                   # held-out examples of one fold that make the others unnecessary
 MOST_STRUCTURES = 1000          # outputs of many atoms that are looked at: one number needs no more
-MOST_EXAMPLES = 20_000          # that come from elsewhere
+MOST_EXAMPLES = 5000            # of training that are looked at: one number needs no more
 STRIDE, FARTHEST = 8.0, 1e30    # how 1 / t is sought
 
 
@@ -78,7 +78,7 @@ def temperature(engine, run, rows, y, costs) -> float:
     random, share = copy.deepcopy(run.context.random), 1 / (len(active) + 1)
     shuffled = random.permutation(active)
     if len(active) > ROWS_PER_WEIGHT * n_free(run.model.parts):
-        return 1 / root(held_out(run.model, run, shuffled, weights, share))
+        return 1 / root(held_out(run.model, run, shuffled[:MOST_EXAMPLES], weights, share))
     folds, slopes = dealt(run, shuffled), []
     folds = folds[:1] if len(folds[0]) >= ENOUGH else folds
     for fold in folds:

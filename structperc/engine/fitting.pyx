@@ -251,7 +251,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
     cdef Model model = engine.trained
     set_back = None
     if engine.calibrate and engine.calibrate != "auto":
-        raise OptionError("calibrate=True looks at all examples, which partial_fit does not see; call fit, or set it to False, or to 'auto'.")
+        raise OptionError("calibrate=True looks at all examples, which partial_fit does not see; call fit, or set it to False or 'auto'.")
     if engine.class_weight is not None and engine.class_weight == "balanced":
         raise OptionError("class_weight='balanced' counts the labels of all examples, which partial_fit does not see; name weights, "
                           "class_weight={label: weight}, or call fit.")

@@ -117,7 +117,7 @@ def test_an_impossible_one_in_a_file_is_refused(wrong, tmp_path):
 
 def test_what_cannot_be_cross_fitted_is_refused_before_training():
     X, y = ranked(50, 0)
-    with pytest.raises(OptionError, match="partial_fit does not see; call fit, or set it to False, or to 'auto'"):
+    with pytest.raises(OptionError, match="partial_fit does not see; call fit, or set it to False or 'auto'"):
         Engine("cusum", calibrate=True).partial_fit(X, y)
     with pytest.raises(DataError, match="calibrate=True compares models .* there is one example"):
         Engine("cusum", calibrate=True, classes=[1, 2]).fit(X[:1], [1])
