@@ -175,9 +175,11 @@ classes:  accuracy, macro F1
 rankings: precision at k, NDCG at k, mean average precision
 tokens:   accuracy, whole sentences right; where labels are tags of phrases such as B-NP, precision, recall and F1 of phrases as conlleval
           counts them, in all and of each type
+beside:   the same measures of the best constant answer: the label of least loss, of tokens the most frequent one
 all:      the mean of the loss that the model was trained with; of ranks and classes the confusion matrix (row: right label)
 
---json prints one object on one line: problem, model, data, examples (their number), measures (numbers by name), labels (a list, or null).
+--json prints one object on one line: problem, model, data, examples (their number), measures (numbers by name), labels (a list, or null),
+constant (answer and measures of the best answer that is the same for all examples, or null).
 Ranks and classes add "confusion matrix" (rows: right labels, columns: predicted ones, in the order of labels). Tokens add "unknown labels"
 (numbers of tokens by label) and, for phrases, "phrases": for "all" and for each type true, predicted, correct, precision, recall and F1.
 A number that JSON lacks, such as infinity, is null.

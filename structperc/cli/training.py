@@ -130,6 +130,10 @@ def summary(engine, arguments, facts) -> list[str]:
     kind = "sentences" if facts.columns is None else "examples"
     lines["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
     lines["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / facts.examples:.1%} of the {kind}"
+    constant = constant_of(engine, facts)
+    if constant is not None:
+        lines["constant"] = (f"the answer {constant['answer']} alone is mistaken on {constant['mistakes'] / facts.examples:.1%} of "
+                             f"the {kind}")
     if hasattr(engine, "gap_"):
         lines["gap"] = f"{engine.gap_:.3g} at most above the optimum, of an objective of {engine.objective_:.6g}"
     lines["model"] = arguments.model
@@ -147,9 +151,20 @@ def record(engine, arguments, facts) -> dict:
         "features": engine.n_features_in_, "labels": None if labels is None else labels.tolist(), "epochs": len(engine.mistakes_),
         "status": engine.status_, "mistakes": engine.mistakes_, "loss": engine.cumulative_loss_,
     }  # fmt: skip
+    constant = constant_of(engine, facts)
+    if constant is not None:
+        found["constant"] = constant
     if hasattr(engine, "gap_"):
         found |= {"objective": engine.objective_, "gap": engine.gap_}
     return found | {"next": next_steps(engine, arguments, facts)}
+
+
+def constant_of(engine, facts) -> dict | None:
+    """The most frequent label and its number of mistakes, of problems with one label for each example; None where that is not known."""
+    if not engine.parts_.outputs.n_labels or not facts.answers or facts.weighted is not None:
+        return None
+    (answer, n), = facts.answers.most_common(1)
+    return {"answer": answer, "mistakes": facts.examples - n}
 
 
 def data_facts(engine, arguments, facts) -> dict:

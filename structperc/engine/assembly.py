@@ -83,6 +83,7 @@ def again(engine, model, rows, weights, epochs, random):
     found = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
     context = weighed(found.context, weights)
     check_parts(context, found.parts)
+    found.scaling, found.scales = model.scaling, model.scales
     found.make_room(rows)
     return found, context
 

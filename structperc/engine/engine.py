@@ -42,7 +42,7 @@ class Engine(EngineCalls, EngineOptions):
         With history=True: visit, example, gold, said and step of each visited example, in the order of visiting.
     status_ : str
         Why training ended: "converged" (an epoch without update and without mistake), "stalled" (without update, but no step mends the
-        mistakes that are left), "max_epochs", "early_stopped" or "interrupted".
+        mistakes that are left), "max_epochs", "levelled_off", "early_stopped" or "interrupted".
     temperature_ : float
         What scores are divided by where they become probabilities: 1 without `calibrate`.
     classes_ : ndarray
@@ -100,6 +100,15 @@ class Engine(EngineCalls, EngineOptions):
         if self.run is None:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.stop_requested = True
+
+    def keep_weights(self):
+        """Has the online training that is under way end with the weights of now, unless this is called again; for observers.
+
+        It costs a copy of the weights. Ctrl-C, and trainers that solve one problem over all examples, end with their last weights.
+        """
+        if self.run is None:
+            raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
+        self.run.keep_weights()
 
     def tell(self, record):
         """Tells all observers that an epoch is over."""

@@ -182,8 +182,7 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
     set_back = setting_back(engine.random_state)
     try:
         model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
-        if engine.calibrate:
-            calibration.check(model, rows)
+        calibrates = calibration.check(model, rows, engine.calibrate)
         model.online, model.history = [] if keep_online else None, [] if history else None
         run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine.trained,
                           observers=engine.tell, engine=engine)
@@ -195,7 +194,7 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
         model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
         engine.run = run
         try:
-            train(engine, run, rows, y, costs, resume, interrupts)
+            train(engine, run, rows, y, costs, calibrates, resume, interrupts)
         except KeyboardInterrupt as interrupt:
             if not learned(model.parts.weights, interrupts):
                 raise
@@ -220,7 +219,8 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
     return 0
 
 
-cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint resume, list interrupts) except -1:
+cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint calibrates, bint resume,
+               list interrupts) except -1:
     """Lets the trainer train, from a checkpoint on if there is one, keeps its status, and finds the temperature."""
     parts = run.model.parts
     parts.weights.begin_fit(run.rows)
@@ -228,12 +228,14 @@ cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint resume,
     cdef bint over = status is not None             # the checkpoint holds the temperature too
     if not over:
         status = parts.trainer.train(run)
+        if parts.trainer.online:
+            run.exchange()
     if not isinstance(status, str):
         raise PluginError(f"{type(parts.trainer).__name__}.train returned {status!r}; expected a word for status_, such as 'converged'.")
     if not parts.weights.is_finite():
         raise overflow()
     run.model.status = status
-    if engine.calibrate and not over:
+    if calibrates and not over:
         try:
             run.model.temperature = calibration.temperature(engine, run, rows, y, costs)
         except KeyboardInterrupt as interrupt:
@@ -252,8 +254,8 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
     cdef list interrupts = []
     cdef Model model = engine.trained
     set_back = None
-    if engine.calibrate:
-        raise OptionError("calibrate=True trains on parts of all examples, which partial_fit does not see; call fit, or set it to False.")
+    if engine.calibrate and engine.calibrate != "auto":
+        raise OptionError("calibrate=True looks at all examples, which partial_fit does not see; call fit, or set it to False or 'auto'.")
     if engine.class_weight is not None and engine.class_weight == "balanced":
         raise OptionError("class_weight='balanced' counts the labels of all examples, which partial_fit does not see; name weights, "
                           "class_weight={label: weight}, or call fit.")

@@ -50,4 +50,4 @@ cdef class Model:
 
     cdef int look_alike(self, Rows rows) except -1
     cpdef int make_room(self, Rows rows) except -1
-    cdef int add_rows(self, Rows rows, weights) except -1
+    cpdef int add_rows(self, Rows rows, weights) except -1

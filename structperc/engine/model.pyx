@@ -229,7 +229,7 @@ cdef class Model:
         if self.scaling is None and has_mean_row(rows):
             self.sums, self.n_summed = np.zeros(self.n_features), 0.0
 
-    cdef int add_rows(self, Rows rows, weights) except -1:
+    cpdef int add_rows(self, Rows rows, weights) except -1:
         """Adds rows of training to the sums, weighted by their examples; 0.5 ns for each value of a row."""
         cdef const sp_inner *inner = widest_inner()
         cdef const double[::1] given = weights

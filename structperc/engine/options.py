@@ -122,11 +122,13 @@ class WeightOptions(Options):
                                   by_preset=True, recommended=True)
     decay: float | Schedule | Callable | None = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1,
                                                        falls=True, used_by="weights", by_preset=True)
-    calibrate: bool | None = option(
-        False, "divide scores by a temperature, found by cross-fitting, for probabilities that can be trusted", in_context=False,
-        later=True, by_preset=True,
-        about="The temperature has the least log loss for examples that a model has not seen: `fit` trains five more models, each without "
-              "a fifth of the examples, and measures them there. Predictions stay the same.")
+    calibrate: bool | str | None = option(
+        False, "divide scores by a temperature, for probabilities that can be trusted; auto: where outputs have probabilities",
+        choices=(False, True, "auto"), in_context=False, later=True, by_preset=True,
+        about="Predictions stay the same. The temperature has the least log loss. With more than 50 examples for each weight it is that "
+              "of the training examples. Else `fit` trains five more models, each without a fifth of the examples, and measures them "
+              'there; one model if a fifth is 1000 examples or more. "auto" leaves out what True refuses: outputs without marginals, and '
+              "`partial_fit`, which keeps the temperature of `fit`. False: probabilities rank labels, and most are too sure.")
 
 
 class TrainingOptions(Options):
@@ -145,8 +147,11 @@ class TrainingOptions(Options):
         None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
         about="The same int gives the same bits.")
     trainer: str | Component | type[Component] | None = option(
-        "online", "who drives the examples: online, or a plugin's", used_by="trainer", later=True, reads=read_part, by_preset=True,
-        about="An object of a subclass of `structperc.components.Trainer`, or the class, is used as it is.")
+        "online", "who drives the examples: online, until-level (ends when the loss levels off), or a plugin's", used_by="trainer",
+        later=True, reads=read_part, by_preset=True,
+        about='"until-level" makes passes as "online" does, and ends once the mean loss of the predictions before the steps has not fallen '
+              "for three epochs in a row; streams make all their epochs. An object of a subclass of `structperc.components.Trainer`, or "
+              "the class, is used as it is.")
     n_shards: int = option(
         1, "train on so many parts of the data apart, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
         about="This is iterative parameter mixing. `partial_fit` mixes after each call. The result depends on the number of parts, and not "

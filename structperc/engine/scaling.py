@@ -70,6 +70,11 @@ class Scaling:
                 f"column {int(np.argmax(~np.isfinite(found.squares)))} of X is too large to be squared; divide it by a large number.")
         return found
 
+    def of(self, rows, sample_weight=None) -> Scaling:
+        """That of these rows instead, of which a weight may be missing altogether."""
+        zeros = np.zeros(len(self.mean))
+        return Scaling(0.0, zeros, zeros, self.centred).with_rows(rows, sample_weight)
+
     def with_block(self, n_rows, mean, squares) -> Scaling:
         """Put together with another block of rows (Chan, Golub and LeVeque 1983)."""
         total = self.n_rows + n_rows

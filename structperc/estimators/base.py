@@ -77,8 +77,8 @@ ATTRIBUTES = """
     mistakes_ : list of int
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
-        Why training ended: "converged", "stalled" (no step mends the mistakes that are left), "max_epochs", "early_stopped" or
-        "interrupted".
+        Why training ended: "converged", "stalled" (no step mends the mistakes that are left), "max_epochs", "levelled_off",
+        "early_stopped" or "interrupted".
     unused_parameters_ : tuple of str
         Parameters that were left out, since they have no effect beside the others: `C` with update="perceptron", `gamma` without a
         kernel. So a grid may cross any parameters; `structperc.Engine` refuses them. A parameter that you set and that a part in

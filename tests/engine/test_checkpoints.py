@@ -178,6 +178,22 @@ def test_observers_go_on_with_what_they_had_seen(every, path, copies):
             assert again.arrays[field].tolist() == history.arrays[field].tolist()
 
 
+@pytest.mark.parametrize("name", ["shuffled and averaged", "online"])
+@pytest.mark.parametrize("every", [1.0, 0.4])
+def test_the_weights_of_the_best_epoch_are_kept_in_checkpoints(name, every, path, copies):
+    def trained_on(epochs, resume=False):
+        stopping = EarlyStopping(-X, Y, patience=100)           # which grows worse, so that the best epoch is an early one
+        return trained(name, stopping, Checkpoint(path, every), resume=resume, epochs=epochs, random_state=1), stopping
+
+    longer, _ = trained_on(9)
+    os.unlink(path)
+    short, stopping = trained_on(4)
+    assert stopping.best_epoch < 4 and short.status_ == "max_epochs"
+    assert content(Engine.load(path)) == content(short)
+    resumed, stopping = trained_on(9, resume=True)
+    assert content(resumed) == content(longer) and len(stopping.losses) == 9
+
+
 def test_a_generator_goes_on_behind_a_resumed_training_as_behind_an_undisturbed_one(path, copies):
     one, other = (np.random.default_rng(7) for _ in range(2))
     Engine("cusum", epochs=3, shuffle=True, random_state=one, plugins=[Checkpoint(path)]).fit(X, Y)
