@@ -2,8 +2,9 @@
 
 Let a member be a structure with S(y) >= t, where t = S(prediction) - distance, and let M > distance. The largest S(y) + M n_y(a) is at
 least t + M exactly where a member has the atom a. The largest S(y) - M n_y(a) is less than t exactly where every member has it. So the
-problem's own argmax with a few changed scores decides, and M of the size of the distance keeps the digits of all other scores. An approximate argmax
-leaves a gap above the score of what it returns; sums with the gap still exclude atoms and prove them, and the rest stays open.
+problem's own argmax with a few changed scores decides, and M of the size of the distance keeps the digits of all other scores. An
+approximate argmax leaves a gap above the score of what it returns; sums with the gap still exclude atoms and prove them, and the rest
+stays open.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Near:
     parts : Parts
     x : Example
     scores : array of shape (x.n_atoms,)
+    temperature : float, default 1
+        p(y) is proportional to exp(S(y) / temperature).
 
     Attributes
     ----------
@@ -57,8 +60,8 @@ class Near:
         By how much another structure may exceed it, at most; 0 of exact solvers.
     """
 
-    def __init__(self, parts, x, scores):
-        self.parts, self.x, self.scores = parts, x, np.array(scores, dtype=float)
+    def __init__(self, parts, x, scores, temperature=1.0):
+        self.parts, self.x, self.scores, self.temperature = parts, x, np.array(scores, dtype=float), temperature
         self.prediction = answers.best(parts, self.scores, x)
         self.gap = 0.0 if isinstance(parts.outputs, LabelOutputs) else float(x.bound)
         self.counts = self.counted(self.prediction)
@@ -166,24 +169,28 @@ class Near:
         """A distance within which all structures are."""
         return 1 + 2 * float(np.abs(self.scores).sum()) * (1 + self.counts.sum())
 
-    # ---- doubt ----
+    # ---- length and doubt ----
 
-    def lead(self) -> float:
-        """By how much the best structure leads the next one; inf: there is no other."""
-        _, totals, _ = self.members(np.inf, 2)
-        return float(totals[0] - totals[1]) if len(totals) > 1 else np.inf
+    def length(self) -> int:
+        """How many shown atoms the prediction has, at least 1; 1 of single labels."""
+        return 1 if isinstance(self.parts.outputs, LabelOutputs) else max(1, int(np.count_nonzero(self.counts[self.shown()])))
 
-    def log_share(self, temperature) -> float | None:
-        """-log p(prediction), where p(y) is proportional to exp(S(y) / temperature); None: the solver finds no probabilities."""
+    def log_share(self) -> float | None:
+        """-log p(prediction); None: the solver finds no probabilities."""
         if self.listed() is not None:
-            totals = self.listed()[2] / temperature
+            totals = self.listed()[2] / self.temperature
             log_z = float(totals.max() + np.log(np.exp(totals - totals.max()).sum()))
         else:
-            found = marginals_of(self.parts.argmax, self.scores / temperature, self.x)
+            found = marginals_of(self.parts.argmax, self.scores / self.temperature, self.x)
             if found is None:
                 return None
             log_z = found[0]
-        return max(0.0, log_z - self.best / temperature)
+        return max(0.0, log_z - self.best / self.temperature)
+
+    def log_share_of_two(self) -> float:
+        """The same if there were only the best two outputs."""
+        _, totals, _ = self.members(np.inf, 2)
+        return float(np.log1p(np.exp((totals[1] - totals[0]) / self.temperature))) if len(totals) > 1 else 0.0
 
 
 class Search:

@@ -68,7 +68,7 @@ def test_the_distance_of_an_atom_is_that_of_the_best_structure_with_it(name):
             np.testing.assert_allclose(near.distances_of(own, chosen), wanted, atol=1e-9)
 
 
-@pytest.mark.parametrize("name, options", [("graph", {"inference": "relaxed", "pairs": "full"}), ("graph", {"inference": "expansion"}),
+@pytest.mark.parametrize("name, options", [("graph", {"inference": "relaxed", "pairs": "full"}),
                                            ("clusters", {"solver": "greedy"}), ("ilp", {"most_nodes": 1})])
 def test_an_approximate_solver_leaves_bounds_on_both_sides(name, options):
     case, random, n_open = make_case(name, (), options, 0), np.random.default_rng(3), 0
