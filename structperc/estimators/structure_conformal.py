@@ -157,20 +157,20 @@ class StructureConformal(HeldOutOptions, Parameters):
         if n_rows_of(y) != n:
             raise DataError(f"y has {n_rows_of(y)} outputs but X has {n} examples; give one output per example. Rows that make up "
                             f"examples by lengths or groups are passed as a list of blocks.")
-        sources = units(sources, n)
+        unit = units(sources, n)
         if self.folds is None:
-            train, held, random = self._held_out(n, sources)
+            train, held, random = self._held_out(n, None if sources is None else unit)
             estimator = self._learned(X, y, train, random)
-            return self._take(estimator, self._measured(estimator, rows_of(X, held), rows_of(y, held), sources=sources[held]))
-        measured, random, names = [], generator(self.random_state), np.unique(sources)
+            return self._take(estimator, self._measured(estimator, rows_of(X, held), rows_of(y, held), sources=unit[held]))
+        measured, random, names = [], generator(self.random_state), np.unique(unit)
         if self.folds > len(names):
             raise DataError(f"folds={self.folds} cannot be made of {len(names)} examples or sources; give more, or fewer folds.")
         fold = dict(zip(random.permutation(names).tolist(), np.arange(len(names)) % self.folds, strict=True))
-        fold = np.array([fold[name] for name in sources.tolist()])
+        fold = np.array([fold[name] for name in unit.tolist()])
         for k in range(self.folds):
             train, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             part = self._learned(X, y, train, random)
-            measured.append(self._measured(part, rows_of(X, held), rows_of(y, held), sources=sources[held]))
+            measured.append(self._measured(part, rows_of(X, held), rows_of(y, held), sources=unit[held]))
         return self._take(self._learned(X, y, np.arange(n), random), Measured.joined(measured))
 
     def calibrate(self, X, y, lengths=None, groups=None, sources=None):

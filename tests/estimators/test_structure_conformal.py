@@ -35,7 +35,7 @@ def sentences(n, seed, longest=4):
 
 
 def tagger(**options):
-    return StructuredEstimator(**{"problem": "sequence", "epochs": 3, "average": True, "random_state": 0, "classes": list(LABELS)} | options)
+    return StructuredEstimator(problem="sequence", epochs=3, average=True, random_state=0, classes=list(LABELS), **options)
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +73,14 @@ def test_a_set_is_the_enumeration_of_outputs_near_the_prediction(trained, scale)
             assert len(short) == len(inside) - 1 and not short.complete and answer.k_best(len(inside)).complete
 
 
-def test_scores_times_ten_change_no_set(trained):
-    X, y = sentences(60, 2)
-    larger = Engine("sequence", epochs=3, average=True, random_state=0, classes=list(LABELS), shuffle=True).fit(*sentences(150, 0))
-    smaller = StructureConformal(larger, coverage=0.8).calibrate(X, y)
-    known = [answer.k_best(100) for answer in smaller.predict(X)]
-    ten = larger.model_.parts.weights.averaged()
-    np.asarray(ten.vector())[:] *= 10
-    assert smaller.quantile_ > 0
+@pytest.mark.parametrize("scale", [None, "sqrt-length"])
+def test_scores_times_eight_change_no_set(scale):
+    (X, y), (X_new, y_new) = sentences(100, 2), sentences(100, 3)
+    sets = []
+    for margin in (1.0, 8.0):
+        engine = Engine("sequence", update="pa", margin=margin, epochs=3, average=True, classes=list(LABELS)).fit(X, y)
+        sets.append([list(answer.k_best(1000)) for answer in StructureConformal(engine, scale=scale).calibrate(X_new, y_new).predict(X)])
+    assert sets[0] == sets[1] and max(map(len, sets[0])) > 3
 
 
 @pytest.mark.parametrize("problem, X, y, outputs", [
@@ -136,11 +136,18 @@ def test_an_output_that_the_problem_forbids_is_in_no_set_and_counts_as_missed():
     assert ["a", "b"] not in answer and ["c", "c"] in answer
     forbidden = [any(pair == ("a", "b") for pair in itertools.pairwise(labels)) for labels in y[50:]]
     assert any(forbidden) and np.isinf(StructureConformal(engine, coverage=1 - np.mean(forbidden) / 2).calibrate(X[50:], y[50:]).quantile_)
-    assert all(list(labels) not in answer or True for labels in y)
     with pytest.raises(DataError, match="'z'"):
         ["z", "a"] in answer                                                   # noqa: B015
     with pytest.raises(DataError):
         ["a"] in answer                                                        # noqa: B015
+
+
+def test_the_answer_is_asked_for_outputs_of_its_own_example_only(trained):
+    X, y = sentences(60, 4)
+    for x, answer in zip(X, StructureConformal(trained).calibrate(X, y).predict(X), strict=True):
+        assert all(output in answer for output in answer.k_best(20))
+        with pytest.raises(DataError, match="give one label per token"):
+            ["a"] * (len(x) + 1) in answer                                     # noqa: B015
 
 
 def test_pictures_are_firm_where_atoms_are_certain(trained):
@@ -257,7 +264,7 @@ def test_the_quantile_is_the_smallest_that_covers_enough_whatever_the_ties(dista
 
 def test_right_predictions_leave_the_best_outputs_alone():
     X = [np.array([[-1.0, 0.0]]), np.array([[1.0, 0.0]])] * 20
-    engine = Engine("sequence", epochs=5, classes=["a", "b"]).fit(X, [["a"], ["b"]] * 20)
+    engine = Engine("sequence", epochs=5, classes=["a", "b"], fit_intercept=False).fit(X, [["a"], ["b"]] * 20)
     model = StructureConformal(engine, coverage=0.9).calibrate(X, [["a"], ["b"]] * 20)
 
     assert model.quantile_ == model.atom_quantile_ == 0.0
@@ -319,11 +326,15 @@ def test_an_approximate_solver_covers_and_says_that_its_atoms_are_bounds():
         engine = Engine("clusters", solver=solver, epochs=3, random_state=0).fit(X[:40], y[:40])
         model = StructureConformal(engine, coverage=0.8).calibrate(X[40:140], y[40:140])
         covered[solver] = model.evaluate(X[140:], y[140:])["coverage"]
-        answers = model.predict(X[140:160])
-        assert all(answer.exact for answer in answers) == (solver == "exact")
-        for answer in answers:
-            members = [output for output in itertools.product(range(4), repeat=4) if list(output) in answer]
-            assert members
+        for x, answer in zip(X[140:160], model.predict(X[140:160]), strict=True):
+            inside = [labels for labels in itertools.product(range(4), repeat=4) if list(labels) in answer]
+            together = [[labels[int(i)] == labels[int(j)] for i, j in x[:, :2]] for labels in inside]
+            names = np.array([f"{i:g} with {j:g}" for i, j in x[:, :2]])
+
+            assert list(answer.prediction) in answer and set(answer.possible) >= set(names[np.any(together, axis=0)])
+            assert set(answer.certain) <= set(names[np.all(together, axis=0)])
+            if answer.exact:
+                assert len(answer.possible) == np.any(together, axis=0).sum() and len(answer.certain) == np.all(together, axis=0).sum()
     assert min(covered.values()) > 0.7
 
 
