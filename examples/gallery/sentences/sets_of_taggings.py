@@ -76,5 +76,5 @@ ax.set_axis_off()
 plt.show()
 
 # %%
-# **What to try next.** :class:`~structperc.estimators.StructureConformal` takes parsers, matchings and rankers as well. ``folds=5`` uses all
-# sentences for both purposes, ``sources=`` keeps documents together: see :doc:`/docs/guide/sets`.
+# **What to try next.** :class:`~structperc.estimators.StructureConformal` takes parsers, matchings and rankers as well. ``folds=5``
+# uses all sentences for both purposes, ``sources=`` keeps documents together: see :doc:`/docs/guide/sets`.
