@@ -267,8 +267,8 @@ def report(raw):
         + " into held-out examples and as many new ones. Coverage is the mean of the draws ± two standard errors. A median or mean counts "
           "a set above the limit as the limit + 1; limits: " + ", ".join(f"{n:,} {key}" for key, n in LISTED.items()) + ". "
           "Tags learn by log loss, ranks by the logistic rule, trees and matchings by PA-I, the latter from names alone. A list of "
-          "documents is right where all are relevant that can be. Queries are ranked by models of the other folds; since all draws divide the same "
-          "106, their coverage varies by more than its standard error says.",
+          "documents is right where all are relevant that can be. Queries are ranked by models of the other folds; since all draws divide "
+          "the same 106, their coverage varies by more than its standard error says.",
         table(["outputs", "scale", "asked", "coverage", "median size", "mean size", "single", "right of these", "larger than the limit"],
               rows),
         "Sets of atoms: the mean share of an example's right atoms that are in the set, and atoms in the set for each right one, such as "
