@@ -339,11 +339,14 @@ def test_an_approximate_solver_covers_and_says_that_its_atoms_are_bounds():
 
 
 def test_labels_given_the_heads_have_no_sets():
-    X, y = [[("a", "N"), ("b", "V")]] * 6, [([2, 0], ["x", "y"])] * 6
-    parser = DependencyParser(epochs=1, random_state=0).fit(X, [list(zip(*one, strict=True)) for one in y])
-    if parser.engine_.parts_.outputs.conditional:
-        with pytest.raises(PluginError, match="whole answers have no scores"):
-            StructureConformal(parser).calibrate(X, [list(zip(*one, strict=True)) for one in y])
+    X, y = [[("a", "N"), ("b", "V")]] * 6, [[(2, "x"), (0, "y")]] * 6
+    for labels, whole in (("after", False), ("joint", True)):
+        parser = DependencyParser(epochs=1, random_state=0, labels=labels).fit(X, y)
+        if whole:
+            assert y[0] in StructureConformal(parser, coverage=0.5).calibrate(X, y).predict(X)[0]
+        else:
+            with pytest.raises(PluginError, match="whole answers have no scores.*set labels='joint'"):
+                StructureConformal(parser).calibrate(X, y)
 
 
 # ---- manners ----
