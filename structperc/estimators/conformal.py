@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import numbers
-from fractions import Fraction
-
 import numpy as np
 
 from structperc.core.labels import LabelCodes
 from structperc.engine.option import option
-from structperc.engine.options import generator
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError
+from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
 from structperc.estimators.parameters import not_fitted
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
 from structperc.reading import matrices
 
-FORGOTTEN = 1e-9        # a row of less weight is dropped
 
-
-class OrdinalConformal(WrappedRanker):
+class OrdinalConformal(HeldOutOptions, WrappedRanker):
     """Predicts intervals of ranks that hold the right one with a probability of at least `coverage`, whatever the data are like.
 
     Some rows are held out. The distance of such a row is how far its score would have to move until the answer could be its label: 0 for a
@@ -73,13 +68,7 @@ class OrdinalConformal(WrappedRanker):
         about="`PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores`, or "
               "`thresholds_` beside `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an "
               "`Engine`.")
-    coverage: float = option(0.9, "how often, at least, an interval shall hold the right label; between 0 and 1")
-    calibration_size: float | int = option(
-        0.3, "the share of rows, or their number, that `fit` holds out, drawn by `random_state`")
     prefit: bool = option(False, "whether the estimator has been trained, on other rows: `fit` trains nothing and holds out all rows")
-    decay: float = option(0.0, "`partial_calibrate` multiplies the weight of all held-out rows by 1 - decay with each new row",
-                          about="So a stream forgets.")
-    random_state: int | np.random.Generator | np.random.RandomState | None = option(None, "seed of the rows held out")
 
     _instead = (" Held-out rows need one right label each: fit an estimator of intervals before, and calibrate it with prefit=True on rows "
                 "with one label.")
@@ -106,16 +95,10 @@ class OrdinalConformal(WrappedRanker):
         n = n_rows_of(X)
         if n != len(codes):
             raise DataError(f"y has {len(codes)} labels but X has {n} rows; give one label per row.")
-        n_held = self.calibration_size if isinstance(self.calibration_size, numbers.Integral) else int(np.ceil(self.calibration_size * n))
-        if n_held >= n:
-            raise DataError(f"calibration_size={self.calibration_size!r} of n_samples = {n} leaves no row to learn from; give more rows, "
-                            f"or hold out fewer.")
-        random = generator(self.random_state)
-        order = random.permutation(n)
-        held, train = np.sort(order[:n_held]), np.sort(order[n_held:])
+        train, held, random = self._held_out(n)
         estimator = cloned_ranker(self.estimator, labels.tolist(), random)
         estimator.fit(rows_of(X, train), labels[codes[train] - 1])
-        return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(n_held))
+        return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(len(held)))
 
     def calibrate(self, X, y, sample_weight=None):
         """Measures rows unknown to the estimator, in place of the rows held out before.
@@ -152,12 +135,10 @@ class OrdinalConformal(WrappedRanker):
         """
         self._check()
         estimator, labels, distances = self._measured(X, y)
-        fading = (1 - self.decay) ** np.arange(len(distances), 0, -1.0)
+        faded, weights = self._faded(len(distances))
         if "_weights" in vars(self):
-            weights = np.concatenate([self._weights * (1 - self.decay) ** len(distances), fading])
+            weights = np.concatenate([self._weights * faded, weights])
             distances = np.concatenate([self._distances, distances])
-        else:
-            weights = fading
         kept = weights >= FORGOTTEN
         return self._take(estimator, labels, distances[kept], weights[kept])
 
@@ -169,16 +150,6 @@ class OrdinalConformal(WrappedRanker):
         """The lowest and the highest label of each row's interval, shape (n_samples, 2)."""
         inside = self.predict_set(X)
         return self.classes_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
-
-    def _check(self):
-        size, share = self.calibration_size, isinstance(self.calibration_size, numbers.Integral)
-        for name, value, good, expected in (
-                ("coverage", self.coverage, is_real(self.coverage) and 0 < self.coverage < 1, "between 0 and 1"),
-                ("decay", self.decay, is_real(self.decay) and 0 <= self.decay < 1, "from 0 to below 1")):
-            if not good:
-                raise OptionError(f"{name}={value!r}; expected a number {expected}.")
-        if not is_real(size) or not (size >= 1 if share else 0 < size < 1):
-            raise OptionError(f"calibration_size={size!r}; expected a share between 0 and 1, or a number of rows.")
 
     def _measured(self, X, y):
         """The estimator, its labels, and the distances of rows that it has not seen."""
@@ -202,10 +173,6 @@ class OrdinalConformal(WrappedRanker):
         return self
 
 
-def is_real(value) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
 def rank_distances(estimator, X, labels):
     """How far the score of each row would have to move until the answer could be each rank, (n, K).
 
@@ -224,12 +191,3 @@ def rank_distances(estimator, X, labels):
 def distances_of(estimator, X, labels, codes):
     """The distances of rows to their own labels."""
     return rank_distances(estimator, X, labels)[np.arange(len(codes)), codes - 1]
-
-
-def weighted_quantile(distances, weights, coverage) -> float:
-    """The smallest distance d such that the rows within d weigh at least coverage (1 + all weights); inf where there is none."""
-    order = np.argsort(distances, kind="stable")
-    reached = np.cumsum(weights[order])
-    needed = float(Fraction(repr(float(coverage))) * (1 + Fraction(float(reached[-1]))))
-    place = int(np.searchsorted(reached, needed, side="left"))
-    return float(distances[order[place]]) if place < len(order) else float("inf")

@@ -274,7 +274,7 @@ def test_what_cannot_be_measured_is_refused():
                               ({"calibration_size": 1.5}, "calibration_size=1.5; expected a share between 0 and 1")):
         with pytest.raises(OptionError, match=sentence):
             OrdinalConformal(PRank(), **options).fit(X, y)
-    with pytest.raises(DataError, match="leaves no row to learn from"):
+    with pytest.raises(DataError, match="leaves nothing to learn from"):
         OrdinalConformal(PRank(), calibration_size=60).fit(X, y)
     with pytest.raises(OptionError, match="KMeans has no score of the boundaries"):
         OrdinalConformal(KMeans(), prefit=True).fit(X, y)
