@@ -209,7 +209,7 @@ class RemoteShards:
             raise OptionError("keep_online=True keeps predictions where the examples are; leave it out.")
         self.run, self.seed, self.shares, self.workers, self.dtype = run, seed, shares, workers, dtype
         self.changes = None
-        run.model.sums = None       # those of the first part, and no machine sees all rows
+        run.model.column_sums = None        # those of the first part, and no machine sees all rows
         self.blueprint = blueprint_of(run.engine, workers.dumps)
         self.slots = {}             # of each shard, on workers
 
