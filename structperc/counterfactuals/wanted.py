@@ -1,0 +1,170 @@
+"""What a prediction is to become, and which structures of an example are that."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import DataError, OptionError, PluginError, did_you_mean, shortened
+from structperc.core.outputs import LabelOutputs
+from structperc.engine import answers
+from structperc.engine.explanation import names_of, structure_of
+
+FIRST_LIST = 8              # structures in the first list of the best ones; later lists are twice as long
+
+
+def as_names(value) -> tuple:
+    """One name or several."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@attrs.frozen
+class Wanted:
+    """What the prediction of a counterfactual is: one of some outputs, a range of ranks, or any structure with and without some atoms.
+
+    Parameters
+    ----------
+    one_of : sequence of outputs, optional
+        As `predict` shows them.
+    at_least, at_most : label, optional
+        The lowest and the highest label, of ordered ones.
+    chosen, not_chosen : str or sequence of str
+        Atoms that the structure has, and atoms that it lacks, as `explain` names them, such as "2 with 3" of a matching.
+
+    Raises
+    ------
+    OptionError
+        When nothing is wanted, or outputs are named in two ways.
+
+    Examples
+    --------
+    >>> from structperc.counterfactuals import Wanted
+    >>> print(Wanted(at_least=4))
+    at least 4
+    >>> print(Wanted(chosen="2 with 3", not_chosen=["1 with 3"]))
+    with '2 with 3', without '1 with 3'
+    """
+
+    one_of: tuple | None = attrs.field(default=None, kw_only=True, converter=attrs.converters.optional(tuple))
+    at_least: object = attrs.field(default=None, kw_only=True)
+    at_most: object = attrs.field(default=None, kw_only=True)
+    chosen: tuple = attrs.field(default=(), kw_only=True, converter=as_names)
+    not_chosen: tuple = attrs.field(default=(), kw_only=True, converter=as_names)
+
+    def __attrs_post_init__(self):
+        ways = [self.one_of is not None, self.at_least is not None or self.at_most is not None, bool(self.chosen or self.not_chosen)]
+        if sum(ways) != 1:
+            raise OptionError("Wanted names outputs in one way: by one_of, by at_least and at_most, or by chosen and not_chosen.")
+
+    def __str__(self):
+        if self.one_of is not None:
+            return " or ".join(map(shown_output, self.one_of))
+        ends = [f"{word} {value}" for word, value in (("at least", self.at_least), ("at most", self.at_most)) if value is not None]
+        atoms = [f"{word} {', '.join(map(repr, names))}" for word, names in (("with", self.chosen), ("without", self.not_chosen)) if names]
+        return " and ".join(ends) or ", ".join(atoms)
+
+
+def shown_output(value) -> str:
+    """An output in a sentence."""
+    return shortened(value) if not isinstance(value, str) else value
+
+
+class Goal:
+    """The wanted structures of one example.
+
+    Parameters
+    ----------
+    model : Model
+    rows : Rows
+        Of the example alone, prepared.
+    example : Example
+    wanted : Wanted
+    """
+
+    def __init__(self, model, rows, example, wanted):
+        self.parts, self.example = model.parts, example
+        self.listed = self.must = self.without = None
+        outputs = self.parts.outputs
+        if wanted.one_of is not None:
+            self.listed = [structure_of(model, output, rows, "wanted") for output in wanted.one_of]
+        elif wanted.chosen or wanted.not_chosen:
+            names = {name: a for a, name in enumerate(names_of(outputs, example))}
+            self.must, self.without = (np.array([number(names, name) for name in atoms], dtype=int)
+                                       for atoms in (wanted.chosen, wanted.not_chosen))
+            if isinstance(outputs, LabelOutputs):
+                self.listed = [y for y in range(1, outputs.n_labels + 1) if self.has_atoms(self.counts(y))]
+        else:
+            self.listed = list(range(*self.ends(wanted)))
+        self.keys = None if self.listed is None else {self.counts(y).tobytes() for y in self.listed}
+
+    def ends(self, wanted):
+        """The first code and the one behind the last, of a range of ranks."""
+        outputs = self.parts.outputs
+        if not (isinstance(outputs, LabelOutputs) and outputs.ordered):
+            raise OptionError("at_least and at_most are for ordered labels, and the labels of this model have no order; name outputs by "
+                              "one_of, or atoms by chosen and not_chosen.")
+        labels = outputs.labels.tolist()
+        for label in (wanted.at_least, wanted.at_most):
+            if label is not None and label not in labels:
+                raise DataError(f"{label!r} is no label of this model; expected one of {', '.join(map(repr, labels[:10]))}.")
+        first = 1 if wanted.at_least is None else labels.index(wanted.at_least) + 1
+        return first, 1 + (len(labels) if wanted.at_most is None else labels.index(wanted.at_most) + 1)
+
+    def counts(self, y, example=None) -> np.ndarray:
+        """How often y has each atom."""
+        return np.asarray(self.parts.outputs.count(self.example if example is None else example, y), dtype=float)
+
+    def has_atoms(self, counts) -> bool:
+        return bool((counts[self.must] > 0).all() and (counts[self.without] == 0).all())
+
+    def holds(self, counts) -> bool:
+        """Whether the structure of these counts is wanted."""
+        return self.has_atoms(counts) if self.keys is None else counts.tobytes() in self.keys
+
+    def restricted(self, scores) -> np.ndarray:
+        """Scores by which the wanted structures are the best ones."""
+        outweighs = 1 + 2 * np.abs(scores).sum()
+        scores = scores.copy()
+        scores[self.must] += outweighs
+        scores[self.without] -= outweighs
+        return scores
+
+    def ranked(self, scores):
+        """The counts of the wanted structures, those of the largest score first."""
+        if self.listed is not None:
+            every = [self.counts(y) for y in self.listed]
+            yield from sorted(every, key=lambda counts: -(counts @ scores))
+            return
+        restricted = self.restricted(scores)
+        first = self.counts(answers.best(self.parts, restricted, self.example))
+        if not self.has_atoms(first):
+            return
+        if (first[self.must] > 1).any():
+            raise PluginError("a structure has a chosen atom more than once, so that the best structures that have it are not those of the "
+                              "largest score; name atoms that occur once, such as those of a token.")
+        yield first
+        k, given = FIRST_LIST, 1
+        while True:
+            try:
+                ranked = answers.k_best(self.parts, restricted, self.example, k)
+            except PluginError as error:
+                raise Unlisted(*error.args) from None
+            for y, _ in ranked[given:]:
+                counts = self.counts(y)
+                if not self.has_atoms(counts):
+                    return
+                yield counts
+            if len(ranked) < k:
+                return
+            given, k = k, 2 * k
+
+
+class Unlisted(PluginError):
+    """The solver finds the best structure and lists no further ones."""
+
+
+def number(names, name) -> int:
+    """The number of the atom with this name."""
+    if name not in names:
+        raise OptionError(f"{name!r} is no atom of this example; its atoms are {shortened(list(names))}.{did_you_mean(str(name), list(names))}")
+    return names[name]
