@@ -74,11 +74,9 @@ class Block:
         for values in (self.values.ravel()[places], self.values.ravel()[places] + signs * spread):
             base[places] = values
             expected, scores = at_base + found @ self.stored(values).astype(float), self.scores(base)
-            if not np.allclose(scores, expected, rtol=0, atol=self.rounding * (1 + np.abs(scores).max(initial=0) + np.abs(at_base).max(
-                    initial=0) + (abs(found) @ np.abs(values)).max(initial=0))):
-                raise PluginError(f"a counterfactual needs scores that are linear in the columns, and those of {self.model_name()} are not; "
-                                  f"train without a kernel and without features made of several columns.")
+            size = 1 + np.abs(scores).max(initial=0) + np.abs(at_base).max(initial=0) + (abs(found) @ np.abs(values)).max(initial=0)
+            if np.abs(scores - expected).max(initial=0) > self.rounding * size:
+                features, weights = (type(part).__name__ for part in (self.model.parts.features, self.model.parts.weights))
+                raise PluginError(f"a counterfactual needs scores that are linear in the columns, and those of {features} with {weights} "
+                                  f"are not; train without a kernel and without features made of several columns.")
         return found
-
-    def model_name(self) -> str:
-        return f"this model of {type(self.model.parts.features).__name__}"

@@ -127,8 +127,8 @@ class Columns:
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < self.n:
             return int(column)
         hint = did_you_mean(column, self.names) if isinstance(column, str) else ""
-        raise OptionError(f"{where} names {column!r}, which is no column of this model; expected one of {shortened(self.names)}, or a number "
-                          f"from 0 to {self.n - 1}.{hint}")
+        raise OptionError(f"{where} names {column!r}, which is no column of this model; expected one of {shortened(self.names)}, or a "
+                          f"number from 0 to {self.n - 1}.{hint}")
 
     def variables(self, values, only) -> tuple:
         """The values that may change, as places in the block, and the `Variables` of their changes.
@@ -145,8 +145,8 @@ class Columns:
         for group, name, checked in self.groups:
             known = (np.sort(values[:, group], axis=1) == np.append(np.zeros(len(group) - 1), 1)).all(axis=1)
             if checked and not known.all():
-                raise DataError(f"x has {values[int(np.argmin(known)), group].tolist()} in the columns of groups[{name!r}]; expected one 1, and "
-                                f"0 in the others.")
+                wrong = values[int(np.argmin(known)), group].tolist()
+                raise DataError(f"x has {wrong} in the columns of groups[{name!r}]; expected one 1, and 0 in the others.")
             movable[np.ix_(~known, group)] = False
         places = np.flatnonzero(movable)
         column, x = places % self.n, values.ravel()[places]
@@ -164,8 +164,8 @@ class Columns:
         """Refuses values outside their bounds, and fractions where whole numbers are asked for."""
         for value, j in zip(x.tolist(), column.tolist(), strict=True):
             if not self.low[j] <= value <= self.high[j]:
-                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and {self.high[j]:g}; "
-                                f"widen them, or name the column in fixed.")
+                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and "
+                                f"{self.high[j]:g}; widen them, or name the column in fixed.")
             if self.whole[j] and value != np.rint(value):
                 raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole; expected a whole number there, "
                                 f"or leave the column out of whole.")
@@ -214,8 +214,8 @@ def ends_of(column, ends):
     except (TypeError, ValueError):
         low = high = np.nan
     if not low <= high:
-        raise OptionError(f"bounds[{column!r}] is {shortened(ends)}; expected a pair of numbers, the lowest and the highest value, None for "
-                          f"no bound.")
+        raise OptionError(f"bounds[{column!r}] is {shortened(ends)}; expected a pair of numbers, the lowest and the highest value, None "
+                          f"for no bound.")
     return low, high
 
 

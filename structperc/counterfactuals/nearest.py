@@ -11,11 +11,11 @@ from structperc.counterfactuals.result import ALREADY, NEAREST, NONE, OPEN, Coun
 from structperc.counterfactuals.search import Search
 from structperc.counterfactuals.tokens import Sentences, alternatives_of
 from structperc.counterfactuals.wanted import Goal, Wanted
-from structperc.engine import Engine, answers
+from structperc.engine import Engine
 from structperc.pipelines import unwrapped
 from structperc.solvers.integer_programs import Clock
 
-CLOSE = 1e-4                # a distance is the smallest one if it is so close to its bound
+CLOSE, CLOSE_ENOUGH = 1e-4, 1e-5        # a distance is the smallest one if it is so close to its bound, relative or absolute
 
 
 def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=None, norm="l1", rows=None, spreads=None,
@@ -70,9 +70,10 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     The change solves min ||change / standard deviation|| subject to S(x + change, y) >= S(x + change, y') for all y' that are not wanted.
     Rivals y' are added one by one: the argmax at the last solution is the next one (Kelley 1960; Tsochantaridis et al. 2005). Each program
     bounds the distance from below, by prices that are computed again from the data. Several wanted outputs are tried in the order of
-    their scores, until a bound excludes the rest. Ties are those of `predict`: where the wanted output loses a tie, it gets a lead of 1e-6
-    of the scores, doubled while it is lost. With whole numbers the bound is that of changes with this lead. Another category adds 1 to the
-    distance.
+    their scores, until a bound excludes the rest. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
+
+    Ties are those of `predict`. Where the wanted output loses a tie, it gets a lead that a change of 1e-7 makes, doubled while it loses.
+    With whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the distance.
 
     Cost: a program with a variable for each value that may change and a row for each rival; n_features * n_rows scores for the slopes.
     Sources: Wachter, Mittelstadt and Russell 2018; Ustun, Spangher and Liu 2019; least distance: Lawson and Hanson 1974.
@@ -122,7 +123,7 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     if found.values is None:
         return Counterfactual(None, [], np.inf, found.bound, NONE if np.isinf(found.bound) else OPEN, shown, None, str(wanted))
     rounded = variables.length(np.spacing(np.abs(block.stored(found.values[places]))).astype(float) / variables.unit, "l1")
-    proved = found.distance <= found.bound * (1 + CLOSE) + rounded
+    proved = found.distance <= found.bound * (1 + CLOSE) + CLOSE_ENOUGH + rounded
     lengths = np.zeros(block.values.size)
     lengths[places] = np.abs(found.z) * variables.cost
     after, values = found.values.reshape(block.values.shape), block.stored(found.values.reshape(block.values.shape))
@@ -165,7 +166,7 @@ def of_tokens(model, x, wanted, alternatives, clock) -> Counterfactual:
     choices, rows = alternatives_of(x, alternatives), model.read([x])
     (example, scores), = model.scores(rows)
     goal = Goal(model, rows, example, wanted)
-    outputs, sentences = model.parts.outputs, Sentences(model, x, goal)
+    sentences = Sentences(model, x, goal)
     before = model.predict(rows)[0]
     if sentences.first_wanted([()]) is not None:
         return Counterfactual(x, [], 0.0, 0.0, ALREADY, before, before, str(wanted))

@@ -109,8 +109,9 @@ def shortest(variables, slopes, gaps, norm, clock) -> Solution:
     size[size == 0] = 1
     rows, needed = slopes / size[:, None], gaps / size          # tolerances of solvers are absolute
     if (variables.high == variables.low).all():                 # both are 0
-        impossible = needed > 0
-        return Solution(None if impossible.any() else np.zeros(len(variables)), np.inf if impossible.any() else 0.0, impossible.astype(float))
+        missed = needed > 0
+        z, bound = (None, np.inf) if missed.any() else (np.zeros(len(variables)), 0.0)
+        return Solution(z, bound, missed.astype(float))
     if norm == "l2":
         found = least_squares(variables, rows, needed, clock)
     elif variables.whole.any():

@@ -88,5 +88,5 @@ class Counterfactual:
 
     def _repr_html_(self):
         rows = [table(self.cells(), ("row", *HEAD), numbers=(0, 2, 3, 4))] if self.changes else []
-        bound = [element("p", f"distance {self.distance:.6g}, lower bound {self.bound:.6g}", class_="quiet")] if np.isfinite(self.bound) else []
-        return block(element("p", str(self)), *rows, *bound)
+        sizes = f"distance {self.distance:.6g}, lower bound {self.bound:.6g}"
+        return block(element("p", str(self)), *rows, *([element("p", sizes, class_="quiet")] if np.isfinite(self.bound) else []))

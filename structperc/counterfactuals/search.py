@@ -15,8 +15,9 @@ import numpy as np
 from structperc.counterfactuals.programs import shortest
 from structperc.counterfactuals.wanted import Unlisted
 
-LEAD = 1.0                  # of the wanted structure, in roundings of the scores, where without a lead a tie is lost; doubled if it is lost again
-MOST_ROUNDS = 10_000        # programs for one wanted structure
+LEAD = 1e-7                 # of a wanted structure that loses a tie, as a distance; doubled while it loses
+WHOLE_LEAD = 1e-5           # the same with whole numbers, whose tolerance in HiGHS is 1e-6
+LARGEST_LEAD = 0.1
 
 
 @attrs.frozen(eq=False)
@@ -61,7 +62,6 @@ class Search:
         self.start = block.values.ravel()
         self.scores = block.scores(self.start)
         self.slopes = block.slopes(places, variables.unit).multiply(variables.unit).tocsc()      # by steps
-        self.scale = 1 + np.abs(self.scores).max(initial=0)
         self.winner = goal.counts(block.predicted(self.start))
         self.rivals = {}                                            # counts by their bytes
         self.best = Outcome(None, None, np.inf, 0.0, 0)
@@ -72,7 +72,8 @@ class Search:
         self.add(self.winner)
         try:
             for counts in self.goal.ranked(self.scores):
-                least = max(float((self.winner - counts) @ self.scores), 0.0) / self.steepest
+                behind = max(float((self.winner - counts) @ self.scores), 0.0)
+                least = behind / self.steepest if self.steepest else np.inf if behind else 0.0
                 if least >= self.best.distance or self.clock.over:
                     bounds.append(least)                            # later ones are further behind
                     break
@@ -105,14 +106,14 @@ class Search:
                 slope = sign * self.slopes[:, [j]].toarray()[:, 0]
                 gains[j] = max(gains[j], float(next(self.goal.ranked(slope)) @ slope) - sign * winner[j])
         steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0.0)
-        return max(float(steepest), np.finfo(float).tiny)
+        return float(steepest)
 
     def nearest(self, counts) -> float:
         """A lower bound on the distance at which this structure wins; keeps the nearest change that is known."""
         lead, bound = 0.0, 0.0
-        for _ in range(MOST_ROUNDS):
+        while lead < LARGEST_LEAD:
             slopes, gaps = self.rows(counts)
-            found = shortest(self.variables, slopes, gaps + lead, self.norm, self.clock)
+            found = shortest(self.variables, slopes, gaps + lead * np.abs(slopes).max(axis=1, initial=0), self.norm, self.clock)
             if not lead or self.variables.whole.any() and found.z is not None:
                 bound = max(bound, found.bound)
             elif found.z is not None:
@@ -127,7 +128,7 @@ class Search:
             if self.clock.over:
                 break
             if not self.add(rival):                                 # it wins a tie, or by rounding
-                lead = 2 * lead or LEAD * self.scale * self.block.rounding
+                lead = 2 * lead or (WHOLE_LEAD if self.variables.whole.any() else LEAD)
         return bound
 
     def moved(self, z):

@@ -166,5 +166,6 @@ class Unlisted(PluginError):
 def number(names, name) -> int:
     """The number of the atom with this name."""
     if name not in names:
-        raise OptionError(f"{name!r} is no atom of this example; its atoms are {shortened(list(names))}.{did_you_mean(str(name), list(names))}")
+        hint = did_you_mean(str(name), list(names))
+        raise OptionError(f"{name!r} is no atom of this example; its atoms are {shortened(list(names))}.{hint}")
     return names[name]
