@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 
 from structperc.counterfactuals.programs import shortest
-from structperc.counterfactuals.wanted import Unlisted
 
 LEAD = 1e-7                 # of a wanted structure that loses a tie, as a distance; doubled while it loses
 WHOLE_LEAD = 1e-5           # the same with whole numbers, whose tolerance in HiGHS is 1e-6
@@ -62,6 +61,7 @@ class Search:
         self.start = block.values.ravel()
         self.scores = block.scores(self.start)
         self.slopes = block.slopes(places, variables.unit).multiply(variables.unit).tocsc()      # by steps
+        self.deciding = np.bincount(self.slopes.indices[self.slopes.data != 0], minlength=len(self.scores)) > 0
         self.winner = goal.counts(block.predicted(self.start))
         self.rivals = {}                                            # counts by their bytes
         self.best = Outcome(None, None, np.inf, 0.0, 0)
@@ -70,16 +70,13 @@ class Search:
         """Every wanted structure that may be nearer than those before."""
         bounds = []
         self.add(self.winner)
-        try:
-            for counts in self.goal.ranked(self.scores):
-                behind = max(float((self.winner - counts) @ self.scores), 0.0)
-                least = behind / self.steepest if self.steepest else np.inf if behind else 0.0
-                if least >= self.best.distance or self.clock.over:
-                    bounds.append(least)                            # later ones are further behind
-                    break
-                bounds.append(self.nearest(counts))
-        except Unlisted:
-            bounds.append(least)
+        for counts in self.goal.ranked(self.scores, self.deciding):
+            behind = max(float((self.winner - counts) @ self.scores), 0.0)
+            least = behind / self.steepest if self.steepest else np.inf if behind else 0.0
+            if least >= self.best.distance or self.clock.over:
+                bounds.append(least)                                # later ones are further behind
+                break
+            bounds.append(max(least, self.nearest(counts)))
         bound = min(bounds, default=np.inf)
         if not self.block.model.parts.argmax.exact:
             bound = 0.0
@@ -104,7 +101,7 @@ class Search:
         for sign, ends in ((1.0, self.variables.high), (-1.0, self.variables.low)):
             for j in np.flatnonzero(ends):
                 slope = sign * self.slopes[:, [j]].toarray()[:, 0]
-                gains[j] = max(gains[j], float(next(self.goal.ranked(slope)) @ slope) - sign * winner[j])
+                gains[j] = max(gains[j], float(next(self.goal.ranked(slope, self.deciding)) @ slope) - sign * winner[j])
         steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0.0)
         return float(steepest)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
+
 import attrs
 import numpy as np
 
@@ -9,8 +12,6 @@ from structperc.core.errors import DataError, OptionError, PluginError, did_you_
 from structperc.core.outputs import LabelOutputs
 from structperc.engine import answers
 from structperc.engine.explanation import names_of, structure_of
-
-FIRST_LIST = 8              # structures in the first list of the best ones; later lists are twice as long
 
 
 def as_names(value) -> tuple:
@@ -121,46 +122,54 @@ class Goal:
         """Whether the structure of these counts is wanted."""
         return self.has_atoms(counts) if self.keys is None else counts.tobytes() in self.keys
 
-    def restricted(self, scores) -> np.ndarray:
-        """Scores by which the wanted structures are the best ones."""
-        outweighs = 1 + 2 * np.abs(scores).sum()
-        scores = scores.copy()
-        scores[self.must] += outweighs
-        scores[self.without] -= outweighs
-        return scores
+    def ranked(self, scores, deciding):
+        """The counts of the wanted structures, those of the largest score first; of those with the same deciding atoms only the best.
 
-    def ranked(self, scores):
-        """The counts of the wanted structures, those of the largest score first."""
+        The structures that differ from one in their deciding atoms are divided by the first atom in which they do (Lawler 1972), and the
+        argmax finds the best one of each part.
+
+        Parameters
+        ----------
+        scores : float64 array of shape (n_atoms,)
+        deciding : bool array of shape (n_atoms,)
+        """
         if self.listed is not None:
             every = [self.counts(y) for y in self.listed]
             yield from sorted(every, key=lambda counts: -(counts @ scores))
             return
-        restricted = self.restricted(scores)
-        first = self.counts(answers.best(self.parts, restricted, self.example))
-        if not self.has_atoms(first):
-            return
-        if (first[self.must] > 1).any():
-            raise PluginError("a structure has a chosen atom more than once, so that the best structures that have it are not those of the "
-                              "largest score; name atoms that occur once, such as those of a token.")
-        yield first
-        k, given = FIRST_LIST, 1
-        while True:
-            try:
-                ranked = answers.k_best(self.parts, restricted, self.example, k)
-            except PluginError as error:
-                raise Unlisted(*error.args) from None
-            for y, _ in ranked[given:]:
-                counts = self.counts(y)
-                if not self.has_atoms(counts):
-                    return
-                yield counts
-            if len(ranked) < k:
-                return
-            given, k = k, 2 * k
+        parts, serial = [], itertools.count()
 
+        def add(must, without):
+            counts = self.best(scores, must, without)
+            if (counts[must] > 0).all() and (counts[without] == 0).all():
+                heapq.heappush(parts, (-float(counts @ scores), next(serial), counts, must, without))
 
-class Unlisted(PluginError):
-    """The solver finds the best structure and lists no further ones."""
+        add(self.must, self.without)
+        while parts:
+            _, _, counts, must, without = heapq.heappop(parts)
+            if (counts[deciding] > 1).any() or (counts[must] > 1).any():
+                raise PluginError("a structure has an atom more than once that decides what is wanted or changes with x; name atoms that "
+                                  "occur once, such as those of a token.")
+            yield counts
+            for a in np.setdiff1d(np.flatnonzero((counts > 0) & deciding), must):
+                add(must, np.append(without, a))
+                must = np.append(must, a)
+            others = np.setdiff1d(np.flatnonzero((counts == 0) & deciding), without)
+            further = np.zeros(len(scores))
+            further[others] = 1
+            if not (self.best(further, must, without)[others] > 0).any():
+                continue                                    # no structure has more than these
+            for a in others:
+                add(np.append(must, a), without)
+                without = np.append(without, a)
+
+    def best(self, scores, must, without) -> np.ndarray:
+        """The counts of the best structure with some atoms and without others, if there is one."""
+        outweighs = 1 + 2 * np.abs(scores).sum()
+        scores = scores.copy()
+        scores[must] += outweighs
+        scores[without] -= outweighs
+        return self.counts(answers.best(self.parts, scores, self.example))
 
 
 def number(names, name) -> int:

@@ -22,7 +22,8 @@ def data(tmp_path, monkeypatch):
 
 @pytest.fixture
 def model(data, run):
-    assert run("fit", "prank", "patients.csv", "--target", "grade", "--model", "m", "--set", "epochs=9", "--set", "scale=true", "--quiet")[0] == 0
+    options = ("--set", "epochs=9", "--set", "scale=true", "--quiet")
+    assert run("fit", "prank", "patients.csv", "--target", "grade", "--model", "m", *options)[0] == 0
     return Engine.load("m")
 
 
