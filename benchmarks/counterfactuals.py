@@ -95,8 +95,8 @@ def measured(name, norm, ask, examples):
         seconds.append(time.perf_counter() - begun)
     status = Counter(one.status for one in found)
     known = [one for one in found if one.changes]
-    cells = [name, norm, len(found), f"{status['already'] / len(found):.1%}", f"{status['nearest'] / len(found):.1%}", f"{status['none'] / len(found):.1%}",
-             f"{status['open'] / len(found):.1%}", f"{np.median([one.distance for one in known]):.2f}",
+    shares = [f"{status[word] / len(found):.1%}" for word in ("already", "nearest", "none", "open")]
+    cells = [name, norm, len(found), *shares, f"{np.median([one.distance for one in known]):.2f}",
              f"{np.mean([len(one.changes) for one in known]):.1f}", f"{np.median(seconds):.3f}", f"{max(seconds):.2f}"]
     print("|", " | ".join(map(str, cells)), "|", flush=True)
     return found, seconds
