@@ -31,7 +31,7 @@ few = structperc.counterfactual(ranker, patient, Wanted(at_most=3), fixed=fixed,
 many = structperc.counterfactual(ranker, patient, Wanted(at_most=3), fixed=fixed, bounds=bounds, norm="l2")
 print(few)
 print(f"{len(many.changes)} columns change with norm='l2', the largest by {max(c.deviations for c in many.changes):.2f} deviations")
-few
+few.to_frame()
 
 # %%
 # Body mass index and blood pressure are what a patient can work on. With these two alone some patients have no way to grade 2, which is
