@@ -29,7 +29,7 @@ navigation = {
         "By problem": ["ranks", "intervals", "classes", "sequences", "trees", "rankings", "pairs", "graphs", "decisions"],
         "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins"],
         "By form of data": ["arrays", "frames", "tokens", "blocks", "kernels", "streams"],
-        "After training": ["effects"],
+        "After training": ["effects", "counterfactuals"],
         "In full": ["/docs/how-to-choose", "/docs/more-than-one-machine", "/docs/model-files"],
     },
     "docs/write-a-plugin": ["/docs/architecture", "/examples/README", "/examples/*/README"],

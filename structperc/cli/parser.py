@@ -7,6 +7,7 @@ import argparse
 from structperc import __version__
 from structperc.cli import (
     carding,
+    changing,
     comparing,
     completion,
     estimating,
@@ -23,6 +24,7 @@ from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
 from structperc.cli.new import KINDS
 from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_recommended, flags_of, unknown_argument
+from structperc.cli.table_flags import split
 from structperc.cli.terminal import printable
 from structperc.engine import plugins as registry
 from structperc.engine.exports import ENDINGS, FORMATS
@@ -207,6 +209,16 @@ examples:
   structperc explain chunks.model test.txt --row 2                of the second sentence
 
 The score of the prediction minus that of its rival is split exactly by feature. Kernels have no weights of columns, and no explanation.
+"""
+COUNTERFACTUAL = """\
+examples:
+  structperc counterfactual grade.model patients.csv --row 3 --wanted 2
+  structperc counterfactual grade.model patients.csv --row 3 --at-most 2 --fixed age,sex --bounds bmi=18:40 --whole visits
+  structperc counterfactual pairs.model pairs.csv --group family --chosen "2 with 3"
+  structperc counterfactual chunks.model test.txt --row 2 --not-chosen "token 3: B-NP" --alternatives bank=river,money
+
+The smallest change after which the model predicts what is wanted, in standard deviations of the training rows, or the fewest tokens to
+replace; with a proof that no smaller one does. Atoms are called as structperc explain calls them.
 """
 COMPARE = """\
 example:
@@ -409,6 +421,26 @@ def build() -> Parser:
     explain.add_argument("--target", metavar="NAME", help="the column of right answers; the row's own is printed too")
     explain.add_argument("--output", metavar="FILE", type=path, help="a page or a picture: .html, .png, .svg or .pdf")
     reading(explain)
+
+    changed = command("counterfactual", changing.change, "find the smallest change that gets a wanted prediction",
+                      f"{COUNTERFACTUAL}\n{DATA}\n{COLUMNS}")
+    changed.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    changed.add_argument("data", metavar="DATA", type=path, help="in one of the formats below")
+    changed.add_argument("--row", metavar="N", type=positive, default=1, help="which example of DATA, a row, group or sentence, from 1; 1")
+    changed.add_argument("--wanted", metavar="LABEL", action="append", help="the label to predict; repeated: any of them")
+    changed.add_argument("--at-least", metavar="LABEL", help="the lowest label to predict, of ordered ones")
+    changed.add_argument("--at-most", metavar="LABEL", help="the highest one")
+    changed.add_argument("--chosen", metavar="ATOM", action="append", help="a part that the answer is to have; may be repeated")
+    changed.add_argument("--not-chosen", metavar="ATOM", action="append", help="a part that it is to lack; may be repeated")
+    changed.add_argument("--fixed", metavar="A,B", type=split, default=[], help="columns that stay as they are")
+    changed.add_argument("--bounds", metavar="COLUMN=LOW:HIGH", action="append", help="of a column; an end may be empty; may be repeated")
+    changed.add_argument("--whole", metavar="A,B", type=split, default=[], help="columns of whole numbers")
+    changed.add_argument("--alternatives", metavar="WORD=A,B", action="append", help="in files of tokens: what may replace a word")
+    changed.add_argument("--norm", choices=("l1", "l2"), default="l1", help="the sum of changes, or the root of the sum of squares; l1")
+    changed.add_argument("--time-limit", metavar="SECONDS", type=float, default=60.0, help="of the search; 60")
+    changed.add_argument("--target", metavar="NAME", help="the column of right answers, where DATA has one that is no feature")
+    changed.add_argument("--output", metavar="FILE", type=path, help="a page or a table: .html or .csv")
+    reading(changed)
 
     effects = command("effects", estimating.estimate, "say how much each column weighs, with intervals", f"{EFFECTS}\n{DATA}\n{COLUMNS}")
     effects.add_argument("model", metavar="MODEL", type=path, help="a file written by fit, of ranks with one direction such as prank")

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from structperc.core.column_sums import ColumnSums
 from structperc.core.errors import OptionError
 from structperc.core.loop import PassResult
 from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
@@ -259,7 +260,7 @@ class RemoteShards:
         self.shares = [(one, elsewhere.stream, elsewhere.weighed, elsewhere.left_out)
                        for one in divided(elsewhere.loaders, elsewhere.n_shards)]
         self.changes = None
-        run.model.sums = None                           # what the first part alone has shown
+        run.model.column_sums = None                    # what the first part alone has shown
         if run.model.scaling is not None:
             run.model.scaling = elsewhere.scaling
         self.blueprint = blueprint_of(run.engine, self.workers.dumps, class_weight=elsewhere.class_weight)
@@ -280,7 +281,7 @@ class RemoteShards:
     def add_up(self, sums) -> None:
         """In the first round the model learns the columns' sums from those of all shards."""
         if self.changes is None and all(one is not None for one in sums):
-            self.run.model.sums, self.run.model.n_summed = sum(one for one, _ in sums), sum(n for _, n in sums)
+            self.run.model.column_sums = functools.reduce(ColumnSums.joined, sums)
 
     def ask(self, numbers, epoch, news):
         """The answers of `train_shard` for the shards of these numbers."""

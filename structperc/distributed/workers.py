@@ -235,21 +235,20 @@ class HeldShard:
         """Examples as passes visit them."""
         model = self.engine.model
         run = run_of(self.engine, model, data, self.engine.class_weight, self.totals, self.left_out)
-        if model.sums is None:
+        if model.column_sums is None:
             model.begin_sums(run.rows)
         model.add_rows(run.rows, sample_weights(data.get("sample_weight"), run.n_examples))
         return ShardPart(run, np.arange(run.n_examples) if run.active is None else run.active)
 
     @property
     def sums(self):
-        """The columns' sums over the rows that were read last, and how many these are; None where they are not kept."""
-        model = self.engine.model
-        return None if model.sums is None else (model.sums.copy(), model.n_summed)
+        """The columns' sums over the rows that were read last; None where they are not kept."""
+        return self.engine.model.column_sums
 
     @contextmanager
     def streamed(self, random):
         """The data piece by piece; a thread reads the next one meanwhile."""
-        self.engine.model.sums = None
+        self.engine.model.column_sums = None
         read = reader_of(self.loaders, order_of(self.loaders, random))
         with closing(read_ahead(lambda: (piece for loader in read() for piece in loader.pieces(random)))) as pieces:
             yield map(self.part_of, pieces)

@@ -301,7 +301,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
         run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, engine)
-        counts = None if sample_weight is None or model.totals is None else sample_weights(sample_weight, rows.n_examples)
+        counts = None if sample_weight is None or model.column_sums is None else sample_weights(sample_weight, rows.n_examples)
         model.access.begin_write()
         try:
             if scaling is None:

@@ -16,6 +16,7 @@ from collections import defaultdict
 import attrs
 import numpy as np
 
+from structperc.core.column_sums import ColumnSums
 from structperc.core.component import located, state_of
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.core.schedules import Schedule
@@ -161,7 +162,7 @@ def described(engine, model) -> tuple[dict, dict]:
         arrays.update({f"scaling.{key}": value for key, value in model.scaling.state().items()})
         arrays["scaling.applied"] = np.array(model.scales)
     elif model.means is not None:
-        arrays |= {"means.sums": model.sums.copy(), "means.n_rows": np.array(model.n_summed)}
+        arrays |= {f"columns.{key}": value for key, value in model.column_sums.state().items()}
     model.parts.warn_of_state()
     for name, part in model.parts.items():
         for key, value in state_of(part).items():
@@ -359,9 +360,9 @@ def restore(engine, header, arrays, shown="the model", random=None):
         if len(states["scaling"]):
             engine.model.scaling = scaling.restored(states["scaling"], n_features)
             engine.model.scales = taken(states["scaling"], "applied", np.bool_)
-        if len(states["means"]):        # files of older versions have none
-            engine.model.sums = taken(states["means"], "sums", np.float64, (n_features,))
-            engine.model.n_summed = taken(states["means"], "n_rows", np.float64, low=np.nextafter(0, 1))
+        for name in ("means", "columns"):       # "means" in files of older versions, of which the first ones have neither
+            if len(states[name]):
+                engine.model.column_sums = ColumnSums.restored(states[name], n_features)
         if "run" in header:             # a checkpoint; the model does without these
             dict(states["run"]), dict(states["observer"])
         check_functions(engine, header, SavedState(arrays), shown)

@@ -12,12 +12,12 @@ import warnings
 import attrs
 import numpy as np
 
+from structperc.core.column_sums import CONSTANT
 from structperc.core.errors import DataError, PluginError, ScaleWarning
 from structperc.core.joined import Joined
 from structperc.core.states import taken
 from structperc.reading import matrices
 
-CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 AT_ONCE = 1 << 20           # values whose squares are added up together
 LOOKED_AT = 1000            # rows that say whether columns differ in scale,
 DIFFERENT = 50              # by how much,
@@ -48,9 +48,16 @@ class Scaling:
         return self.mean if self.centred else np.zeros(len(self.mean))
 
     @property
+    def deviation(self):
+        """The standard deviation of each column, 0 of constant ones."""
+        deviation = np.sqrt(self.squares / self.n_rows)
+        return np.where(deviation > CONSTANT * np.abs(self.mean), deviation, 0.0)
+
+    @property
     def spread(self):
-        spread = np.sqrt(self.squares / self.n_rows)
-        return np.where(spread > CONSTANT * np.abs(self.mean), spread, 1.0)
+        """What a column is divided by: its standard deviation, 1 of constant ones."""
+        deviation = self.deviation
+        return np.where(deviation > 0, deviation, 1.0)
 
     @property
     def inverse(self):

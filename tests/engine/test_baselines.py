@@ -257,7 +257,7 @@ def test_a_model_of_an_older_file_compares_with_zero():
     X, y = data()
     engine = Engine("prank").fit(X, y)
     expected = engine.explain(X[0], baseline="zero").rows()
-    engine.model_.sums = None               # as files of before have it
+    engine.model_.column_sums = None        # as files of before have it
     older = again(engine)
     assert older.explain(X[0]).baseline == "zero" and older.explain(X[0]).rows() == expected
     with pytest.raises(OptionError, match="this model has no means"):
