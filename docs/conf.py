@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 project = "structperc"
 author = "The structperc developers"
 copyright = author
-version = release = re.search(r'"(.+)"', (ROOT / "structperc/version.py").read_text())[1]
+version = release = re.search(r'__version__ = "(.+)"', (ROOT / "structperc/version.py").read_text())[1]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery", "sphinx_copybutton",
               "reference", "bibliography", "pages", "search", "formulas"]

@@ -94,7 +94,8 @@ def paragraphs(text, line=1):
             skipped = width
         elif skipped is not None and content and re.match(r"[A-Z][A-Za-z ]+$", content) and width <= skipped:
             skipped = None
-        code = fence or skipped is not None or content.startswith(("```", ">>>", "...", "---", "===", "<!--", ".. "))
+        command = width and re.match(r"(?:zcat \S+ \| )?structperc [a-z-]+ |--\w", content)
+        code = fence or command or skipped is not None or content.startswith(("```", ">>>", "...", "---", "===", "<!--", ".. "))
         fresh = not content or code or content[0] in "|#" or re.match(r"[-*] |\d+\. ", content) or width != indent
         if fresh and run:
             yield Prose(begin, "\n".join(run))

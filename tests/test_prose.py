@@ -23,6 +23,10 @@ def test_code_in_a_document_is_no_prose():
     assert kinds(of_markdown(f"Use `alone`.\n\n```python\nalone = '{LONG}'\n```\n\n    alone alike\n")) == []
 
 
+def test_commands_in_a_help_text_are_no_prose():
+    assert kinds(of_code('HELP = """\nexamples:\n  structperc fit alone.csv perhaps\n      --target alike\n"""\n')) == []
+
+
 def test_two_sentences_are_counted_apart():
     half = " ".join(LONG.split()[:12])
     assert kinds(of_markdown(f"{half}. {half}: {half}\n")) == []

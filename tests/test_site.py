@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import structperc
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -109,3 +111,9 @@ def test_a_page_shows_what_its_python_has_made(tmp_path):
 
     assert pictures["ruler"].startswith('<div class="structperc picture"><svg') and "\n" not in pictures["ruler"]
     assert names["ruler"].score == 0.5
+
+
+def test_the_site_shows_the_version():
+    conf = runpy.run_path(str(ROOT / "docs/conf.py"))
+
+    assert conf["version"] == structperc.__version__ and conf["html_title"] == f"structperc {structperc.__version__}"

@@ -17,6 +17,10 @@ COLUMN_FLAGS = {"template": "--template", "columns": "--columns"}
 TABLE_FLAGS = {"drop": "--drop", "one_hot": "--one-hot", "ordinal": "--ordinal", "date": "--date", "fill": "--fill",
                "missing_indicators": "--missing-indicators"}
 TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+# What options are called elsewhere.
+SYNONYMS = {"lr": "step_size", "learning_rate": "step_size", "eta": "step_size", "iterations": "epochs", "max_iter": "epochs",
+            "n_iter": "epochs", "n_epochs": "epochs", "passes": "epochs", "seed": "random_state", "averaged": "average", "costs": "loss",
+            "regularization": "C", "aggressiveness": "C", "standardize": "scale", "normalize": "scale"}
 EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list in JSON"}
 
 
@@ -47,7 +51,8 @@ def read_settings(pairs, plugins) -> dict:
             raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
         if key not in known:
             hint = did_you_mean(key, known) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
-            raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} {' and '.join(plugins)} can be given {', '.join(known)}.")
+            raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} "
+                              f"structperc help {plugins[0]} and structperc help options list what can be set.")
         settings[key] = read_value(key, text, known[key])
     return settings
 
@@ -71,6 +76,7 @@ def unknown_argument(unknown, flags, settable) -> str:
     after = unknown[unknown.index(flag) + 1:][:1]
     value = value if equals else "".join(text for text in after if not text.startswith("-"))
     option = name.replace("-", "_")
+    option = SYNONYMS.get(option, option)
     parts = registry.parts_with(option) if settable else []
     near = None if option in ENGINE_OPTIONS or parts else nearest(name, [known.removeprefix("--") for known in flags])
     if near:
