@@ -162,17 +162,6 @@ Measures that evaluate prints.
 TOPICS = {"data": DATA, "columns": COLUMNS, "templates": TEMPLATES, "tables": TABLES, "streams": STREAMS, "checkpoints": CHECKPOINTS,
           "dask": DASK, "measures": MEASURES, "json": JSON}
 
-# What the problems are called elsewhere.
-SYNONYMS = {
-    "ordinal": "cusum or prank", "ordinal-regression": "cusum or prank", "ranks": "cusum or prank", "regression": "cusum or prank",
-    "proportional-odds": "prank", "ordered-logit": "prank", "svor": "prank", "classification": "multiclass", "classes": "multiclass",
-    "crf": "sequence", "ner": "sequence", "pos": "sequence", "tagging": "sequence", "tagger": "sequence", "chunking": "sequence",
-    "parser": "parsing", "dependency-parsing": "parsing", "ranking": "latent-ranking", "rankings": "latent-ranking", "ltr": "latent-ranking",
-    "intervals": "disjoint-intervals or interval-pa", "assignment": "matching", "record-linkage": "matching", "coreference": "clusters",
-    "clustering": "clusters", "deduplication": "clusters", "segmentation": "segments or graph", "mrf": "graph", "shortest-path": "path",
-    "spo": "decisions",
-}
-
 
 def help_on(arguments) -> int:
     """Prints the help of a command, a plugin or a topic; without one the list of topics."""
@@ -205,7 +194,7 @@ def about(name) -> list[str]:
     """What a plugin is for, and its options."""
     found = {plugin.name: plugin for plugin in registry.installed() if not plugin.broken}
     if name not in found:
-        hint = synonym(name) or did_you_mean(name, [*TOPICS, "options", *found])
+        hint = did_you_mean(name, [*TOPICS, "options", *found])
         raise PluginError(f"there is no topic {name!r}.{hint} structperc help lists all topics.")
     plugin = found[name]
     flags = flags_of(plugin.options)
@@ -218,12 +207,6 @@ def about(name) -> list[str]:
     if options:
         lines += ["options, for --set KEY=VALUE:", *wrapped(describe_options(options), 2), ""]
     return [*lines, "structperc help options lists the options of every problem."]
-
-
-def synonym(name) -> str:
-    """A sentence with the name that a problem has here."""
-    other = SYNONYMS.get(name.lower().replace("_", "-").replace(" ", "-"))
-    return f" Its name here is {other}." if other else ""
 
 
 def wrapped(lines, indent) -> list[str]:

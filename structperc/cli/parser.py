@@ -23,11 +23,10 @@ from structperc.cli import (
 from structperc.cli import demo as demonstration
 from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
-from structperc.cli.helping import SYNONYMS, WIDTH, synonym
+from structperc.cli.helping import WIDTH
 from structperc.cli.new import KINDS
 from structperc.cli.settings import unknown_argument
 from structperc.cli.terminal import printable
-from structperc.engine import plugins as registry
 from structperc.engine.exports import ENDINGS, FORMATS
 from structperc.errors import did_you_mean
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
@@ -235,13 +234,6 @@ def path(text) -> str:
     return text
 
 
-def problem(text) -> str:
-    """The name of a problem; its usual name elsewhere is an error with the name here."""
-    if text in SYNONYMS and text not in (plugin.name for plugin in registry.installed()):
-        raise argparse.ArgumentTypeError(f"there is no problem {text!r}.{synonym(text)}")
-    return text
-
-
 def positive(text) -> int:
     """A whole number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
@@ -288,7 +280,7 @@ def build() -> Parser:
     plugins.add_argument("--json", action="store_true", help="for programs")
 
     fit = command("fit", training.fit, "train a model on a file", FIT)
-    completed(fit.add_argument("problem", metavar="PROBLEM", help="what to learn: cusum, prank, sequence, ...", type=problem), "problem")
+    completed(fit.add_argument("problem", metavar="PROBLEM", help="what to learn: cusum, prank, sequence, ..."), "problem")
     fit.add_argument("data", metavar="DATA", type=path, help="training data; - for standard input")
     fit.add_argument("--target", metavar="NAME", help="the column to predict; LOW,HIGH for intervals")
     fit.add_argument("--model", metavar="FILE", type=path, required=True, help="the model to write")

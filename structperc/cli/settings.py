@@ -17,10 +17,6 @@ COLUMN_FLAGS = {"template": "--template", "columns": "--columns"}
 TABLE_FLAGS = {"drop": "--drop", "one_hot": "--one-hot", "ordinal": "--ordinal", "date": "--date", "fill": "--fill",
                "missing_indicators": "--missing-indicators"}
 TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-# What options are called elsewhere.
-SYNONYMS = {"lr": "step_size", "learning_rate": "step_size", "eta": "step_size", "iterations": "epochs", "max_iter": "epochs",
-            "n_iter": "epochs", "n_epochs": "epochs", "passes": "epochs", "seed": "random_state", "averaged": "average", "costs": "loss",
-            "regularization": "C", "aggressiveness": "C", "standardize": "scale", "normalize": "scale"}
 EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list in JSON"}
 
 
@@ -76,7 +72,6 @@ def unknown_argument(unknown, flags, settable) -> str:
     after = unknown[unknown.index(flag) + 1:][:1]
     value = value if equals else "".join(text for text in after if not text.startswith("-"))
     option = name.replace("-", "_")
-    option = SYNONYMS.get(option, option)
     parts = registry.parts_with(option) if settable else []
     near = None if option in ENGINE_OPTIONS or parts else nearest(name, [known.removeprefix("--") for known in flags])
     if near:
