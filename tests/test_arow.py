@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError
 from structperc.testing import check_problem
 

@@ -5,8 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.callbacks import EarlyStopping, History, Progress, ProgressLines
 from structperc.errors import DataError, MissingExtra, OptionError
 

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from pages import checked
+from plain import Engine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_html_repr
 
-from structperc import Engine, estimators
+from structperc import estimators
 from structperc.callbacks import History
 from structperc.estimators import CuSumRank, LatentRanker, OrdinalConformal, PRank, RankingSVM, SequenceTagger, StructuredClassifier
 

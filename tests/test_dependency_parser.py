@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import DataError, MissingData
 from structperc.estimators import StructuredEstimator
 from structperc.files.datasets import locate

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from sklearn.base import clone
 
-from structperc import Engine, hookimpl
 from structperc import distributed as shards
+from structperc import hookimpl
 from structperc.callbacks import Checkpoint, History
 from structperc.cli import main
 from structperc.distributed.messages import with_zeros, without_zeros

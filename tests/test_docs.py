@@ -15,11 +15,11 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
+from plain import Engine
 from scipy import sparse
 from structperc.core.adapters import ADAPTERS
 
 import structperc
-from structperc import Engine
 from structperc.cli.parser import build
 from structperc.engine import hookspecs
 from structperc.engine import plugins as registry

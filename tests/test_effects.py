@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sparse
+from plain import Engine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import structperc
-from structperc import Engine, bootstrap
+from structperc import bootstrap
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators import IntervalPA, PRank
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from plain import Engine
 from reference import bounds
 from structperc_interval_pa.interval_outputs import IntervalOutputs
 from structperc_latent_ranking.solver import TopDocuments
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import LatentUpdate, Outputs, RowFeatures, Rows, Schedule, Structures
 from structperc.engine.model_file import collect, loads, write
 from structperc.errors import DataError, OptionError, PluginError

@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine, estimators, metrics, plotting
+from structperc import estimators, metrics, plotting
 from structperc.callbacks import EarlyStopping
 from structperc.cli import main
 from structperc.errors import DataWarning

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 from test_testing import (
     AlwaysRight,
     Answers,
@@ -18,7 +19,7 @@ from test_testing import (
     WorstFirst,
 )
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import (
     AbsoluteLoss,
     Argmax,

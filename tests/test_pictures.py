@@ -7,8 +7,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from pages import checked
+from plain import Engine
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Outputs
 from structperc.engine.explanation import Contribution, Explanation
 from structperc.errors import MissingExtra

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import DataError, MissingExtra, NotFittedError
 from structperc.estimators import CuSumRank, PRank, StructuredClassifier
 from structperc.plotting import density, plot_boundary, plot_learning_curve, plot_steps, plot_thresholds, plot_weights

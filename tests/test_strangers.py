@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.cli import new as scaffold
 from structperc.errors import DataError, OptionError
 

@@ -9,9 +9,9 @@ import sys
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy import sparse
 
-from structperc import Engine
 from structperc.callbacks import Checkpoint
 from structperc.engine import checkpoint_files
 from structperc.errors import DataError, ModelFormatError, OptionError

@@ -4,9 +4,10 @@ import threading
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy import sparse
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.callbacks import History
 from structperc.errors import DataError, OptionError
 from structperc.files.tables import Table

@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference.parses import Parses
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import (
     AbsoluteLoss,
     Argmax,

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy.optimize import nnls
 
-from structperc import Engine
 from structperc.pages import FOLDER, page
 
 SCRIPTS = ("learning.js", "problems.js")

@@ -320,7 +320,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model
         if model is None:
             return []
-        own = {name for name, value in vars(type(self)).items() if is_fitted_name(name) and self._answers(value)}
+        own = {name for name in dir(type(self)) if is_fitted_name(name) and self._answers(getattr(type(self), name))}
         named = {"feature_names_in_"} if model.context.feature_names is not None else set()
         return sorted(own | named | model.attributes().keys())
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
+from plain import Engine
 
-from structperc import Engine
 from structperc.pages import page
 
 FRAME = """<!DOCTYPE html>

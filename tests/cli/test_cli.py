@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine, Option
+from structperc import Option
 from structperc.cli.settings import ENGINE_OPTIONS, describe_options, read_settings, read_value
 from structperc.errors import OptionError
 from structperc.metrics import measures

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine, metrics
+from structperc import metrics
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
-from structperc import Engine
+from plain import Engine
 
 FIT = ("fit", "cusum", "train.csv", "--target", "level", "--set", "epochs=6", "--set", "shuffle=true", "--set", "random_state=0")
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plain import Engine
 from structperc.reading.templates import default_template
 
-from structperc import Engine, metrics
+from structperc import metrics
 from structperc.files.conll import read_columns
 
 TRAIN = """\

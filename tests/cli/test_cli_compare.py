@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.cli.terminal import say_table
 from structperc.metrics import compare
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
 import structperc
-from structperc import Engine
 from structperc.cli.terminal import say_drawn
 from structperc.pictures import Arcs, Bars, Ruler, Spans
 

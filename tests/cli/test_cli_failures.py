@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.cli import main
 from structperc.cli.terminal import Shown, printable, say
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.cli import main
 from structperc.cli.helping import TOPICS
 from structperc.cli.parser import build

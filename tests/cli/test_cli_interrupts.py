@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.cli import main
 
 TRACED = tuple(os.path.join("structperc", *parts) for parts in (

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.cli import main
 from structperc.errors import DataError
 from structperc.files.csv_tables import read_csv

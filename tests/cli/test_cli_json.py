@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine, metrics
+from structperc import metrics
 
 RANDOM = np.random.default_rng(2)
 X = RANDOM.normal(size=(80, 2))

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.files.conll import read_columns
 
 TRAIN = """\

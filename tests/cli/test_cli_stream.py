@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.cli import streaming
 from structperc.files import csv_tables, svmlight
 

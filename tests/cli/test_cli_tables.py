@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
-from structperc import Engine
+from plain import Engine
 
 pytestmark = pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
 FLAGS = ["--drop", "patient", "--one-hot", "sex", "--ordinal", "smoker=never,former,current", "--date", "visit", "--fill", "median",

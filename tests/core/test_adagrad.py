@@ -7,11 +7,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 from reference.adagrad import AdaGrad, Hinge
 from reference.layouts import LAYOUTS, stored
 from reference.samples import real, small_sets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import BlockFeatures, PrefixArgmax, RowPart, TablePart, VectorFeatures
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption
 from structperc.schedules import inverse_sqrt

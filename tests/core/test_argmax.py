@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 
-from structperc import Engine
 from structperc.components import LargestArgmax, PrefixArgmax, Rows, ThresholdArgmax
 from structperc.errors import DataError
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from reference.layouts import LAYOUTS, stored
 from reference.problems import PROBLEMS
 from reference.samples import real, small_sets, whole
 
-from structperc import Engine
 from structperc.errors import DataError
 
 pytestmark = pytest.mark.blas

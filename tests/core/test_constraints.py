@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference.layouts import stored
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import BlockFeatures, RowPart, TablePart, VectorFeatures
 from structperc.errors import PluginError
 from structperc.testing import check_problem

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy.optimize import minimize
 
-from structperc import Engine
 from structperc.callbacks import History
 from structperc.components import PrefixArgmax, Update
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption

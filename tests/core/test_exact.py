@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import intervals
 from reference.intervals import VARIANTS
 from scipy.sparse import csr_matrix
 
-from structperc import Engine
 from structperc.components import Weights
 from structperc.errors import DataError, PluginError
 

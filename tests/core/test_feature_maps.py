@@ -7,10 +7,11 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 from reference import feature_maps as twins
 from structperc.core.component import bound
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import (
     Argmax,
     BlockFeatures,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from scipy.optimize import minimize
 
-from structperc import Engine
 from structperc.errors import OptionError, UnusedOption
 from structperc.testing.case import make_case
 

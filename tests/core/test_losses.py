@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from reference import costs
 from scipy.sparse import csr_array
 
-from structperc import Engine
 from structperc.components import (
     AbsoluteLoss,
     ClassOutputs,

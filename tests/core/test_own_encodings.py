@@ -6,8 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Argmax, HammingLoss, Outputs, VectorFeatures, ZeroOneLoss
 from structperc.errors import DataError, PluginError
 

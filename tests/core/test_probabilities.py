@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from plain import Engine
 from reference.probabilities import cumulative
 from reference.probabilities import pooled as slow
 from scipy.special import softmax
 
-from structperc import Engine
 from structperc.estimators import CuSumRank, PRank
 
 SCORES = st.integers(1, 8).flatmap(lambda m: arrays(float, (3, m), elements=st.floats(-20, 20, width=16)))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import costs, enumerated, projection
 from reference.problems import PROBLEMS
 from reference.samples import real
 
-from structperc import Engine
 from structperc.components import Schedule
 from structperc.errors import DataError, OptionError, UnusedOption
 from structperc.schedules import inverse, inverse_sqrt

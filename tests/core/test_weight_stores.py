@@ -4,9 +4,10 @@ import io
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy.sparse import csr_array
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Rows, Trainer, Weights
 from structperc.errors import DataError, PluginError
 

@@ -5,11 +5,12 @@ import itertools
 import attrs
 import numpy as np
 import pytest
+from plain import Engine
 from reference.layouts import LAYOUTS, stored
 from scipy.special import expit, softmax
 from subsets import Subsets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Argmax, Outputs, PrefixArgmax
 from structperc.engine import answers as inference
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError

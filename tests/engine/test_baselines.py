@@ -11,11 +11,11 @@ import pytest
 import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import structperc
-from structperc import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators import PRank
 

@@ -5,9 +5,9 @@ import pickle
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference.model_files import edited
 
-from structperc import Engine
 from structperc.callbacks import Checkpoint
 from structperc.components import ZeroOneLoss
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError

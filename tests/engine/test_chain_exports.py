@@ -11,11 +11,12 @@ import types
 import numpy as np
 import pytest
 import structperc_sequence
+from plain import Engine
 from scipy.sparse import csr_array
 from structperc_sequence.constraints import read_constraints
 from structperc_sequence.solver import Viterbi
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.errors import PluginError
 
 RANDOM = np.random.default_rng(3)

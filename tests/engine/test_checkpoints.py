@@ -14,9 +14,9 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from plain import Engine
 from structperc_dual_kernel.nystroem import NystroemReader
 
-from structperc import Engine
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import OnlineTrainer, Trainer, Weights
 from structperc.engine import checkpoint_files

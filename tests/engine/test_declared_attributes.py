@@ -4,9 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from plain import Engine
 from subsets import Subsets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import (
     Argmax,
     BlockFeatures,

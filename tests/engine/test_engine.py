@@ -8,12 +8,13 @@ import threading
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference.layouts import LAYOUTS, stored
 from scipy.sparse import csr_matrix
 from scipy.sparse import random as random_matrix
 from subsets import Subsets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.callbacks import History
 from structperc.components import (
     AbsoluteLoss,

@@ -8,11 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from reference.layouts import LAYOUTS, stored
 from scipy.sparse import coo_array, csr_array, csr_matrix
 from subsets import Subsets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import (
     AbsoluteLoss,
     BlockFeatures,

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sparse
+from plain import Engine
 from reference.layouts import LAYOUTS, stored
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Argmax, Outputs, RankOutputs, RowFeatures, VectorFeatures
 from structperc.errors import DataError, NotFittedError, PluginError
 from structperc.testing import DualWeights

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from browser.pages import patients, tagger, visits, wide
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import PluginError
 from structperc.pages import page
 

@@ -11,8 +11,9 @@ import warnings
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Argmax, BlockFeatures, ClassOutputs, LargestArgmax, ThresholdArgmax
 from structperc.engine.exports import FORMATS, described
 from structperc.engine.exports.names import JAVASCRIPT, PYTHON, C, identifier

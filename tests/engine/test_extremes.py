@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import DataError
 
 X = np.random.default_rng(0).normal(size=(60, 4))

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from subsets import Subsets
 
-from structperc import Engine
 from structperc.callbacks import Checkpoint
 from structperc.errors import DataError, OptionError
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError, PluginError, StructPercError, shortened
 
 X, y = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 3 + 1

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fuzz.kinds import kinds
+from plain import Engine
 from reference.model_files import SUMS, array_of, edited, header_npy, header_of, members, npy, packed, read_npy, with_arrays
 from scipy.sparse import random as random_sparse
 
-from structperc import Engine
 from structperc.callbacks import History
 from structperc.components import PrimalWeights
 from structperc.engine import plugins as registry

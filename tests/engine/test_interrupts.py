@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy.sparse import csr_matrix
 from ticking import alarms, one_signal
 
 import structperc
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Loss, PrefixArgmax, PrimalWeights
 from structperc.errors import DataError
 

@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.callbacks import Checkpoint
 from structperc.components import OnlineTrainer, PerceptronUpdate, PrimalWeights
 from structperc.plugin_tools import taken

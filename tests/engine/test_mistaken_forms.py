@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from scipy.sparse import csr_matrix
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators import CuSumRank
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine, metrics
+from structperc import metrics
 from structperc.callbacks import EarlyStopping
 from structperc.components import PrimalWeights, Reader
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import NotFittedError, OptionError
 from structperc.metrics import measures
 

@@ -10,11 +10,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from reference.layouts import LAYOUTS, stored
 from reference.model_files import SUMS, edited, header_of, members, npy, packed
 from scipy.sparse import csr_matrix
 
-from structperc import Engine, Option, hookimpl
+from structperc import Option, hookimpl
 from structperc.callbacks import EarlyStopping, History
 from structperc.components import AbsoluteLoss, Argmax, Outputs, PrefixArgmax, PrimalWeights, RowFeatures, VectorFeatures
 from structperc.errors import DataError, ModelFormatError, NotFittedError, PluginError, StructPercError

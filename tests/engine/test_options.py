@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plain import Engine
 from sklearn.base import clone
 
 import structperc
-from structperc import Engine, Option, hookimpl
+from structperc import Option, hookimpl
 from structperc.components import (
     Loss,
     OnlineTrainer,

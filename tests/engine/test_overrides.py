@@ -9,12 +9,13 @@ import sys
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy.sparse import csr_matrix
 from structperc_kernels import KERNEL_OPTIONS
 from structperc_sequence.chain_features import ChainFeatures
 from subsets import Subsets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import (
     AbsoluteLoss,
     Argmax,

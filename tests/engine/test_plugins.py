@@ -16,8 +16,9 @@ import pytest
 import structperc_cusum
 import structperc_multiclass
 import structperc_prank
+from plain import Engine
 
-from structperc import Engine, Option, hookimpl
+from structperc import Option, hookimpl
 from structperc.components import (
     AbsoluteLoss,
     BlockFeatures,

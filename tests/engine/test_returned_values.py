@@ -4,10 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy.sparse import csr_array
 from subsets import Subsets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import (
     BlockFeatures,
     ClassOutputs,

@@ -4,9 +4,10 @@ import io
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy import sparse
 
-from structperc import Engine, callbacks, hookimpl
+from structperc import callbacks, hookimpl
 from structperc.errors import DataError, PluginError, ScaleWarning
 from structperc.estimators import CuSumRank, PRank
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from reference.mixing import mixed
 from scipy import sparse
 from ticking import one_signal
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import Argmax, PerceptronUpdate
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption

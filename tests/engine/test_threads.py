@@ -10,9 +10,10 @@ import time
 
 import numpy as np
 import pytest
+from plain import Engine
 from structperc.core.access import Access
 
-from structperc import Engine, hookimpl, metrics
+from structperc import hookimpl, metrics
 from structperc.components import Loss, PerceptronUpdate
 from structperc.errors import BusyError, DataError, NotFittedError
 

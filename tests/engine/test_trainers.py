@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import LargestArgmax, OnlineTrainer, PerceptronUpdate, Trainer, Update
 from structperc.errors import OptionError, PluginError
 

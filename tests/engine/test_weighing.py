@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 from sklearn.utils.class_weight import compute_sample_weight
 
-from structperc import Engine
 from structperc.components import Update
 from structperc.errors import DataError, OptionError, UnusedOption, WeightWarning
 from structperc.estimators import CuSumRank, IntervalPA, PRank, StructuredClassifier

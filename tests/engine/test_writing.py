@@ -11,8 +11,8 @@ import textwrap
 import threading
 
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.engine import writing
 from structperc.engine.writing import replace_file
 from structperc.errors import OptionError

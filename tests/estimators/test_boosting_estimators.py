@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
@@ -20,7 +21,6 @@ from structperc_boosting.costs import threshold_answers
 from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.reductions import BinaryReduction, RankerClassifier
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError
 
 CHECKED = (ORStump(), AdaBoostOR(n_estimators=20), AdaBoostOR(BinaryReduction(LogisticRegression()), n_estimators=3, random_state=0),

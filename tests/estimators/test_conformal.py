@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -21,7 +22,7 @@ from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.reductions import BinaryReduction
 from structperc_large_margin.estimators import SVOR
 
-from structperc import Engine, metrics
+from structperc import metrics
 from structperc.errors import DataError, OptionError
 from structperc.estimators import CuSumRank, IntervalPA, OrdinalConformal, PRank, StructuredClassifier
 

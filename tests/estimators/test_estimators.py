@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import sklearn
 import structperc_cusum
+from plain import Engine
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_diabetes, load_wine
@@ -24,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
 
-from structperc import Engine, estimators, hookimpl
+from structperc import estimators, hookimpl
 from structperc.components import Argmax, Loss, Outputs, VectorFeatures
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.estimators import CuSumRank, PRank, StructuredClassifier

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
@@ -15,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from structperc import Engine
 from structperc.errors import DataError, NotFittedError, PluginError
 from structperc.estimators import CuSumRank, IntervalPA, PRank
 from structperc.metrics import interval_absolute_error

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from reference.kernels import rbf
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
@@ -14,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from structperc_kernels.strings import SubsequenceKernel
 
-from structperc import Engine, estimators
+from structperc import estimators
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators import CuSumRank, IntervalPA, LatentRanker, PRank, SequenceTagger, StructuredClassifier
 

@@ -6,10 +6,11 @@ import pickle
 import numpy as np
 import pandas
 import pytest
+from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 
-from structperc import Engine, metrics
+from structperc import metrics
 from structperc.errors import DataError, DataWarning, NotFittedError, OptionError
 from structperc.estimators import LatentRanker
 from structperc.files.svmlight import read_svmlight, stream_svmlight

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference.probabilities import cumulative
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_diabetes
@@ -14,7 +15,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Argmax, LabelOutputs, VectorFeatures
 from structperc.errors import PluginError
 from structperc.estimators import CuSumRank, IntervalPA, PRank, StructuredClassifier

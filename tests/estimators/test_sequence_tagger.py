@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from plain import Engine
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone, is_classifier
@@ -19,7 +20,6 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.utils.validation import check_is_fitted
 
-from structperc import Engine
 from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import SequenceTagger
 from structperc.metrics import phrase_scores

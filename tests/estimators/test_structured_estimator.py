@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import structperc_multiclass
+from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from structperc import Engine, Option, hookimpl, metrics
+from structperc import Option, hookimpl, metrics
 from structperc.components import Argmax, Outputs, RowFeatures
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.estimators import CuSumRank, LatentRanker, SequenceTagger, StructuredClassifier, StructuredEstimator

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
@@ -15,7 +16,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from structperc_boosting.estimators import AdaBoostOR
 from structperc_large_margin.estimators import SVOR
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError
 
 CHECKED = (SVOR(), SVOR("explicit", kernel="linear"), SVOR("fixed-margin", disordered="pool"))

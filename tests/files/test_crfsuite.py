@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 
-from structperc import Engine
 from structperc.crfsuite import read_crfsuite
 from structperc.errors import ModelFormatError, OptionError, PluginError
 from structperc.files.crfsuite import parsed

@@ -7,11 +7,11 @@ import io
 
 import attrs
 import numpy as np
+from plain import Engine
 from scipy.sparse import csr_array, issparse
 from structperc_dual_kernel.nystroem import NystroemReader
 
 from fuzz.promises import expect
-from structperc import Engine
 from structperc.testing.case import make_case
 
 RANDOM = np.random.default_rng(13)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy.stats import binomtest, t
 
-from structperc import Engine
 from structperc.errors import DataError
 from structperc.metrics import compare, measures
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Argmax, Outputs, RowFeatures
 from structperc.errors import DataError, MissingExtra
 from structperc.metrics import (

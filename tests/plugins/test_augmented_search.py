@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 from structperc_sequence import Viterbi
 from structperc_sequence.constraints import read_constraints
 from subsets import Subsets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Argmax, Loss, Rows, ZeroOneLoss
 from structperc.errors import PluginError
 

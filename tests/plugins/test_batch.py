@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 from reference import structural_svm
 from reference.problems import PROBLEMS
 from scipy.sparse import csr_array
 from structperc.core.structures import Structures
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.callbacks import History
 from structperc.components import (
     Argmax,

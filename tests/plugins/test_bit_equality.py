@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import atoms, costs
 from reference.layouts import LAYOUTS, stored
 from reference.problems import PROBLEMS
 from reference.samples import real, whole
 
-from structperc import Engine
 from structperc.components import PrefixArgmax, ThresholdArgmax
 
 pytestmark = pytest.mark.blas

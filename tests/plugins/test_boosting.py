@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 from reference.boosting import best_stump, exact_rounds, reweighed, weighted_median
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump, reweigh, tally
 from structperc_boosting.training import StumpBase
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import BlockFeatures
 from structperc.errors import DataError, OptionError, PluginError

@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pandas
 import pytest
+from plain import Engine
 from reference.partitions import partitions, totals
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from structperc import Engine
 from structperc.cli import main
 from structperc.errors import DataError, OptionError, UnusedOption
 from structperc.estimators import StructuredEstimator

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError, PluginError
 
 

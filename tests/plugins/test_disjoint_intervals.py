@@ -3,8 +3,8 @@
 import numpy as np
 import pandas
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.cli import main
 from structperc.errors import DataError
 from structperc.solvers.intervals import best_intervals

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from reference import kernels
 from reference.dual import StepList
 from reference.samples import real, small_sets, whole
 from scipy.sparse import csr_array
 
-from structperc import Engine
 from structperc.core.errors import DataError
 from structperc.schedules import inverse_sqrt
 

@@ -17,12 +17,12 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import kernels, projection
 from reference.dual import BudgetList
 from reference.samples import real, whole
 from scipy.sparse import csr_array
 
-from structperc import Engine
 from structperc.errors import OptionError
 
 DUAL = {"plugins": ["dual-kernel"], "kernel": "rbf", "gamma": 0.4, "classes": [1, 2, 3, 4]}

@@ -10,11 +10,12 @@ import threading
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference.model_files import array_of, with_arrays
 from scipy.sparse import csr_array
 from subsets import Subsets
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import OnlineTrainer, Rows, Trainer
 from structperc.errors import DataError, ModelFormatError, PluginError
 

@@ -9,11 +9,11 @@ import os
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import bounds, costs, kernels, projection
 from reference.problems import PROBLEMS
 from reference.samples import real
 
-from structperc import Engine
 from structperc.errors import MissingData
 from structperc.files import datasets
 

@@ -6,11 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference.model_files import header_npy, members, npy, packed, read_npy
 from scipy.sparse import csr_array, issparse
 from structperc_kernels.strings import SubsequenceKernel
 
-from structperc import Engine
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
 
 pytestmark = pytest.mark.blas

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from plain import Engine
 from structperc_large_margin.estimators import SVOR
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators import RankingSVM
 

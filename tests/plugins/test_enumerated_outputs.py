@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from plain import Engine
 from reference import costs, enumerated
 from reference.layouts import LAYOUTS, stored, widened
 from reference.problems import PROBLEMS
 from reference.samples import real, small_sets, whole
 
-from structperc import Engine
 from structperc.components import ThresholdArgmax
 
 RULES = [(problem, rule) for problem in ("cusum", "multiclass") for rule in ("perceptron", "pa", "pa1", "pa2")] + [("prank", "perceptron")]

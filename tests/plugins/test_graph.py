@@ -7,10 +7,10 @@ import types
 import numpy as np
 import pytest
 import structperc_graph
+from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError, UnusedOption
 from structperc.estimators import StructuredEstimator
 from structperc.metrics import measures

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 import structperc_ilp
+from plain import Engine
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from structperc import Engine
 from structperc.cli import main
 from structperc.components import Rows
 from structperc.errors import DataError, OptionError, PluginError

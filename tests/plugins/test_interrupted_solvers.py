@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from plain import Engine
 from structperc.solvers.pairs import short_pairs
 from structperc_kernels.strings import SubsequenceKernel
 from structperc_kernels.trees import SubsetTreeKernel
@@ -11,7 +12,7 @@ from structperc_sequence.constraints import read_constraints
 from structperc_sequence.solver import Viterbi
 from ticking import one_signal, ticking
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.components import Rows
 
 LONG = 150_000      # tokens of a sentence whose best labels take several looks for signals, with

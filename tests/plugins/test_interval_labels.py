@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 
-from structperc import Engine
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.errors import DataError, DataWarning, OptionError
 from structperc.estimators import IntervalPA

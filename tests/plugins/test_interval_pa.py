@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from reference import intervals
 from reference.intervals import VARIANTS
 from reference.layouts import LAYOUTS, stored
 from reference.samples import real, small_sets, whole
 from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutputs
 
-from structperc import Engine
 from structperc.components import ExactUpdate
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.testing import DualWeights, check_problem

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import large_margin
 from scipy.sparse import csr_array
 from structperc_large_margin.forms import METHODS
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.testing import check_problem

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from reference import bounds, projection, rankings
 from reference.layouts import LAYOUTS, stored
 from structperc_latent_ranking.losses import RankingLoss
 from structperc_latent_ranking.outputs import RankingOutputs
 from structperc_latent_ranking.solver import TopDocuments
 
-from structperc import Engine
 from structperc.components import LatentUpdate, Rows
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.schedules import inverse, inverse_sqrt

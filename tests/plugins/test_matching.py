@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pandas
 import pytest
+from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from structperc import Engine
 from structperc.cli import main
 from structperc.components import KeyedReader
 from structperc.errors import DataError, OptionError, PluginError

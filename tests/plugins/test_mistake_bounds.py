@@ -4,11 +4,10 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import bounds, costs, projection
 from reference.problems import PROBLEMS
 from reference.samples import real, taught, whole
-
-from structperc import Engine
 
 from .recording import recording
 

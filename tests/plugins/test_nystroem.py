@@ -6,12 +6,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from reference import kernels
 from scipy.sparse import csr_array
 from sklearn.kernel_approximation import Nystroem
 from structperc_dual_kernel.nystroem import NystroemReader, to_primal
 
-from structperc import Engine
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.estimators import CuSumRank, PRank
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import projection
 from reference.problems import CuSum, PRank
-
-from structperc import Engine
 
 
 @pytest.mark.parametrize(("scale", "updates", "right_bound"), [(1.0, 2, 3), (3.0, 4, 7)])

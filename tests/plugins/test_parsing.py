@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 from reference import arcs
 from structperc_parsing.arc_features import ArcFeatures
 from structperc_parsing.arc_templates import default_template, read_lines
@@ -18,7 +19,6 @@ from structperc_parsing.scores import attachment_scores
 from structperc_parsing.tokens import TokenReader
 
 import structperc
-from structperc import Engine
 from structperc.errors import DataError, MissingData, OptionError, PluginError, StructPercError
 from structperc.files.conll import read_columns
 from structperc.files.datasets import locate

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import DataError
 from structperc.estimators import SequenceTagger
 from structperc.metrics import measures

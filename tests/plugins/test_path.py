@@ -3,13 +3,14 @@
 import numpy as np
 import pandas
 import pytest
+from plain import Engine
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from structperc.solvers.paths import best_path, cheapest_path, grid_graph
 from structperc_path.searches import CheapestPath
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.cli import main
 from structperc.errors import DataError, PluginError
 from structperc.estimators import StructuredEstimator

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from plain import Engine
 from reference import pocket as twin
 from reference.layouts import LAYOUTS, stored, widened
 from reference.samples import real, small_sets, whole
@@ -14,7 +15,7 @@ from structperc_boosting.estimators import AdaBoostOR
 from structperc_prank.pocket import PocketSearch, instruction_sets
 from ticking import ticking
 
-from structperc import Engine, hookimpl
+from structperc import hookimpl
 from structperc.callbacks import Checkpoint, EarlyStopping
 from structperc.components import BlockFeatures, PassiveAggressiveUpdate
 from structperc.errors import DataError, OptionError, PluginError

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from plain import Engine
 from reference import pranking
 from reference.layouts import LAYOUTS, stored
 from reference.samples import real, small_sets, whole
 
-from structperc import Engine
 from structperc.errors import DataError, PluginError
 
 

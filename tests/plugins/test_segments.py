@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from plain import Engine
 from structperc_segments.measures import segment_measures
 
-from structperc import Engine
 from structperc.cli import main
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.metrics import measures, phrases, tags

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import chains
 from structperc_sequence.outputs import ChainOutputs
 
-from structperc import Engine
 from structperc.components import Rows
 from structperc.errors import DataError, OptionError
 

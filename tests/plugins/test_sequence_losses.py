@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import chains, costs
 
-from structperc import Engine
 from structperc.errors import DataError, PluginError
 
 LABELS = ["a", "b", "c"]

@@ -7,11 +7,11 @@ import itertools
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import chains, costs
 from structperc_sequence.constraints import Constraints
 from structperc_sequence.solver import Viterbi
 
-from structperc import Engine
 from structperc.components import Rows
 from structperc.errors import DataError
 

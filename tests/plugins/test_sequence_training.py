@@ -9,11 +9,11 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 from reference import chains, costs, enumerated, projection
 from reference.layouts import LAYOUTS, stored, widened
 from scipy.sparse import csr_array
 
-from structperc import Engine
 from structperc.errors import DataError
 
 MAPS = [(True, False, False), (True, True, True), (False, False, False), (False, True, False), (True, False, True)]

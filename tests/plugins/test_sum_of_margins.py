@@ -4,13 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+from plain import Engine
 from reference import large_margin
 from scipy import sparse
 from structperc_large_margin.estimators import SVOR
 from structperc_large_margin.forms import Form
 from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, largest_C, maximise_margins, vanished_ranks
 
-from structperc import Engine
 from structperc.components import Rows
 from structperc.errors import DataError, OptionError
 

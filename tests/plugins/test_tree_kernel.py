@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 from reference import fragments
 from structperc_kernels.trees import SubsetTreeKernel
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError
 
 LABELS, WORDS = st.sampled_from(["S", "A", "B"]), st.sampled_from(["a", "b", "A"])

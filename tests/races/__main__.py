@@ -1,8 +1,7 @@
 """`make races`: shards in threads under helgrind, which reports accesses to memory that no lock orders."""
 
 import numpy as np
-
-from structperc import Engine
+from plain import Engine
 
 
 def main():

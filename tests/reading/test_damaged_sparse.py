@@ -4,9 +4,9 @@ import gc
 
 import numpy as np
 import pytest
+from plain import Engine
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
-from structperc import Engine
 from structperc.errors import DataError
 
 X, y = np.round(np.random.default_rng(0).normal(size=(12, 4)) * 16) / 16 + 0.03125, np.arange(12) % 3 + 1

@@ -4,8 +4,8 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import DataError
 from structperc.reading.groups import Groups
 from structperc.reading.matrices import read

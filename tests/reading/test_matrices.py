@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sparse
+from plain import Engine
 from reference.layouts import LAYOUTS, stored
 from subsets import Subsets
 
-from structperc import Engine
 from structperc.components import PassiveAggressiveUpdate, PrefixArgmax
 from structperc.errors import DataError
 from structperc.reading import matrices

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from plain import Engine
 
-from structperc import Engine
 from structperc.components import TableReader
 from structperc.errors import DataError, DataWarning, OptionError
 

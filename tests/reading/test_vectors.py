@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import DataError
 from structperc.reading.named import NamedReader
 

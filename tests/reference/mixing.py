@@ -1,8 +1,7 @@
 """Iterative parameter mixing as the papers write it: whole weight vectors, the mean as a sum over all visits."""
 
 import numpy as np
-
-from structperc import Engine
+from plain import Engine
 
 
 def mixed(problem, X, y, n_shards, epochs, mixing="mean", **options):

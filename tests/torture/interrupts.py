@@ -10,7 +10,8 @@ import time
 import traceback
 from pathlib import Path
 
-from structperc import Engine
+from plain import Engine
+
 from torture.report import Report
 from torture.sender import sending
 from torture.streams import dumped, folder_in_memory, learned, streams

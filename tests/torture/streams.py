@@ -5,8 +5,7 @@ import os
 import tempfile
 
 import numpy as np
-
-from structperc import Engine
+from plain import Engine
 
 WORDS = [f"w{i}" for i in range(60)]
 

@@ -7,8 +7,8 @@ import threading
 import time
 
 import numpy as np
+from plain import Engine
 
-from structperc import Engine
 from structperc.errors import BusyError
 from torture.report import Report
 from torture.streams import dumped

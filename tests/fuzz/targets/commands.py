@@ -6,12 +6,12 @@ import io
 import re
 
 import numpy as np
+from plain import Engine
 
 from fuzz import corpus
 from fuzz.mutators import CELLS
 from fuzz.promises import expect
 from fuzz.targets.files import folder, spoiled, written
-from structperc import Engine
 from structperc.cli import main
 
 CODES = (0, 1, 2)

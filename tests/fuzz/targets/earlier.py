@@ -6,11 +6,12 @@ import io
 
 import numpy as np
 import scipy.sparse as sp
+from plain import Engine
 
 from fuzz import kinds
 from fuzz.promises import attempt, expect
 from fuzz.targets.files import folder
-from structperc import Engine, hookimpl, metrics, solvers
+from structperc import hookimpl, metrics, solvers
 from structperc.components import ClassOutputs, Trainer
 from structperc.files.arrow import read_arrow
 

@@ -2,9 +2,10 @@
 
 import functools
 
+from plain import Engine
+
 from fuzz import hostile, kinds
 from fuzz.promises import attempt
-from structperc import Engine
 from structperc.engine import plugins as registry
 from structperc.engine.options import ENGINE_OPTIONS
 
