@@ -97,6 +97,11 @@ def test_the_readme_says_what_its_code_prints():
     assert printed.split("\n")[:-1] == ["0.81", "bmi", "['DET', 'NOUN', 'VERB']", "0.91", "0.34", "0.27"]
 
 
+def test_the_readme_is_short_and_its_code_is_narrow():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 160
+    assert max(len(line) for block in code_blocks(ROOT / "README.md", "python") for line in block.splitlines()) <= 88
+
+
 def test_write_a_plugin_shows_the_loss_of_the_examples():
     module = ROOT / "examples/asymmetric_loss/structperc_asymmetric_loss.py"
     page = ROOT / "docs/write-a-plugin.md"

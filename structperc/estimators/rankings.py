@@ -33,6 +33,11 @@ class LatentRanker(QueryRanker, EngineEstimator):
         A document's score is its row times this.
     {attributes}
 
+    See Also
+    --------
+    RankingSVM : learns from all pairs of documents of a query.
+    LeafFeatures : columns for non-linear relevance.
+
     Notes
     -----
     Which rows are one query's is said by `groups` (or `qid`, which is the same: an entry for each row, in any order) or by `lengths` (of
