@@ -4,6 +4,8 @@ import re
 from fnmatch import fnmatch
 from pathlib import Path
 
+from sphinx import addnodes
+
 NAMES = Path(__file__).parents[1] / "guide/names.md"
 ROW = re.compile(r"^\| (?P<names>[^|`]+) \| [^|]+ \| (?P<links>\[.*\)) \|$", re.MULTILINE)
 
@@ -20,8 +22,9 @@ def names() -> dict:
 def enter(app, doctree):
     """Enters the usual names of a page into the index, or leaves the page out of the search."""
     document = app.env.docname
-    for name in app.names.get(Path(app.env.doc2path(document)).resolve(), ()):
-        app.env.domains["index"].entries.setdefault(document, []).append(("single", name, "", "main", None))
+    known = app.names.get(Path(app.env.doc2path(document)).resolve(), ())
+    if known:
+        doctree.append(addnodes.index(entries=[("single", name, "", "main", None) for name in known]))
     if any(fnmatch(document, pattern) for pattern in app.config.unsearched):
         app.env.metadata[document]["nosearch"] = "true"
 
