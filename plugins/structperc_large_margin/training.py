@@ -167,7 +167,7 @@ class LargeMarginTrainer(Trainer):
         return result.status, result.solution.mu
 
     def remember(self, run, mu):
-        """Keeps what the next training may go on from, and of which weights all this is."""
+        """Saves the warm start, and the weights that it belongs to."""
         self.n_visited = run.model.parts.weights.n_visited
         self.mu = np.array(mu) if self.warm_start and mu is not None else None
 

@@ -47,7 +47,8 @@ def read_settings(pairs, plugins) -> dict:
             raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
         if key not in known:
             hint = did_you_mean(key, known) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
-            raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} {' and '.join(plugins)} can be given {', '.join(known)}.")
+            raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} "
+                              f"structperc help {plugins[0]} and structperc help options list what can be set.")
         settings[key] = read_value(key, text, known[key])
     return settings
 

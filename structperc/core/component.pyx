@@ -216,7 +216,7 @@ cdef class Component:
         at its default unless the hook or the `start` of a part reads it that does not leave it out here. A trainer also depends on
         options that it names without reading them, and an option of a plugin may be named that is read later than in `start`.
     absent : dict of str to str
-        Fitted attributes that users may look for and this part has none of, with the reason, the second half of a sentence.
+        Missing fitted attributes and why, as the second half of an error message.
     """
 
     citation = ""

@@ -96,7 +96,7 @@ class Engine(EngineCalls, EngineOptions):
     # ---- training ----
 
     def stop(self):
-        """Asks the training that is under way to end after this epoch; for observers."""
+        """Stops training after this epoch. For callbacks."""
         if self.run is None:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.stop_requested = True

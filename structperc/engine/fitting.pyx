@@ -31,7 +31,7 @@ ARGUMENTS = {"fit": (*SHARED, "resume"), "partial_fit": (*SHARED, "classes")}
 
 
 cdef class EngineCalls:
-    """Base of `Engine`: the calls that come once for each example of a stream, and what they look at each time, as fields."""
+    """Compiled base of `Engine`: the methods that streams call per example, and the fields that these read."""
 
     def __cinit__(self, *arguments, **named):
         self.turn = Turn()
@@ -368,7 +368,7 @@ cdef list continued(list before, list further):
 
 
 cdef int step_scaled(EngineCalls engine, TrainingRun run, rows, scaling, list interrupts) except -1:
-    """The same on scaled rows: the weights become those of the new scale before the pass, and those of the users' units after it."""
+    """The same on scaled rows: converts the weights to the new scale before the pass, and back after it."""
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights
     cdef Py_ssize_t n_visited = weights.averaging.n_visited

@@ -195,7 +195,7 @@ def opened(file, shown):
 
 @contextlib.contextmanager
 def explained(shown):
-    """Makes a sentence of what a damaged zip, or a header written by hand, can raise: nobody has written that down."""
+    """Turns all errors of a damaged zip or header into `ModelFormatError`; no list of these errors exists."""
     try:
         yield
     except (PluginError, ModelFormatError, OptionError, OSError):
@@ -206,7 +206,7 @@ def explained(shown):
 
 
 def header_of(found, shown) -> dict:
-    """The header of a model file, or why it is none."""
+    """Reads and validates the header of a model file."""
     member = found.header
     text = member.read().tobytes() if member.dtype == np.uint8 else b""
     try:

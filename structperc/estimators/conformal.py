@@ -34,6 +34,11 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
+    See Also
+    --------
+    PRank, CuSumRank, IntervalPA : the rankers.
+    ScoreCard : an integer points table of a ranker.
+
     Notes
     -----
     Where held-out and new rows are exchangeable, an interval holds the right label with a probability of at least `coverage`, and of at

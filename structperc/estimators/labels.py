@@ -219,6 +219,17 @@ class CuSumRank(RankEstimator, InterceptOptions):
     intercept_ : ndarray of shape (r,)
     {attributes}
 
+    See Also
+    --------
+    PRank : one score with thresholds; for few examples and many levels.
+    OrdinalConformal : prediction intervals with guaranteed coverage.
+    ScoreCard : an integer points table of a linear model.
+    StructuredClassifier : unordered classes.
+
+    References
+    ----------
+    R. L. Milidiú and R. H. S. Rocha: Cumulative Sum Ranking. arXiv:1911.11255, 2019.
+
     Examples
     --------
     >>> from structperc.estimators import CuSumRank
@@ -250,6 +261,17 @@ class PRank(ThresholdEstimator):
     pocket_costs_ : ndarray of shape (`n_iter_`,)
         With `pocket`: the total cost of the ranker kept, after each epoch.
     {attributes}
+
+    See Also
+    --------
+    CuSumRank : a direction for each level.
+    IntervalPA : labels that are intervals of levels.
+    OrdinalConformal : prediction intervals with guaranteed coverage.
+    structperc.effects : weights per standard deviation, with intervals.
+
+    References
+    ----------
+    K. Crammer and Y. Singer: Pranking with Ranking. Advances in Neural Information Processing Systems 14, pages 641–647, 2001.
 
     Examples
     --------
@@ -349,6 +371,12 @@ class IntervalPA(ThresholdEstimator):
         The prediction is the lowest rank whose threshold exceeds `latent_score`.
     {attributes}
 
+    See Also
+    --------
+    PRank : exact levels.
+    CuSumRank : a direction for each level.
+    OrdinalConformal : prediction intervals with guaranteed coverage.
+
     Notes
     -----
     y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row, or any other form that
@@ -439,6 +467,16 @@ class StructuredClassifier(LabelEstimator, InterceptOptions):
     coef_, intercept_ : ndarray
         As the problem documents them, `coef_` without a kernel: multiclass has shapes (r, `n_features_in_`) and (r,), also for two classes.
     {attributes}
+
+    See Also
+    --------
+    CuSumRank, PRank : ordered labels.
+    structperc.explain : why a row got its class.
+
+    References
+    ----------
+    K. Crammer and Y. Singer: Ultraconservative Online Algorithms for Multiclass Problems. Journal of Machine Learning Research 3,
+    pages 951–991, 2003.
 
     Examples
     --------

@@ -21,7 +21,7 @@ ABOUT_TRAINING = ATTRIBUTES.replace("""
 
 @declared
 class LatentRanker(QueryRanker, EngineEstimator):
-    """Learns which k documents of a query to show, to have as many relevant ones among them as can be: a latent perceptron.
+    """Learning-to-rank model that maximises precision among the top k documents: a latent perceptron.
 
     A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
     their score, which is linear in the row. Each step moves the scores so that some relevant documents, those of the best list that the
@@ -32,6 +32,11 @@ class LatentRanker(QueryRanker, EngineEstimator):
     coef_ : ndarray of shape (`n_features_in_`,)
         A document's score is its row times this.
     {attributes}
+
+    See Also
+    --------
+    RankingSVM : learns from all pairs of documents of a query.
+    LeafFeatures : columns for non-linear relevance.
 
     Notes
     -----

@@ -47,6 +47,17 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     start_scores_, end_scores_ : ndarray of shape (L,)
     {attributes}
 
+    See Also
+    --------
+    StructuredEstimator : other structures, such as labelled segments.
+    structperc.files.conll : CoNLL files as sentences.
+    structperc.crfsuite.read_crfsuite : a model of CRFsuite.
+
+    References
+    ----------
+    M. Collins: Discriminative Training Methods for Hidden Markov Models: Theory and Experiments with Perceptron Algorithms. Proceedings
+    of EMNLP, pages 1–8, 2002.
+
     Examples
     --------
     >>> from structperc.estimators import SequenceTagger

@@ -23,6 +23,12 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
     coef_, ...
         What the plugins document.
 
+    See Also
+    --------
+    SequenceTagger : labels of tokens.
+    StructuredClassifier : classes of rows.
+    structperc.Engine : the same without the interface of scikit-learn.
+
     Notes
     -----
     X is what the problem reads: rows, blocks of rows (a list of matrices with any numbers of rows, or a matrix with `lengths` or
