@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from plain import Engine
 from hypothesis import given
 from hypothesis import strategies as st
+from plain import Engine
 
 from structperc import metrics
 from structperc.errors import DataError
