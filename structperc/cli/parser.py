@@ -141,12 +141,10 @@ more: structperc help data, columns
 """
 COUNTERFACTUAL = """\
 examples:
-  structperc counterfactual m patients.csv --row 3 --wanted 2
-  structperc counterfactual m patients.csv --at-most 2 --bounds bmi=18:40
-  structperc counterfactual pairs.model pairs.csv --group family
-      --chosen "2 with 3"
-  structperc counterfactual chunks.model test.txt --row 2
-      --not-chosen "token 3: B-NP" --alternatives bank=river,money
+  structperc counterfactual wine.model test.csv --row 3 --wanted 5
+  structperc counterfactual wine.model test.csv --at-most 4 --bounds acid=0:2
+  structperc counterfactual m pairs.csv --group family --chosen "2 with 3"
+  structperc counterfactual m test.txt --row 2 --alternatives bank=river,money
 
 Distances are in standard deviations of the training rows, or in tokens. Atoms
 have the names that structperc explain shows.

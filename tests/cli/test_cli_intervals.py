@@ -57,7 +57,7 @@ def test_predictions_are_measured_against_intervals(data, run):
     engine = Engine.load("my.model")
     code, out, _ = run("evaluate", "my.model", "train.csv", "--target", "least,most")
     error = interval_absolute_error(data[["least", "most"]], engine.predict(data[["age", "bmi"]]))
-    assert code == 0 and f"mean interval error   {error:.4f}" in out and "inside the interval" in out and "right \\ predicted" not in out
+    assert code == 0 and f"mean interval error  {error:.4f} " in out and "inside the interval" in out and "right \\ predicted" not in out
     assert run("predict", "my.model", "train.csv")[1].split()[1:] == list(map(str, engine.predict(data[["age", "bmi"]])))
     one = run("evaluate", "my.model", "exact.csv", "--target", "least")[1]
     two = run("evaluate", "my.model", "exact.csv", "--target", "least,most")[1]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import Engine
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from structperc_parsing.estimators import DependencyParser
 
-from structperc import Engine
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators import PRank, SequenceTagger, StructureConformal, StructuredEstimator
 from structperc.estimators.held_out import weighted_quantile
@@ -35,7 +35,8 @@ def sentences(n, seed, longest=4):
 
 
 def tagger(**options):
-    return StructuredEstimator(problem="sequence", epochs=3, average=True, random_state=0, classes=list(LABELS), **options)
+    options = {"preset": "paper", "epochs": 3, "average": True, "shuffle": True, "random_state": 0} | options
+    return StructuredEstimator(problem="sequence", classes=list(LABELS), **options)
 
 
 @pytest.fixture(scope="module")
