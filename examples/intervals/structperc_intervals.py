@@ -8,6 +8,8 @@ from structperc import hookimpl
 from structperc.components import Argmax, Outputs, RowFeatures
 from structperc.errors import PluginError
 
+recommended = {"scale": False}      # start and end are columns of the rows
+
 
 class DisjointIntervals(Outputs):
     """Y(x): the sets of rows, given and returned as row numbers, whose intervals do not overlap."""
