@@ -225,7 +225,7 @@ class TestHostile:
         if digits < 300:
             assert read_csv(path, target="y", weight="w").X.shape == (2, 1)
             return
-        with pytest.raises(DataError, match=f"line 3: column '{column}' is 9{{60}}, which is not finite"):
+        with pytest.raises(DataError, match=f"line 3: column '{column}' is (9{{60}}|inf), which is not finite"):
             read_csv(path, target="y", weight="w")
 
     def test_labels_of_many_digits_are_text(self, write):
