@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from structperc.cli import main
+from structperc.engine import checkpoint_files
 from structperc.engine import plugins as registry
 
 settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=40)
@@ -58,3 +59,18 @@ def install(tmp_path, monkeypatch):
     yield install
     monkeypatch.undo()
     registry.discover(refresh=True)
+
+
+@pytest.fixture
+def copies(monkeypatch, path):
+    """Copies of each checkpoint as it is written: what a kill right behind would leave; the module has the fixture `path`."""
+    made, replace = [], checkpoint_files.replace_file
+
+    def copying(target, write):
+        replace(target, write)
+        made.append(f"{path}.{len(made)}")
+        shutil.copy(target, made[-1])
+
+    monkeypatch.setattr(checkpoint_files, "replace_file", copying)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)           # thousands of them
+    return made

@@ -13,7 +13,6 @@ from plain import Engine
 from scipy import sparse
 
 from structperc.callbacks import Checkpoint
-from structperc.engine import checkpoint_files
 from structperc.errors import DataError, ModelFormatError, OptionError
 from structperc.streams import Slices, fit_stream
 
@@ -71,21 +70,6 @@ def content(engine):
 @pytest.fixture
 def path(tmp_path):
     return str(tmp_path / "checkpoint")
-
-
-@pytest.fixture
-def copies(monkeypatch, path):
-    """Copies of each checkpoint as it is written: what a kill right behind would leave."""
-    made, replace = [], checkpoint_files.replace_file
-
-    def copying(target, write):
-        replace(target, write)
-        made.append(f"{path}.{len(made)}")
-        shutil.copy(target, made[-1])
-
-    monkeypatch.setattr(checkpoint_files, "replace_file", copying)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)           # hundreds of them
-    return made
 
 
 @pytest.mark.parametrize("every", [1, 2.5])

@@ -17,7 +17,6 @@ from structperc_dual_kernel.nystroem import NystroemReader
 
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import OnlineTrainer, Trainer, Weights
-from structperc.engine import checkpoint_files
 from structperc.errors import DataError, ModelFormatError, OptionError
 from structperc.schedules import inverse_sqrt
 
@@ -117,21 +116,6 @@ def arrays(engine):
 @pytest.fixture
 def path(tmp_path):
     return str(tmp_path / "checkpoint")
-
-
-@pytest.fixture
-def copies(monkeypatch, path):
-    """Copies of each checkpoint as it is written: what a kill right behind would leave."""
-    made, replace = [], checkpoint_files.replace_file
-
-    def copying(target, write):
-        replace(target, write)
-        made.append(f"{path}.{len(made)}")
-        shutil.copy(target, made[-1])
-
-    monkeypatch.setattr(checkpoint_files, "replace_file", copying)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)           # thousands of them
-    return made
 
 
 @pytest.mark.parametrize("every", [1.0, 0.4, 1.3])

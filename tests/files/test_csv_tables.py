@@ -225,7 +225,8 @@ class TestHostile:
         if digits < 300:
             assert read_csv(path, target="y", weight="w").X.shape == (2, 1)
             return
-        with pytest.raises(DataError, match=f"line 3: column '{column}' is (9{{60}}|inf), which is not finite"):
+        shown = "inf" if int(pd.__version__.split(".")[0]) >= 3 else "9{60}"        # pandas 3 reads such a cell as a number
+        with pytest.raises(DataError, match=f"line 3: column '{column}' is {shown}, which is not finite"):
             read_csv(path, target="y", weight="w")
 
     def test_labels_of_many_digits_are_text(self, write):
