@@ -41,9 +41,19 @@ class ArborescenceCertificate(NamedTuple):
         return sum(self.prices) + self.root_price
 
     def violation(self, scores):
-        """By how much an arc's score exceeds what the sets that it enters cost, or a price of a set of words exceeds 0; 0 for a proof.
+        """The largest violation of the dual constraints: 0 proves that the tree is optimal.
 
-        Rounding leaves about 1e-15 of the largest score for each level of nested sets. O(n^2) for each set.
+        Cost: O(n^2) for each set. Rounding leaves about 1e-15 of the largest score for each level of nested sets.
+
+        Parameters
+        ----------
+        scores : array of shape (n + 1, n + 1)
+            The scores that the tree was computed from.
+
+        Returns
+        -------
+        float
+            The largest excess of an arc's score over the prices of the sets it enters, or of a set's price over 0.
         """
         paid = np.zeros(np.shape(scores))
         for words, price in zip(self.sets, self.prices, strict=True):
@@ -58,12 +68,16 @@ class ArborescenceCertificate(NamedTuple):
 
 
 def arborescence_certificate(scores, one_root=False):
-    """The best tree with the prices that prove it: the dual solution of Edmonds's algorithm.
+    """Maximum arborescence with dual prices that prove it optimal (Edmonds's algorithm).
+
+    Ties and cost are those of `max_arborescence`, with O(n) sets more.
 
     Parameters
     ----------
-    scores, one_root
-        Of one sentence, as in `max_arborescence`.
+    scores : array of shape (n + 1, n + 1)
+        Arc scores of one sentence, as in `max_arborescence`.
+    one_root : bool, default False
+        Exactly one word has the head 0.
 
     Returns
     -------
@@ -72,7 +86,15 @@ def arborescence_certificate(scores, one_root=False):
     Raises
     ------
     DataError
-        As `max_arborescence`.
+        If a score is NaN or +inf, or no tree exists.
+
+    See Also
+    --------
+    structperc.solvers.arborescences.max_arborescence : the tree only; faster.
+
+    References
+    ----------
+    J. Edmonds: Optimum branchings. Journal of Research of the National Bureau of Standards 71B, pages 233-240, 1967.
 
     Examples
     --------

@@ -189,26 +189,43 @@ cdef int arborescence_marginals_c(const double *scores, Py_ssize_t pitch, Py_ssi
 
 
 def arborescence_marginals(scores, one_root=False):
-    """log Z and the probability of every arc, where a tree's probability is exp(score) / Z.
+    """Log partition function and arc marginals of all dependency trees of a sentence (matrix-tree theorem).
 
-    They add up to 1 over the heads of each word; they are the derivatives of log Z by the scores. No determinant is taken, so confident
-    scores lose no digits: log Z has the error of a sum, probabilities an error of about 1e-15. O(n^3).
+    A tree's probability is exp(score) / Z. The marginals are the derivatives of log Z by the scores.
+    Cost: O(n^3). The algorithm computes no determinant, so large scores lose no digits: marginals have an error of about 1e-15.
 
     Parameters
     ----------
-    scores, one_root
-        Of one sentence, as in `max_arborescence`.
+    scores : array of shape (n + 1, n + 1)
+        Arc scores of one sentence, as in `max_arborescence`.
+    one_root : bool, default False
+        Only trees in which exactly one word has the head 0.
 
     Returns
     -------
     log_z : float
+        Log of the sum of exp(score) over all trees.
     arcs : float64 array of shape (n + 1, n + 1)
-        P[h, m]. Zeros in column 0, on the diagonal and for forbidden arcs.
+        P[h, m], the probability of the arc from h to m; each column from 1 on sums to 1. Zeros in column 0, on the diagonal and for
+        forbidden arcs.
 
     Raises
     ------
     DataError
-        As `max_arborescence`.
+        If a score is NaN or +inf, or no tree exists.
+
+    See Also
+    --------
+    structperc.solvers.arborescences.max_arborescence : the best tree.
+    structperc.solvers.projective.projective_marginals : the same over projective trees.
+
+    References
+    ----------
+    W. K. Grassmann, M. I. Taksar and D. P. Heyman: Regenerative analysis and steady state distributions for Markov chains. Operations
+    Research 33, pages 1107-1116, 1985.
+
+    T. Koo, A. Globerson, X. Carreras and M. Collins: Structured prediction models via the matrix-tree theorem. Proceedings of
+    EMNLP-CoNLL, pages 141-150, 2007.
 
     Examples
     --------
@@ -217,9 +234,6 @@ def arborescence_marginals(scores, one_root=False):
     >>> log_z, arcs = arborescence_marginals(np.zeros((3, 3)), one_root=True)
     >>> round(float(np.exp(log_z)), 9), arcs.tolist()
     (2.0, [[0.0, 0.5, 0.5], [0.0, 0.0, 0.5], [0.0, 0.5, 0.0]])
-
-    Grassmann, Taksar and Heyman (1985), Regenerative analysis and steady state distributions, Operations Research 33, for the elimination;
-    Koo, Globerson, Carreras and Collins (2007), EMNLP, for marginals of trees.
     """
     cdef ScoreMatrices sentences = one_sentence(scores)
     cdef Py_ssize_t n = sentences.n_words[0]

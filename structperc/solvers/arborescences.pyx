@@ -288,30 +288,46 @@ def listed(words):
 
 
 def max_arborescence(scores, one_root=False):
-    """The heads of all words that have the largest sum of arc scores: maximum arborescence, dependency tree, Chu-Liu-Edmonds.
+    """Maximum spanning arborescence, the best dependency tree of a sentence (Chu-Liu-Edmonds).
 
-    A column's first maximum, the lowest head, is taken among equals, and the first member of a cycle: the tree is the same everywhere, and
-    without cycles each word has the lowest of its best heads. All scores equal: all heads are 0; with one root, 0, 1, ..., 1.
-    O(n^2); a batch call takes 2 to 6 ns per arc.
+    Ties: each column's first maximum wins, which is the lowest head, and the first member of a cycle. The result is the same on every
+    machine.
+    If all scores are equal, all heads are 0; with `one_root` they are 0, 1, ..., 1.
+    Cost: O(n^2); a batch call takes 2 to 6 ns per arc.
 
     Parameters
     ----------
-    scores : array of shape (n + 1, n + 1), or of shape (n_sentences, n + 1, n + 1), or list of arrays of the first kind
-        scores[h, m] of the arc to word m from its head h; 0 is the root. -inf forbids an arc. Column 0 and the diagonal are not read.
+    scores : array of shape (n + 1, n + 1) or (n_sentences, n + 1, n + 1), or list of arrays of the first kind
+        scores[h, m] of the arc from the head h to word m; 0 is the root. -inf forbids an arc. Column 0 and the diagonal are ignored.
     one_root : bool, default False
         Exactly one word has the head 0.
 
     Returns
     -------
     heads : int32 array of shape (n,), or a list of them for many sentences
-        Of words 1..n.
+        The heads of words 1..n.
     total : float, or float64 array of shape (n_sentences,)
-        The sum of the scores, in the order of the words.
+        The sum of the scores, added in the order of the words.
 
     Raises
     ------
     DataError
-        Where a score is NaN or +inf, or no tree is left; names the arc or the words.
+        If a score is NaN or +inf, or no tree exists. The message names the arc or the words.
+
+    See Also
+    --------
+    structperc.solvers.projective.projective_tree : trees without crossing arcs.
+    structperc.solvers.sparse_arborescences.max_sparse_arborescence : graphs with few arcs.
+    structperc.solvers.ranked_arborescences.k_best_arborescences : the k best trees.
+    structperc.solvers.arborescence_sums.arborescence_marginals : probabilities of arcs.
+
+    Notes
+    -----
+    With `one_root`, Edmonds's algorithm compares pairs of (-number of root arcs, score).
+
+    References
+    ----------
+    R. E. Tarjan: Finding optimum branchings. Networks 7, pages 25-35, 1977.
 
     Examples
     --------
@@ -324,8 +340,6 @@ def max_arborescence(scores, one_root=False):
     >>> heads, total = max_arborescence(scores, one_root=True)
     >>> heads.tolist(), total
     ([0, 1, 2], 19.0)
-
-    Tarjan (1977), Finding optimum branchings, Networks 7. One root: Edmonds's algorithm over (-number of root arcs, score).
     """
     cdef ScoreMatrices sentences = ScoreMatrices(scores)
     cdef Py_ssize_t n = sentences.n_matrices, i = 0, words = 0

@@ -65,26 +65,42 @@ cdef double pairwise(double *alpha, double *value, const double *distance, Py_ss
 
 
 def block_steps(alpha, value, distance):
-    """Improves one block in place, by at most 200 steps between pairs of structures.
+    """Coordinate ascent on one block of dual variables, in place, by at most 200 pairwise steps.
+
+    Ties: of equal values the first structure wins. Cost: O(n) a step.
 
     Parameters
     ----------
     alpha : float64 array of shape (n,)
-        Coefficients, at least 0; their sum is kept.
+        Dual coefficients, at least 0. Changed in place; their sum stays the same.
     value : float64 array of shape (n,)
-        Values h, changed in place as the coefficients change, up to a constant.
+        Values h of the structures, up to a constant. Changed in place with the coefficients.
     distance : float64 array of shape (n, n) or larger
-        Squared distances of the structures' vectors.
+        Squared distances between the structures' feature vectors.
 
     Returns
     -------
     float
-        The gap before: the largest value minus the smallest among structures with a coefficient.
+        The gap before the steps: the largest value minus the smallest one among structures with a coefficient.
 
     Raises
     ------
     DataError
-        For NaN, for shapes that do not fit together, and for alpha or value that cannot be changed in place.
+        If a number is NaN, shapes differ, or `alpha` or `value` cannot be changed in place.
+
+    See Also
+    --------
+    sweep_blocks : all blocks together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.block_steps import block_steps
+    >>> alpha, value = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    >>> block_steps(alpha, value, np.array([[0.0, 2.0], [2.0, 0.0]]))
+    1.0
+    >>> alpha.tolist()
+    [0.5, 0.5]
     """
     cdef double[::1] a = changed_array(alpha, "alpha", ("n",), COSTS), h
     cdef const double[:, ::1] far = shaped(float_array(distance, "distance"), "distance", ("n", "m"))
@@ -96,47 +112,72 @@ def block_steps(alpha, value, distance):
 
 
 def can_sweep(n_structures, n_weights):
-    """Whether the vectors of so many structures are few enough for `sweep_blocks`: 128 MB.
+    """Whether `sweep_blocks` can store the vectors of all structures: at most 128 MB.
 
     Parameters
     ----------
-    n_structures, n_weights : int
+    n_structures : int
+        Number of structures in all blocks.
+    n_weights : int
+        Length of each vector.
 
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> from structperc.solvers.block_steps import can_sweep
+    >>> can_sweep(1000, 1000), can_sweep(1000, 1_000_000)
+    (True, False)
     """
     return whole_number(n_structures, "n_structures") * whole_number(n_weights, "n_weights") <= MOST_NUMBERS
 
 
 def sweep_blocks(alpha, loss, vectors, offsets, w, enough):
-    """Improves all blocks together over their structures, without search: one pairwise step per block and sweep.
+    """Coordinate ascent on all blocks together over their cached structures, without search.
 
-    Where examples are few and share weights, most passes are spent on the blocks' influence on each other. A sweep costs O(m n_weights),
-    far less than a pass. At most 1000 sweeps over at most 10^9 numbers; Ctrl-C is heeded.
+    Use it if examples are few and share weights: most passes then go into the blocks' influence on each other.
+    Cost: O(m n_weights) a sweep; at most 1000 sweeps over at most 10^9 numbers. Ctrl-C stops it.
 
     Parameters
     ----------
-    alpha, loss : float64 arrays of shape (m,)
-        Coefficients, changed in place, and losses.
+    alpha : float64 array of shape (m,)
+        Dual coefficients, at least 0. Changed in place.
+    loss : float64 array of shape (m,)
+        Losses of the structures.
     vectors : float64 array of shape (m, n_weights)
         Phi(x, gold) - Phi(x, y) of each structure.
     offsets : int64 array of shape (n_blocks + 1,)
         Structures offsets[i]:offsets[i + 1] are block i.
     w : float64 array of shape (n_weights,)
-        Changed in place with alpha, as w(a) changes.
+        Weights. Changed in place with `alpha`.
     enough : float
-        Ends after a sweep that finds a gap over these structures, summed over the blocks, of no more than this.
+        Stop after a sweep whose gap over these structures, summed over the blocks, is at most this. Larger values stop earlier.
 
     Returns
     -------
     int
-        The number of sweeps made.
+        The number of sweeps.
 
     Raises
     ------
     DataError
-        For NaN, for shapes that do not fit together, and for alpha or w that cannot be changed in place.
+        If a number is NaN, shapes differ, or `alpha` or `w` cannot be changed in place.
+
+    See Also
+    --------
+    block_steps : one block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.block_steps import sweep_blocks
+    >>> alpha, w = np.array([1.0, 0.0]), np.zeros(1)
+    >>> sweep_blocks(alpha, np.array([0.0, 1.0]), np.array([[0.0], [2.0]]), np.array([0, 2]), w, enough=1e-9) > 0
+    True
+    >>> alpha.tolist(), w.tolist()
+    ([0.75, 0.25], [0.5])
     """
     cdef double[::1] a = changed_array(alpha, "alpha", ("m",), COSTS), weights = changed_array(w, "w", ("n_weights",))
     cdef Py_ssize_t m = a.shape[0], d = weights.shape[0], done = 0, work = 0, since = 0

@@ -17,7 +17,7 @@ FINER_TOLERANCE = 100.0         # how many times smaller the gap may get for the
 
 @attrs.frozen
 class Certificate:
-    """P(w) at some weights, and by how much at most it is above the optimum.
+    """The objective P(w) at some weights, and an upper bound on its distance from the optimum.
 
     Attributes
     ----------
@@ -36,14 +36,29 @@ class Certificate:
 
 
 def certified(objective, gap) -> Certificate:
-    """The certificate, or the refusal of an objective or a gap that overflowed."""
+    """A `Certificate`; raises DataError if the objective or the gap overflowed.
+
+    Parameters
+    ----------
+    objective : float
+    gap : float
+
+    Returns
+    -------
+    Certificate
+    """
     if not np.isfinite(objective) or not np.isfinite(gap):
         raise too_large()
     return Certificate(float(objective), float(max(gap, 0.0)))
 
 
 def too_large() -> DataError:
-    """The refusal of numbers that overflow."""
+    """The error about numbers that overflow.
+
+    Returns
+    -------
+    DataError
+    """
     return DataError("scores or weights overflow although X is finite; the features, C or sample weights are too large for floating point. "
                      "Scale the features, for instance to unit variance.")
 
@@ -54,14 +69,22 @@ class Measurements:
     Parameters
     ----------
     tolerance : float
-        The gap is small when it is at most this share of the objective.
+        The gap is small if it is at most this share of the objective. Smaller values are slower and more exact.
 
     Attributes
     ----------
     certificate : Certificate or None
-        That of the weights at hand; None: the weights have moved since they were measured.
+        That of the current weights; None if they have moved since.
     objectives, gaps : list of float
         The values measured so far.
+
+    Examples
+    --------
+    >>> from structperc.solvers.certificates import Certificate, Measurements
+    >>> measured = Measurements(0.01)
+    >>> measured.take(Certificate(10.0, 0.05))
+    >>> measured.gaps, measured.certificate.gap
+    ([0.05], 0.05)
     """
 
     def __init__(self, tolerance: float):
@@ -69,13 +92,18 @@ class Measurements:
         self.objectives, self.gaps = [], []
 
     def take(self, certificate: Certificate) -> None:
-        """Records the certificate of the weights at hand."""
+        """Record the certificate of the current weights.
+
+        Parameters
+        ----------
+        certificate : Certificate
+        """
         self.certificate = certificate
         self.objectives.append(certificate.objective)
         self.gaps.append(certificate.gap)
 
     def forget(self) -> None:
-        """The weights are about to move."""
+        """Drop the current certificate, because the weights are about to move."""
         self.certificate = None
 
     @property
@@ -95,13 +123,14 @@ class Measurements:
 
 
 class BlockAscent:
-    """Block-coordinate ascent until the gap is small. A subclass gives `epoch` and `measure`.
+    """Base class of block-coordinate ascent until the duality gap is small. Subclasses define `epoch` and `measure`.
 
     Parameters
     ----------
     measured : Measurements
-        Receives the certificates.
+        Where the certificates are recorded.
     most_epochs : int
+        Largest number of epochs.
 
     Attributes
     ----------
@@ -110,8 +139,8 @@ class BlockAscent:
     stop_requested : bool
         Whether to end after this epoch.
     enough : float or None
-        The gap at which the epochs under way end; None: the weights have just been measured. Whoever sets it before `improve`, and
-        `n_epochs`, goes on with epochs that were cut short.
+        The gap at which the current epochs end; None directly after a measurement.
+        To continue interrupted epochs, set it and `n_epochs` before `improve`.
     """
 
     epochs_per_certificate = EPOCHS_PER_CERTIFICATE
@@ -122,11 +151,22 @@ class BlockAscent:
         self.measured, self.most_epochs, self.n_epochs = measured, most_epochs, 0
 
     def epoch(self) -> float:
-        """Improves every block once; returns the gap before, which may be an estimate."""
+        """Improve every block once.
+
+        Returns
+        -------
+        float
+            The gap before the epoch, which may be an estimate.
+        """
         raise NotImplementedError
 
     def measure(self) -> Certificate:
-        """The certificate of the weights at hand."""
+        """Measure the current weights.
+
+        Returns
+        -------
+        Certificate
+        """
         raise NotImplementedError
 
     @property
@@ -134,12 +174,17 @@ class BlockAscent:
         return self.n_epochs >= self.most_epochs or self.stop_requested
 
     def improve(self, goal=np.inf) -> bool:
-        """Makes epochs until the gap is small, a stop is requested or none are left; returns whether the gap is small.
+        """Make epochs until the gap is small, a stop is requested or none are left.
 
         Parameters
         ----------
         goal : float
-            An objective that shall not be exceeded. Where it is, the gap may get `FINER_TOLERANCE` times smaller.
+            An upper bound that the objective should reach. If it does not, the required gap may get `FINER_TOLERANCE` times smaller.
+
+        Returns
+        -------
+        bool
+            Whether the gap is small.
         """
         if self.enough is None:
             self.measured.take(self.measure())

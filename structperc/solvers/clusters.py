@@ -33,19 +33,27 @@ EXACT_CYCLES, EXACT_SUBSETS, EXACT_LP, EXACT_MILP, LOCAL = STATUSES = "exact-cyc
 
 @attrs.frozen(eq=False)
 class Clustering:
-    """Clusters, and how far they are from the best ones at most.
+    """Clusters with a bound on the score of any other clustering.
 
     Attributes
     ----------
     labels : int array of shape (n,)
-        The cluster of each item; clusters are numbered from 0 in the order of their first items.
+        The cluster of each item. Clusters are numbered from 0 in the order of their first items.
     score : float
-        The sum of the scores of the pairs inside clusters.
+        Sum of the scores of the pairs inside clusters.
     bound : float
-        No clusters score more, up to 1e-6 of the largest score.
+        No clustering has a larger score, up to 1e-6 of the largest score.
     status : {"exact-cycles", "exact-subsets", "exact-lp", "exact-milp", "local"}
-        What proved the clusters optimal: conflicted cycles of pairs, all subsets of at most 12 items, the linear program, branch and bound,
-        or nothing. The last of these, where several parts of the items needed different proofs.
+        What proved the clusters optimal: conflicted cycles of pairs, all subsets of at most 12 items, the linear program, branch and
+        bound, or nothing.
+        If components needed different proofs, it is the last of these.
+
+    Examples
+    --------
+    >>> from structperc.solvers.clusters import max_clusters
+    >>> clusters = max_clusters([[0, 1], [1, 0]])
+    >>> clusters.labels.tolist(), clusters.score, clusters.bound, clusters.exact
+    ([0, 0], 1.0, 1.0, True)
     """
 
     labels: np.ndarray
@@ -65,14 +73,20 @@ class Clustering:
 
 
 def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> Clustering:
-    """The clusters of n items of largest sum of scores of the pairs inside them.
+    """Correlation clustering of a full matrix: the clusters of n items with the largest sum of pair scores inside them.
+
+    Ties and method are those of `cluster_pairs`.
 
     Parameters
     ----------
     scores : array-like of shape (n, n)
-        Symmetric; -inf forbids a pair to be in one cluster. The diagonal is not read.
-    most_pairs, most_nodes, time_limit
+        Symmetric scores of having two items in one cluster; -inf forbids it. The diagonal is ignored.
+    most_pairs : int, optional
         As in `cluster_pairs`.
+    most_nodes : int, optional
+        As in `cluster_pairs`.
+    time_limit : float, optional
+        Seconds, as in `cluster_pairs`.
 
     Returns
     -------
@@ -81,13 +95,19 @@ def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> C
     Raises
     ------
     DataError
-        For NaN or +inf, and a matrix that is not symmetric.
+        If a score is NaN or +inf, or the matrix is not symmetric.
+    OptionError
+        If a limit is out of range.
+
+    See Also
+    --------
+    cluster_pairs : few scored pairs of many items.
 
     Examples
     --------
     >>> from structperc.solvers.clusters import max_clusters
-    >>> found = max_clusters([[0, 2, -1, 1], [2, 0, 1.5, -3], [-1, 1.5, 0, -3], [1, -3, -3, 0]])
-    >>> found.labels.tolist(), found.score, found.status
+    >>> clusters = max_clusters([[0, 2, -1, 1], [2, 0, 1.5, -3], [-1, 1.5, 0, -3], [1, -3, -3, 0]])
+    >>> clusters.labels.tolist(), clusters.score, clusters.status
     ([0, 0, 0, 1], 2.5, 'exact-cycles')
     """
     s = shaped(number_array(scores, "scores"), "scores", ("n_items", "n_items"))
@@ -112,25 +132,30 @@ def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> C
 
 
 def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nodes=None, time_limit=None) -> Clustering:
-    """The clusters of largest sum of scores of the listed pairs inside them; `max_clusters` where few pairs count.
+    """Correlation clustering of listed pairs: the clusters with the largest sum of pair scores inside them.
+
+    Use it if few pairs have a score; use `max_clusters` for a full matrix.
+    Ties: items are not joined at a gain of 0. Which of several optimal clusterings you get is not specified, but repeated calls give the
+    same one.
 
     Parameters
     ----------
     first, second : int array-like of shape (n_pairs,)
-        Items, numbered from 0; a pair may be listed once.
+        Items, numbered from 0. List a pair once.
     scores : array-like of shape (n_pairs,)
-        -inf forbids the items to be in one cluster. Pairs that are not listed have the score 0.
+        Score of having both items in one cluster; -inf forbids it. Pairs that are not listed have the score 0.
     n_items : int, optional
-        As many as the pairs name if not given.
+        Number of items. Default: the largest item named, plus 1.
     most_pairs : int, optional
-        Items that positive pairs connect are clustered by the linear program where they have at most so many pairs, else greedily, with the
-        bound of conflicted cycles; 0: all greedily. Not given: all are solved, however long it takes.
+        Largest number of pairs of a connected component that the linear program solves; larger components are solved greedily, with a
+        bound.
+        0: all greedily. Default: no limit. Larger values are slower and more often optimal; try 10000.
     most_nodes : int, optional
-        Branch and bound stops after so many nodes of each program, with the bound known by then.
+        Largest number of nodes of branch and bound for each program; after that you get the bound so far. Default: no limit.
     time_limit : float, optional
-        Seconds, after which no further program is solved: the best clusters so far are returned with their bound, and the status is
-        "local" unless they are optimal. Which clusters these are depends on the machine. Greedy clusters and the bound of cycles come
-        first, whatever they take.
+        Seconds after which no further program is solved. You get the best clusters so far with their bound, and the status "local"
+        unless they are
+        optimal. The result then depends on the machine. The greedy clusters and the bound of cycles have no time limit.
 
     Returns
     -------
@@ -139,25 +164,38 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     Raises
     ------
     DataError
-        For items that are no whole numbers from 0, pairs listed twice or of an item with itself, NaN and +inf.
+        If items are not whole numbers from 0, a pair is listed twice or joins an item with itself, or a score is NaN or +inf.
     OptionError
-        For limits that are no whole numbers, or a time_limit that is no number above 0.
+        If `most_pairs` or `most_nodes` is not a whole number, or `time_limit` is not a number above 0.
+
+    See Also
+    --------
+    max_clusters : a full matrix of scores.
+    structperc.solvers.latent_trees.max_latent_trees : clusters as latent trees; faster.
 
     Notes
     -----
-    No cluster of the answer goes beyond items that positive pairs connect. Greedy clusters come first: pairs joined by falling score, then
-    items moved while that gains. Cycles of a negative pair and positive ones that share no score bound all clusterings, and often prove
-    these optimal. Where they do not, all subsets of such items are looked at if they are 12 at most. Else their linear program is solved,
-    x = 1 for a pair inside a cluster, with the inequalities of violated cycles added until none is left (triangles, where all pairs are
-    listed); then branch and bound, with the same inequalities. Which of several optimal clusterings is found is not promised, but it is the
-    same each time; items are not joined at a gain of 0. Ctrl-C waits for the end of
-    the program that HiGHS solves, which time_limit bounds.
+    1. A cluster never joins items that no path of positive pairs connects.
+    2. Greedy clusters: pairs are joined by falling score, then items move while that gains.
+    3. A cycle of one negative pair and positive pairs bounds all clusterings. These bounds often prove the greedy clusters optimal.
+    4. If not, components of at most 12 items are solved over all subsets.
+    5. Larger components are solved by a linear program with x = 1 for a pair inside a cluster. Inequalities of violated cycles are added
+    until none is left.
+    6. Branch and bound follows, with the same inequalities.
+
+    Ctrl-C waits for the end of the program that HiGHS solves; `time_limit` bounds it.
+
+    References
+    ----------
+    N. Bansal, A. Blum and S. Chawla: Correlation clustering. Machine Learning 56, pages 89-113, 2004.
+
+    M. Groetschel and Y. Wakabayashi: A cutting plane algorithm for a clustering problem. Mathematical Programming 45, pages 59-96, 1989.
 
     Examples
     --------
     >>> from structperc.solvers.clusters import cluster_pairs
-    >>> found = cluster_pairs([0, 1, 0, 3], [1, 2, 2, 4], [2.0, 1.5, -1.0, -0.5])
-    >>> found.labels.tolist(), found.score, found.exact
+    >>> clusters = cluster_pairs([0, 1, 0, 3], [1, 2, 2, 4], [2.0, 1.5, -1.0, -0.5])
+    >>> clusters.labels.tolist(), clusters.score, clusters.exact
     ([0, 0, 0, 1, 2], 2.5, True)
     """
     n, first, second, s = read_pairs(first, second, scores, n_items)

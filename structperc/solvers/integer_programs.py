@@ -24,29 +24,36 @@ CHOOSE, PRIMAL_SIMPLEX = 0, 4   # HiGHS's numbers of strategies
 
 
 class OutOfTime(DataError):
-    """The time limit is over, and no v is known."""
+    """The time limit was reached before a feasible vector was known."""
 
 
 class Infeasible(DataError):
-    """No v satisfies the rows; names rows that contradict each other."""
+    """No vector satisfies the constraints. The message names rows that contradict each other."""
 
 
 @attrs.frozen(eq=False)
 class Solution:
-    """What a solver of 0/1 programs found, and how far it is from the optimum at most.
+    """Result of a 0/1 program, with a bound on the optimum.
 
     Attributes
     ----------
     v : float64 array of shape (n,)
-        0 or 1 for each variable; between them where a linear program was not refined.
+        0 or 1 for each variable; fractions if only the linear program was solved.
     score : float
         scores . v
     bound : float
-        No feasible v scores more, up to the solver's tolerance, about 1e-7 of the largest score.
+        No feasible vector has a larger score, up to the solver's tolerance, about 1e-7 of the largest score.
     status : {"exact-lp", "exact-milp", "relaxed"}
         What proved v optimal: the linear program, branch and bound, or neither.
     auxiliary : float64 array of shape (n_auxiliary,)
-        Values of the auxiliary variables with which v satisfies the rows.
+        Values of the auxiliary variables with which v is feasible.
+
+    Examples
+    --------
+    >>> from structperc.solvers.integer_programs import solve_ilp
+    >>> solution = solve_ilp([1.0, 2.0], [[1, 1]], [1])
+    >>> solution.v, solution.score, solution.bound, solution.chosen.tolist()
+    (array([0., 1.]), 2.0, 2.0, [1])
     """
 
     v: np.ndarray
@@ -72,36 +79,46 @@ class Solution:
 
 
 class ILP:
-    """The 0/1 vectors v with A v <= b and A_eq v = b_eq; with auxiliary variables z: A (v, z) <= b and A_eq (v, z) = b_eq for some z.
+    """A 0/1 integer linear program: the vectors v with A v <= b and A_eq v = b_eq.
 
-    Called like a function of an example, it answers itself: the same program for every example.
+    With auxiliary variables z, the rows are A (v, z) <= b and A_eq (v, z) = b_eq for some z.
+    An ILP is also a function of an example that returns the ILP itself, for problems with the same constraints for all examples.
 
     Parameters
     ----------
-    A, A_eq : array-like or sparse matrix of shape (n_rows, n), optional
-    b, b_eq : array-like of shape (n_rows,), optional
-        A pair may be left out, not both.
-    auxiliary : array-like of shape (n_auxiliary, 2), optional
-        Lowest and largest values of further variables, the last columns of A and A_eq: flows, times, levels of what v chooses. They are
-        part of no score and no answer; -inf and inf leave a side open.
-    whole : bool or array-like of bool, shape (n_auxiliary,), default False
-        Which auxiliary variables are whole numbers.
+    A : array-like or sparse matrix of shape (n_rows, n), optional
+        Left sides of the inequalities.
+    b : array-like of shape (n_rows,), optional
+        Right sides of the inequalities.
+    A_eq : array-like or sparse matrix of shape (n_equations, n), optional
+        Left sides of the equations.
+    b_eq : array-like of shape (n_equations,), optional
+        Right sides of the equations. Give at least one pair of a matrix and its right side.
     solver : {"scipy", "highspy"}, default "scipy"
-        "highspy" keeps the linear program in memory from call to call and begins each at the same basis, so that an answer does not depend
-        on earlier ones; for one ILP that is solved many times. It needs the extra structperc[ilp]. Among equal scores the two may choose
-        differently.
+        "highspy" keeps the linear program in memory between calls; use it to solve one ILP many times. Each call begins at the same
+        basis, so earlier
+        calls do not change a result. It needs the extra structperc[ilp]. Among equal scores the two solvers may choose different vectors.
+    auxiliary : array-like of shape (n_auxiliary, 2), optional
+        Smallest and largest values of the auxiliary variables, which are the last columns of A and A_eq, such as flows, times or levels.
+        They have no score; -inf and inf mean no bound.
+    whole : bool or array-like of bool of shape (n_auxiliary,), default False
+        Which auxiliary variables are whole numbers.
 
     Raises
     ------
     DataError
-        Where shapes do not fit together, or a number is not finite.
+        If shapes do not fit together, or a number is not finite.
+
+    See Also
+    --------
+    solve_ilp : one call for one program.
 
     Examples
     --------
     >>> from structperc.solvers.integer_programs import ILP
     >>> knapsack = ILP([[3, 4, 2]], [6])
-    >>> found = knapsack.solve([3.0, 4.5, 2.0])
-    >>> found.chosen.tolist(), found.score, found.status
+    >>> solution = knapsack.solve([3.0, 4.5, 2.0])
+    >>> solution.chosen.tolist(), solution.score, solution.status
     ([1, 2], 6.5, 'exact-lp')
     """
 
@@ -152,7 +169,17 @@ class ILP:
         return LinearConstraint(csc_array((columns.data, *places), shape=columns.shape), self.low, self.high)
 
     def violated(self, v) -> str | None:
-        """Why v is not feasible, in words that follow "v"; None where it is, up to the tolerance of the rows."""
+        """The first violated constraint of v, as text that follows "v"; None if v is feasible.
+
+        Parameters
+        ----------
+        v : array of shape (n,)
+            A 0/1 vector.
+
+        Returns
+        -------
+        str or None
+        """
         v = real_array(v, "v", ("n_variables",), FINITE)
         if len(v) != self.n_variables:
             return f"has {len(v)} variables where the program has {self.n_variables}"
@@ -181,38 +208,56 @@ class ILP:
         return f"has {values[r]:g} in {self.row_name(r)} where {limit} {self.high[r]:g} is allowed"
 
     def row_name(self, r) -> str:
-        """What a row is called in messages: by its number in A or in A_eq, from 0."""
+        """The name of a constraint in messages: its number in A or in A_eq, from 0.
+
+        Parameters
+        ----------
+        r : int
+            Row, those of A first.
+
+        Returns
+        -------
+        str
+        """
         return f"row {r} of A" if r < self.n_inequalities else f"row {r - self.n_inequalities} of A_eq"
 
     def solve(self, scores, relaxed=False, most_nodes=None, time_limit=None) -> Solution:
-        """The feasible v of largest score.
+        """The feasible vector v with the largest score.
+
+        Ties: the solver chooses, and repeated calls give the same vector. Variables of score 0 are 0 if the positive ones are feasible
+        without them.
 
         Parameters
         ----------
         scores : array-like of shape (n,)
-            -inf forbids a variable: it is 0.
+            Score of each variable; -inf forbids a variable, which is then 0.
         relaxed : bool, default False
-            Stop at the linear program, whatever its vertex.
+            Stop at the solution of the linear program, even if it is fractional.
         most_nodes : int, optional
-            Branch and bound stops after so many nodes with the best v found so far, which is then "relaxed" with its bound.
+            Largest number of nodes of branch and bound. After that you get the best v so far, with the status "relaxed" and its bound.
+            Larger values are slower and more often optimal. Default: no limit.
         time_limit : float, optional
-            Seconds, after which the best v so far is returned with its bound, as "relaxed"; that no variable is 1 counts as such a v when
-            the rows allow it. Which v this is depends on the machine.
+            Seconds after which you get the best v so far, with the status "relaxed" and its bound. The zero vector counts if it is
+            feasible.
+            The result then depends on the machine. Default: no limit.
+
+        Returns
+        -------
+        Solution
 
         Raises
         ------
         DataError
-            For NaN or +inf, and where HiGHS fails; `Infeasible` where no v satisfies the rows, `OutOfTime` where the time is over and no v
-            was found.
+            If a score is NaN or +inf, or HiGHS fails. Its subclasses: `Infeasible` if no v is feasible, `OutOfTime` if none is known
+            at the time limit.
         OptionError
-            For a most_nodes that is no whole number from 1, or a time_limit that is no number above 0.
+            If `most_nodes` is not a whole number from 1, or `time_limit` is not a number above 0.
 
         Notes
         -----
-        Which of several optimal v is found is the solver's choice, the same each time; variables of score 0 stay out where the positive
-        ones alone are feasible. Scores are divided by the largest one, since tolerances of solvers are absolute: optimal means up to about
-        1e-6 of it. Ctrl-C waits until HiGHS returns, which time_limit bounds. The HiGHS of some versions of
-        scipy prints a line in rare cases of branch and bound.
+        The tolerances of solvers are absolute, so all scores are divided by the largest one. Optimal means up to about 1e-6 of the
+        largest score.
+        Ctrl-C waits until HiGHS returns; `time_limit` bounds it. In rare cases the HiGHS of some versions of scipy prints a line.
         """
         s, clock = real_array(scores, "scores", (self.n_variables,)), Clock(time_limit)
         relaxed, most_nodes = flag(relaxed, "relaxed"), limit(most_nodes, "most_nodes")
@@ -269,7 +314,22 @@ class ILP:
         return solution(scores, v[:self.n_variables], bound, status, v[self.n_variables:])
 
     def k_best(self, scores, k) -> list:
-        """The k feasible 0/1 vectors of largest score, best first, fewer where there are fewer; a program more for each."""
+        """The k feasible vectors with the largest scores, best first.
+
+        Cost: one more program for each vector.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            As in `solve`.
+        k : int
+            Number of vectors, at least 1.
+
+        Returns
+        -------
+        list of Solution
+            Fewer than k if fewer vectors are feasible.
+        """
         found, program, k = [], self, how_many(k)
         while len(found) < k:
             try:
@@ -282,7 +342,17 @@ class ILP:
         return found
 
     def without(self, v) -> ILP:
-        """The same program without one 0/1 vector."""
+        """The same program with one 0/1 vector excluded.
+
+        Parameters
+        ----------
+        v : array of shape (n,)
+            The 0/1 vector to exclude.
+
+        Returns
+        -------
+        ILP
+        """
         v = real_array(v, "v", (self.n_variables,), FINITE)
         n, row = self.n_inequalities, np.where(v > 0.5, 1.0, -1.0)
         row = np.append(row, np.zeros(self.n_auxiliary))
@@ -417,19 +487,29 @@ class Clock:
 
 
 def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_nodes=None, time_limit=None) -> Solution:
-    """The v of largest score among the 0/1 vectors with A v <= b and A_eq v = b_eq.
+    """Solve a 0/1 integer linear program: the v with the largest score among A v <= b and A_eq v = b_eq.
 
-    The linear program over 0 <= v <= 1 is solved first; where its vertex is whole, it is the answer, else branch and bound goes on (both by
-    HiGHS). An `ILP` keeps the rows for many calls.
+    First HiGHS solves the linear program over 0 <= v <= 1. If its solution is fractional, branch and bound follows.
+    Ties are those of `ILP.solve`. To solve a program many times with other scores, use `ILP`.
 
     Parameters
     ----------
     scores : array-like of shape (n,)
-        -inf forbids a variable: it is 0.
-    A, b, A_eq, b_eq
-        As in `ILP`.
-    relaxed, most_nodes, time_limit
+        Score of each variable; -inf forbids a variable, which is then 0.
+    A : array-like or sparse matrix of shape (n_rows, n), optional
+        Left sides of the inequalities.
+    b : array-like of shape (n_rows,), optional
+        Right sides of the inequalities.
+    A_eq : array-like or sparse matrix of shape (n_equations, n), optional
+        Left sides of the equations.
+    b_eq : array-like of shape (n_equations,), optional
+        Right sides of the equations.
+    relaxed : bool, default False
         As in `ILP.solve`.
+    most_nodes : int, optional
+        As in `ILP.solve`.
+    time_limit : float, optional
+        Seconds, as in `ILP.solve`.
 
     Returns
     -------
@@ -438,18 +518,25 @@ def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_
     Raises
     ------
     DataError
+        If shapes do not fit together, a number is not finite, or no v is feasible.
+    OptionError
+        If a limit is out of range.
+
+    See Also
+    --------
+    ILP : many programs with the same constraints.
 
     Examples
     --------
-    Of three variables no two may be 1; the linear program would take a half of each:
+    At most one of each two of three variables may be 1; the linear program sets each to a half:
 
     >>> from structperc.solvers.integer_programs import solve_ilp
     >>> pairs = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
-    >>> found = solve_ilp([1, 1, 1], pairs, [1, 1, 1])
-    >>> found.score, found.status
+    >>> solution = solve_ilp([1, 1, 1], pairs, [1, 1, 1])
+    >>> solution.score, solution.status
     (1.0, 'exact-milp')
-    >>> found = solve_ilp([1, 1, 1], pairs, [1, 1, 1], relaxed=True)
-    >>> found.v, found.score, found.status
+    >>> solution = solve_ilp([1, 1, 1], pairs, [1, 1, 1], relaxed=True)
+    >>> solution.v, solution.score, solution.status
     (array([0.5, 0.5, 0.5]), 1.5, 'relaxed')
     """
     return ILP(A, b, A_eq, b_eq).solve(scores, relaxed, most_nodes, time_limit)

@@ -10,33 +10,43 @@ from structperc.solvers.paths import best_path, k_best_paths, path_marginals
 
 
 def best_intervals(starts, stops, weights):
-    """The disjoint intervals of largest total weight.
+    """Weighted interval scheduling: the disjoint intervals with the largest total weight.
+
+    Ties: of equal choices, the one with no interval at the end, or else the last interval with the lowest number; then the same for what
+    is before.
+    Cost: O(m log m) for m intervals.
 
     Parameters
     ----------
     starts, stops : array-like of shape (n_intervals,)
-        Half open: an interval may start where another stops. Any finite numbers, each stop after its start.
+        Finite numbers of any unit, each stop after its start. Intervals are half open: one may start where another stops.
     weights : array-like of shape (n_intervals,)
-        Of any sign; -inf forbids an interval.
+        Weights of any sign; -inf forbids an interval.
 
     Returns
     -------
     chosen : int array
-        Numbers of intervals, in the order of time; perhaps none. Of equal choices that in which nothing stands last, or, where something
-        must, the interval of the lowest number; then the same for what stands before.
+        Numbers of the chosen intervals in order of time; may be empty.
     weight : float
+        Their total weight.
     prices : float64 array of shape (n_ends,)
-        They prove it: what the best choice until each end weighs, ends in rising order. Prices do not fall, and rise over every
-        interval by its weight at least; the last is the largest total.
+        Largest total weight until each end, ends in rising order. They prove the choice optimal: prices do not fall, each interval's
+        price
+        difference is at least its weight, and the last price is the total.
 
     Raises
     ------
     DataError
-        For NaN, weights of +inf and intervals that do not stop after their start.
+        If a number is NaN, a weight is +inf, or an interval does not stop after its start.
 
-    Notes
-    -----
-    O(m log m) for m intervals. Kleinberg and Tardos, Algorithm Design, 2005, section 6.1.
+    See Also
+    --------
+    k_best_intervals : the k best choices.
+    interval_marginals : probabilities of intervals.
+
+    References
+    ----------
+    J. Kleinberg and E. Tardos: Algorithm Design, section 6.1. Addison Wesley, 2005.
 
     Examples
     --------
@@ -51,18 +61,71 @@ def best_intervals(starts, stops, weights):
 
 
 def k_best_intervals(starts, stops, weights, k):
-    """The k choices of disjoint intervals of largest total weight, best first, as (chosen, weight); fewer where there are fewer.
+    """The k choices of disjoint intervals with the largest total weight, best first.
 
-    The first is what `best_intervals` finds; parameters and errors as there.
+    The first choice is that of `best_intervals`.
+
+    Parameters
+    ----------
+    starts, stops : array-like of shape (n_intervals,)
+        As in `best_intervals`.
+    weights : array-like of shape (n_intervals,)
+        As in `best_intervals`.
+    k : int
+        Number of choices, at least 1.
+
+    Returns
+    -------
+    list of (chosen, weight)
+        Numbers of intervals in order of time, and their total weight. Fewer than k if there are fewer choices.
+
+    Raises
+    ------
+    DataError
+        As in `best_intervals`.
+    OptionError
+        If k is not a whole number from 1.
+
+    Examples
+    --------
+    >>> from structperc.solvers.intervals import k_best_intervals
+    >>> [(list(chosen), weight) for chosen, weight in k_best_intervals([0, 1], [2, 3], [1.0, 2.0], k=2)]
+    [([1], 2.0), ([0], 1.0)]
     """
     tails, heads, scores, last = as_graph(starts, stops, weights)
     return [(tuple(a - last for a in arcs if a >= last), weight) for arcs, weight in k_best_paths(tails, heads, scores, 0, last, k)]
 
 
 def interval_marginals(starts, stops, weights):
-    """log Z over all choices of disjoint intervals, and how probable each interval is where p(choice) is proportional to exp(weight).
+    """Log partition function of all choices of disjoint intervals, and the probability of each interval.
 
-    Parameters and errors as in `best_intervals`.
+    A choice has a probability proportional to exp(total weight). Cost: O(m log m) for m intervals.
+
+    Parameters
+    ----------
+    starts, stops : array-like of shape (n_intervals,)
+        As in `best_intervals`.
+    weights : array-like of shape (n_intervals,)
+        As in `best_intervals`.
+
+    Returns
+    -------
+    log_z : float
+        Log of the sum of exp(total weight) over all choices.
+    marginals : float64 array of shape (n_intervals,)
+        Probability that each interval is chosen.
+
+    Raises
+    ------
+    DataError
+        As in `best_intervals`.
+
+    Examples
+    --------
+    >>> from structperc.solvers.intervals import interval_marginals
+    >>> log_z, marginals = interval_marginals([0, 1], [2, 3], [0.0, 0.0])       # three choices: none, the first, the second
+    >>> round(log_z, 4), marginals.round(4).tolist()
+    (1.0986, [0.3333, 0.3333])
     """
     tails, heads, scores, last = as_graph(starts, stops, weights)
     log_z, marginals = path_marginals(tails, heads, scores, 0, last)

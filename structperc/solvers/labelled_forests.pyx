@@ -17,18 +17,23 @@ cdef enum:
 
 
 cdef class Forest:
-    """The order in which the nodes of a graph without cycles are gone through.
+    """A graph without cycles, for exact labelling and marginals by dynamic programming.
 
     Parameters
     ----------
     n_nodes : int
+        Number of nodes.
     edges : int array of shape (n_edges, 2)
-        Nodes from 0.
+        Nodes of each edge, numbered from 0.
 
     Attributes
     ----------
     acyclic : bool
-        Whether the graph has no cycle; else the methods raise an error.
+        Whether the graph has no cycle. If it has one, the methods raise DataError.
+
+    See Also
+    --------
+    structperc.solvers.pairwise_models.PairwiseModel : graphs with cycles.
 
     Examples
     --------
@@ -97,14 +102,16 @@ cdef class Forest:
         return Forest, (self.n_nodes, self.edges)
 
     def best_labels(self, unary, pairs):
-        """The labels of largest score; at a tie the lowest label, from the lowest node of each tree on.
+        """The labels with the largest score (max-product).
+
+        Ties: the lowest label wins, from the lowest node of each tree on. Cost: O(m K^2) for m edges and K labels.
 
         Parameters
         ----------
         unary : array-like of shape (n_nodes, n_labels)
-            -inf forbids a label.
+            Scores of labels; -inf forbids a label.
         pairs : array-like of shape (n_edges, n_labels, n_labels), or (n_labels, n_labels) or (1, n_labels, n_labels) for all edges
-            By the label of an edge's first and of its second node; -inf forbids a pair.
+            Scores by the labels of an edge's first and second node; -inf forbids a pair.
 
         Returns
         -------
@@ -113,12 +120,22 @@ cdef class Forest:
         Raises
         ------
         DataError
-            For NaN or +inf, for other shapes, for a graph with a cycle, and when no labels are allowed; names the node that has none left.
+            If a score is NaN or +inf, a shape is wrong, the graph has a cycle, or a node has no label left. The message names the node.
         """
         return self.labels_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
 
     def labels_of(self, unary, pairs):
-        """`best_labels` of arrays that `read_tables` has checked."""
+        """`best_labels` of arrays that `read_tables` has checked.
+
+        Parameters
+        ----------
+        unary, pairs : float64 arrays
+            As `read_tables` returns them.
+
+        Returns
+        -------
+        int array of shape (n_nodes,)
+        """
         self.check(unary.shape, pairs.shape)
         cdef double[:, ::1] belief = np.array(unary)
         cdef const double[:, :, ::1] table = pairs
@@ -168,28 +185,51 @@ cdef class Forest:
         return np.asarray(labels)[:self.n_nodes]
 
     def marginals(self, unary, pairs):
-        """log Z over all labellings, and how probable labels and pairs of labels are where p(y) is proportional to exp(score of y).
+        """Log partition function and marginals of labels and of pairs of labels (sum-product).
+
+        A labelling has a probability proportional to exp(score). Cost: O(m K^2) for m edges and K labels.
 
         Parameters
         ----------
-        unary, pairs
+        unary : array-like of shape (n_nodes, n_labels)
+            As in `best_labels`.
+        pairs : array-like
             As in `best_labels`.
 
         Returns
         -------
         log_z : float
+            Log of the sum of exp(score) over all labellings.
         nodes : float64 array of shape (n_nodes, n_labels)
+            Probability of each label.
         edges : float64 array of shape (n_edges, n_labels, n_labels)
+            Probability of each pair of labels.
+
+        Raises
+        ------
+        DataError
+            As in `best_labels`.
 
         Notes
         -----
-        Sums in the log domain upwards, then p(label) as the sum of p(label of the parent) p(label | label of the parent): nothing is
-        subtracted, so that rounding stays small for scores of any size.
+        Sums go up the tree in the log domain; then p(label) is the sum of p(label of the parent) p(label | label of the parent).
+        Nothing is subtracted, so rounding stays small for scores of any size.
         """
         return self.sums_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
 
     def sums_of(self, unary, pairs):
-        """`marginals` of arrays that `read_tables` has checked."""
+        """`marginals` of arrays that `read_tables` has checked.
+
+        Parameters
+        ----------
+        unary, pairs : float64 arrays
+            As `read_tables` returns them.
+
+        Returns
+        -------
+        log_z, nodes, edges
+            As in `marginals`.
+        """
         self.check(unary.shape, pairs.shape)
         cdef double[:, ::1] belief = np.array(unary)
         cdef const double[:, :, ::1] table = pairs

@@ -16,34 +16,45 @@ ARC_IN, SMALL = 30, 3000    # one arc in so many entries of a full table, or a t
 
 
 def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
-    """The best trees over items below an artificial root: items of one tree are a cluster, and one of them hangs from the root.
+    """Clusters as latent trees: maximum trees over items below an artificial root.
+
+    Items of one tree are a cluster. Ties are those of the arborescence solvers; repeated calls give the same trees.
 
     Parameters
     ----------
     heads, dependents : int array-like of shape (n_arcs,)
-        Items, numbered from 0, that an arc leads from and to; its reverse may be listed too.
+        Items, numbered from 0, at the two ends of an arc. You may list both directions.
     scores : array-like of shape (n_arcs,)
-        Of an arc, less that of an arc from the root to the same item. -inf forbids an arc.
+        Score of an arc, minus the score of an arc from the root to the same item. -inf forbids an arc.
     n_items : int, optional
-        As many as the arcs name if not given.
+        Number of items. Default: the largest item named, plus 1.
     labels : array-like of shape (n_items,), optional
-        Clusters that the trees shall have: the best ones among these are answered.
+        Fixed clusters: the result is the best trees within them.
 
     Returns
     -------
     arcs : int array
-        The numbers of the arcs in the trees, in order; the item that no arc leads to hangs from the root.
+        Rising numbers of the arcs in the trees. An item without an incoming arc hangs from the root.
 
     Raises
     ------
     DataError
-        For scores of NaN or +inf, and where the items of a given cluster have no tree.
+        If a score is NaN or +inf, or the items of a given cluster have no tree.
+
+    See Also
+    --------
+    structperc.solvers.clusters.cluster_pairs : correlation clustering.
 
     Notes
     -----
-    Without labels an item is joined only where that gains something: arcs of score 0 or less are in no answer. That is the maximum
-    arborescence with a root arc of score 0 to each item, O(m log n). With labels, each cluster has the best arborescence with exactly
-    one root arc, O(k^2) for k items. Among equal trees the solvers of arborescences choose, the same way each time.
+    Without `labels`, arcs of score 0 or less are never chosen. The solver finds the maximum arborescence with a root arc of score 0 to
+    each item, O(m log n).
+    With `labels`, each cluster of k items has the best arborescence with exactly one root arc, O(k^2).
+
+    References
+    ----------
+    E. R. Fernandes, C. N. dos Santos and R. L. Milidiu: Latent structure perceptron with feature induction for unrestricted coreference
+    resolution. Proceedings of EMNLP-CoNLL, shared task, pages 41-48, 2012.
 
     Examples
     --------
@@ -52,9 +63,6 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
     [0, 2]
     >>> max_latent_trees([0, 0, 1, 2], [1, 2, 2, 1], [1.0, -1.0, 0.5, 0.7], labels=[0, 1, 1]).tolist()
     [3]
-
-    Fernandes, dos Santos and Milidiu (2012), Latent structure perceptron with feature induction for unrestricted coreference resolution,
-    CoNLL shared task.
     """
     n, heads, dependents, scores = read_pairs(heads, dependents, scores, n_items, ordered=True, names=("heads", "dependents"))
     if labels is None:

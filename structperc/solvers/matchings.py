@@ -18,14 +18,16 @@ TABLE = ("n_rows", "n_columns")
 
 
 def max_matching(scores, perfect=False):
-    """The column that each row is matched with in a matching of largest total score.
+    """Maximum-weight bipartite matching: the column that each row is matched with (assignment problem).
+
+    Ties: scipy chooses; repeated calls give the same matching. Cost: O(n^3), by scipy's `linear_sum_assignment`.
 
     Parameters
     ----------
     scores : array-like of shape (n, m)
-        -inf forbids a pair.
+        Score of each pair of a row and a column; -inf forbids a pair.
     perfect : bool, default False
-        True: min(n, m) pairs. False: any pairs that are disjoint; a pair of score 0 or less is left out.
+        True: min(n, m) pairs. False: any disjoint pairs; pairs of score 0 or less are left out.
 
     Returns
     -------
@@ -35,12 +37,18 @@ def max_matching(scores, perfect=False):
     Raises
     ------
     DataError
-        For NaN or +inf, and where no perfect matching exists; it names rows and the fewer columns that are left for them.
+        If a score is NaN or +inf, or no perfect matching exists. The message names rows and the columns left for them.
 
-    Notes
-    -----
-    scipy's `linear_sum_assignment`, O(n^3). Which of several optimal matchings is found is scipy's choice, the same each time.
-    `matching_prices` prove the matching optimal.
+    See Also
+    --------
+    match_pairs : few pairs of many items.
+    k_best_matchings : the k best matchings.
+    matching_prices : a proof that a matching is optimal.
+
+    References
+    ----------
+    D. F. Crouse: On implementing 2D rectangular assignment algorithms. IEEE Transactions on Aerospace and Electronic Systems 52, pages
+    1679-1696, 2016.
 
     Examples
     --------
@@ -66,29 +74,32 @@ def max_matching(scores, perfect=False):
 
 
 def match_pairs(left, right, scores, perfect=False):
-    """Which of the listed pairs form a matching of largest total score; all other pairs are forbidden.
+    """Maximum-weight bipartite matching of listed pairs; all other pairs are forbidden.
+
+    Cost: connected components are solved separately, so many small ones are fast. Ties are those of `max_matching`.
 
     Parameters
     ----------
     left, right : array-like of shape (n_pairs,)
-        The two items of each pair, by any labels; no pair is listed twice.
+        The two items of each pair, by labels of any type. List a pair once.
     scores : array-like of shape (n_pairs,)
-        -inf forbids a pair.
+        Score of each pair; -inf forbids a pair.
     perfect : bool, default False
-        Whether every item of the side with fewer items is matched; else pairs of score 0 or less are left out.
+        True: every item of the smaller side is matched. False: pairs of score 0 or less are left out.
 
     Returns
     -------
     int array
-        The numbers of the pairs that are chosen, in order.
+        Rising numbers of the chosen pairs.
 
     Raises
     ------
     DataError
+        If a score is NaN or +inf, a pair is listed twice, or no perfect matching exists.
 
-    Notes
-    -----
-    Components of the graph of pairs are solved one by one, so that many small ones take no more than their pairs.
+    See Also
+    --------
+    max_matching : a full matrix of scores.
 
     Examples
     --------
@@ -137,30 +148,41 @@ def match_pairs(left, right, scores, perfect=False):
 
 
 def matching_prices(scores, partners, perfect=False):
-    """Dual prices u, v that prove a matching optimal: u_i + v_j >= scores_ij for all pairs, with equality for those matched.
+    """Dual prices u, v that prove a bipartite matching optimal.
+
+    They satisfy u_i + v_j >= scores_ij for all pairs, with equality for matched pairs.
+    Cost: O(n m) for each of at most n Bellman-Ford steps over the pairs that could be exchanged.
 
     Parameters
     ----------
     scores : array-like of shape (n, m)
+        As in `max_matching`.
     partners : int array of shape (n,)
-        As `max_matching` answers.
+        As `max_matching` returns them.
     perfect : bool, default False
-        As it was asked for.
+        As in the call of `max_matching`.
 
     Returns
     -------
-    u, v : float64 arrays of shape (n,) and (m,)
-        sum(u) + sum(v) is the score of the matching. Partial matchings have u, v >= 0, perfect ones of unequal sides prices >= 0 on the
-        larger side; unmatched items have price 0.
+    u : float64 array of shape (n,)
+        Prices of rows.
+    v : float64 array of shape (m,)
+        Prices of columns. sum(u) + sum(v) is the score of the matching, and unmatched items have the price 0. Prices of partial
+        matchings are at
+        least 0, and so are those of the larger side of a perfect one.
 
     Raises
     ------
     DataError
-        Where the matching is not optimal: then no such prices exist.
+        If the matching is not optimal: then no such prices exist.
 
-    Notes
-    -----
-    Shortest distances over the pairs that could be exchanged, by Bellman and Ford's steps over whole tables: O(n m) each.
+    Examples
+    --------
+    >>> from structperc.solvers.matchings import matching_prices, max_matching
+    >>> scores = [[3, 2], [3, 1]]
+    >>> u, v = matching_prices(scores, max_matching(scores))
+    >>> float(u.sum() + v.sum())
+    5.0
     """
     s, perfect = real_array(scores, "scores", TABLE), flag(perfect, "perfect")
     partners = read_partners(partners, "partners", s, False)
@@ -191,20 +213,42 @@ def matching_prices(scores, partners, perfect=False):
 
 
 def k_best_matchings(scores, k, perfect=False, first=None):
-    """The k matchings of largest score, best first, as (partners, score); fewer where there are fewer.
+    """The k bipartite matchings with the largest scores, best first (Murty's algorithm).
+
+    Cost: O(k n^4). All partial matchings count, also those with pairs of score 0 or less.
 
     Parameters
     ----------
-    scores, perfect
-        As in `max_matching`. All partial matchings count, those with pairs of score 0 or less too.
+    scores : array-like of shape (n, m)
+        As in `max_matching`.
     k : int
-        At least 1.
+        Number of matchings, at least 1.
+    perfect : bool, default False
+        As in `max_matching`.
     first : int array of shape (n,), optional
-        The best one, where it is known.
+        The best matching, if you know it already.
 
-    Notes
-    -----
-    Murty's partition over rows: a cell has the first rows' partners in common, and keeps the next row from its own. O(k n^4).
+    Returns
+    -------
+    list of (partners, score)
+        As `max_matching` returns partners. Fewer than k if there are fewer matchings.
+
+    Raises
+    ------
+    DataError
+        As in `max_matching`.
+    OptionError
+        If k is not a whole number from 1.
+
+    References
+    ----------
+    K. G. Murty: An algorithm for ranking all the assignments in order of increasing cost. Operations Research 16, pages 682-687, 1968.
+
+    Examples
+    --------
+    >>> from structperc.solvers.matchings import k_best_matchings
+    >>> [(list(map(int, partners)), float(score)) for partners, score in k_best_matchings([[3, 2], [3, 1]], 2, perfect=True)]
+    [([1, 0], 5.0), ([0, 1], 4.0)]
     """
     s, k, perfect = real_array(scores, "scores", TABLE), how_many(k), flag(perfect, "perfect")
     if first is not None:

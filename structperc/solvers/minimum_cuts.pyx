@@ -129,18 +129,23 @@ cdef bint adopt(Cut *g, int v, int last) noexcept nogil:
 
 
 cdef class CutGraph:
-    """A graph whose minimum cuts are asked for again and again, with other capacities.
+    """A graph for repeated minimum cuts with other capacities. Not thread-safe.
 
     Parameters
     ----------
     n_nodes : int
+        Number of nodes.
     edges : int array of shape (n_edges, 2)
-        Nodes from 0. Several edges may join the same nodes, and an edge two different ones.
+        Two different nodes of each edge, numbered from 0. Several edges may join the same nodes.
 
     Raises
     ------
     DataError
-        Where an edge has no such node, or joins a node with itself.
+        If an edge names a node that does not exist, or joins a node with itself.
+
+    See Also
+    --------
+    min_cut : one call for one graph.
 
     Examples
     --------
@@ -289,13 +294,23 @@ cdef class CutGraph:
         return CutGraph, (self.n_nodes, self.edges)
 
     def solve(self, terminals, forward, backward):
-        """The labelling with 0 and 1 of least cost, as `min_cut` answers it; one thread at a time.
+        """The 0/1 labels of least cost, as `min_cut` returns them.
 
         Parameters
         ----------
         terminals : array-like of shape (n_nodes,)
-        forward, backward : array-like of shape (n_edges,)
-            What it costs that the first node of an edge has 0 and its second 1, and the other way round.
+            Cost of label 1 minus cost of label 0, for each node.
+        forward : array-like of shape (n_edges,)
+            Cost of label 0 at an edge's first node and 1 at its second.
+        backward : array-like of shape (n_edges,)
+            Cost of label 1 at an edge's first node and 0 at its second.
+
+        Returns
+        -------
+        labels : uint8 array of shape (n_nodes,)
+            As in `min_cut`.
+        value : float
+            As in `min_cut`.
         """
         cdef const double[::1] a = real_array(terminals, "terminals", (self.n_nodes,), NUMBERS)
         cdef const double[::1] there = real_array(forward, "forward", (self.n_edges,), COSTS)
@@ -316,36 +331,46 @@ cdef class CutGraph:
 
 
 def min_cut(terminals, edges, capacities, backward=None):
-    """The labelling with 0 and 1 of least cost: a minimum cut between a source (label 0) and a sink (label 1).
+    """Minimum cut between a source and a sink: the 0/1 labels of least cost.
+
+    The source has the label 0 and the sink the label 1.
+    Ties: of labellings of equal cost, the one with the fewest ones; it is 0 wherever an optimal labelling is 0.
+    Cost: incremental breadth-first search, O(n^2 m) at most. To solve many graphs at once, number their nodes on and pass one graph.
 
     Parameters
     ----------
     terminals : array-like of shape (n,)
-        What label 1 costs more than label 0 at each node: the capacity from the source (positive) or to the sink (negative). inf: the node
-        is 0, -inf: it is 1.
+        Cost of label 1 minus cost of label 0, for each node: the capacity from the source (positive) or to the sink (negative).
+        inf fixes label 0, -inf fixes label 1.
     edges : int array-like of shape (m, 2)
-        Nodes from 0. Several edges may join the same nodes; their costs add up.
+        Two different nodes of each edge, numbered from 0. The costs of several edges between the same nodes add up.
     capacities : array-like of shape (m,)
-        What an edge costs whose first node is 0 and whose second is 1; from 0. inf forbids it.
+        Cost of label 0 at an edge's first node and 1 at its second, at least 0. inf forbids it.
     backward : array-like of shape (m,), optional
-        What it costs the other way round; without it as much.
+        Cost of label 1 at an edge's first node and 0 at its second. Default: `capacities`.
 
     Returns
     -------
     labels : uint8 array of shape (n,)
-        Of labellings of equal cost the one with the fewest ones, which is 0 wherever another one is.
+        The label of each node.
     value : float
-        The flow, which proves the labelling best: no labelling costs less than value + sum(min(terminals, 0)), and this one costs as much.
+        The flow, which proves the labels optimal: their cost is value + sum(min(terminals, 0)), and no labels cost less.
         Exact for whole numbers; for others up to rounding.
 
     Raises
     ------
     DataError
-        For NaN, negative capacities, edges of no such node or of one node, and where every labelling costs infinitely much.
+        If a number is NaN, a capacity is negative, an edge is invalid, or every labelling costs infinitely much.
 
-    Notes
-    -----
-    Incremental breadth-first search, O(n^2 m) at most. Many graphs are solved at once as one graph, with their nodes numbered on.
+    See Also
+    --------
+    CutGraph : one graph with many capacities.
+    structperc.solvers.pairwise_models.best_labelling : more than two labels.
+
+    References
+    ----------
+    A. V. Goldberg, S. Hed, H. Kaplan, R. E. Tarjan and R. F. Werneck: Maximum flows by incremental breadth-first search. Proceedings of
+    ESA, pages 457-468, 2011.
 
     Examples
     --------

@@ -81,31 +81,48 @@ cdef int short_pairs_c(const double *scores, const double *least, const int *lev
 
 
 def short_pairs(scores, levels, order, offsets, margin=1.0):
-    """Counts and sums over the pairs of which the higher row scores less than the margin above the lower one.
+    """Counts and sums over the pairs of rows whose score difference is below the margin.
+
+    A pair is short if its higher-level row scores less than the margin above its lower-level row. Cost: O(n log L) for L levels.
 
     Parameters
     ----------
     scores : float64 array of shape (n,)
-        f.
+        Score of each row.
     levels : int32 array of shape (n,)
-        From 0, per group without gaps.
+        Level of each row: 0, 1, ... without gaps in each group.
     order : int64 array of shape (n,)
         Rows sorted by score, lowest first, within each group.
     offsets : int64 array of shape (n_groups + 1,)
         Rows offsets[g]:offsets[g + 1] are group g, in `order` too.
     margin : float, default 1.0
+        Required score difference. Larger values make more pairs short.
 
     Returns
     -------
     up, down : float64 arrays of shape (n,)
-        With how many lower, and higher, partners each row is short of the margin. Both count the same pairs, also where rounding decides.
+        Number of lower-level and of higher-level partners with which each row is short. Both count the same pairs, even when rounding
+        decides.
     lower, higher : float64 arrays of shape (n,)
-        The sums of these partners' scores.
+        Sums of the scores of these partners.
 
     Raises
     ------
     DataError
-        For NaN, for lengths that do not fit together, and for an order that has rows of another group.
+        If a score is NaN, lengths differ, or `order` mixes groups.
+
+    References
+    ----------
+    T. Joachims: Training linear SVMs in linear time. Proceedings of KDD, pages 217-226, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.pairs import short_pairs
+    >>> scores, levels = np.array([0.25, 0.5]), np.array([0, 1], dtype=np.int32)
+    >>> up, down, lower, higher = short_pairs(scores, levels, np.argsort(scores), np.array([0, 2]))
+    >>> up.tolist(), down.tolist(), lower.tolist(), higher.tolist()
+    ([0.0, 1.0], [1.0, 0.0], [0.0, 0.25], [0.5, 0.0])
     """
     scores = real_array(scores, "scores", ("n",), NUMBERS)
     cdef const double[::1] f = scores

@@ -19,18 +19,27 @@ from structperc.solvers.pairs import short_pairs
 
 
 class PairwiseProblem:
-    """Rows in groups, whose pairs of different levels shall be ordered.
+    """Training data of a ranking SVM: rows in groups, whose pairs of different levels should be ordered.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n_rows, n_features)
-        Finite numbers.
+        Features, finite numbers.
     levels : int32 array of shape (n_rows,)
-        From 0, per group without gaps; a row of a higher level shall score more.
+        Level of each row: 0, 1, ... without gaps in each group. A row of a higher level should have a larger score.
     offsets : int64 array of shape (n_groups + 1,)
         Rows offsets[g]:offsets[g + 1] are group g.
     costs : float64 array of shape (n_groups,)
-        What a unit of a pair's loss costs.
+        Cost of one unit of loss of a pair of each group. Larger values fit the group more closely.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.pairwise_hinge import PairwiseHinge, PairwiseProblem
+    >>> problem = PairwiseProblem(np.array([[1.0], [3.0]]), np.array([0, 1], dtype=np.int32), np.array([0, 2]), np.array([1.0]))
+    >>> svm = PairwiseHinge(problem, tolerance=1e-6, max_iter=100)
+    >>> svm.solve(), svm.w.round(6).tolist()
+    (True, [0.5])
     """
 
     def __init__(self, X, levels, offsets, costs):
@@ -50,37 +59,79 @@ class PairwiseProblem:
         return self.X.shape[1]
 
     def scores(self, w):
-        """X w; refuses what is not finite."""
+        """The scores X w. Raises DataError if one is not finite.
+
+        Parameters
+        ----------
+        w : array of shape (n_features,)
+
+        Returns
+        -------
+        float64 array of shape (n_rows,)
+        """
         scores = np.asarray(self.X @ w, dtype=float)
         if not np.isfinite(scores).all():
             raise too_large()
         return scores
 
     def short_pairs(self, scores, margin=1.0):
-        """`structperc.solvers.pairs.short_pairs` of all groups."""
+        """Counts and sums of short pairs in all groups, as `structperc.solvers.pairs.short_pairs` returns them.
+
+        Parameters
+        ----------
+        scores : float64 array of shape (n_rows,)
+        margin : float, default 1.0
+
+        Returns
+        -------
+        up, down, lower, higher : float64 arrays of shape (n_rows,)
+        """
         return short_pairs(np.ascontiguousarray(scores), self.levels, np.lexsort((scores, self.group)), self.offsets, margin)
 
 
 class PairwiseHinge(BlockAscent):
-    """The dual of the hinge: for each group, coefficients of sets of pairs, which add up to the group's cost.
+    """Ranking SVM with hinge loss, by block-coordinate ascent on the dual.
 
-    A set counts through its size and through a(i) = (pairs in which i is the higher row) - (those in which it is the lower): the loss of
-    its pairs is size - a . f. Groups are improved in turn, and then all together over the sets that they hold.
+    The dual has for each group coefficients of sets of pairs, which sum to the group's cost.
+    A set has its size and a(i), the number of its pairs with i as the higher row minus those with i as the lower: its loss is size - a .
+    f.
+    Groups are improved in turn, then all together over the sets they cache.
 
     Parameters
     ----------
     problem : PairwiseProblem
+        Rows, levels and costs.
     tolerance : float
-        `solve` ends at a duality gap of this share of P(w).
+        `solve` ends at a duality gap of this share of P(w). Smaller values are slower and more exact; try 1e-3.
     max_iter : int
-        The most passes over the groups.
+        Largest number of passes over the groups.
 
     Attributes
     ----------
     w : ndarray of shape (n_features,)
+        Weights.
     n_epochs : int
         Passes made.
     measured : structperc.solvers.certificates.Measurements
+        Objectives and duality gaps.
+
+    See Also
+    --------
+    PairwiseSquaredHinge : the squared hinge loss.
+    structperc.estimators.RankingSVM : the estimator.
+
+    References
+    ----------
+    T. Joachims: Training linear SVMs in linear time. Proceedings of KDD, pages 217-226, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.pairwise_hinge import PairwiseHinge, PairwiseProblem
+    >>> problem = PairwiseProblem(np.array([[1.0], [3.0]]), np.array([0, 1], dtype=np.int32), np.array([0, 2]), np.array([1.0]))
+    >>> svm = PairwiseHinge(problem, tolerance=1e-6, max_iter=100)
+    >>> svm.solve(), svm.w.round(6).tolist()
+    (True, [0.5])
     """
 
     epochs_per_certificate = 1
@@ -93,11 +144,23 @@ class PairwiseHinge(BlockAscent):
                        if cost > 0 and b > a and problem.levels[a:b].any()]
 
     def solution(self) -> dict:
-        """The dual solution, for `go_on`."""
+        """The dual solution, for `go_on`.
+
+        Returns
+        -------
+        list
+            Coefficients of each group.
+        """
         return {"blocks": [(block.levels, block.a, block.size, block.alpha) for block in self.blocks]}
 
     def go_on(self, solution) -> None:
-        """Begins with the dual solution of the same groups; costs and X may have changed."""
+        """Warm start from the dual solution of the same groups; costs and X may differ.
+
+        Parameters
+        ----------
+        solution : list
+            As `solution` returns it.
+        """
         kept = solution["blocks"]
         if [levels.tolist() for levels, *_ in kept] != [block.levels.tolist() for block in self.blocks]:
             raise DataError("the solution to go on from is that of other queries, other relevances or other weights that are 0; "
@@ -106,7 +169,13 @@ class PairwiseHinge(BlockAscent):
             block.take(*sets)
 
     def solve(self) -> bool:
-        """Makes passes until the gap is small; returns whether it is."""
+        """Make passes until the gap is small.
+
+        Returns
+        -------
+        bool
+            Whether the gap is small.
+        """
         return self.improve()
 
     def epoch(self):
@@ -117,7 +186,13 @@ class PairwiseHinge(BlockAscent):
         return gap
 
     def sweep(self, enough):
-        """Improves all blocks together over the sets that they hold, where these are few."""
+        """Improve all groups together over their cached sets, if these are few.
+
+        Parameters
+        ----------
+        enough : float
+            Stop at a gap of at most this.
+        """
         offsets = np.cumsum([0, *(len(block.alpha) for block in self.blocks)])
         if not can_sweep(offsets[-1], len(self.w)):
             return
@@ -129,7 +204,7 @@ class PairwiseHinge(BlockAscent):
             block.keep(alpha[start:stop])
 
     def measure(self):
-        """Writes w down anew and measures it."""
+        """Recompute w from the dual coefficients, and its objective and gap."""
         problem, w = self.problem, np.zeros_like(self.w)
         for block in self.blocks:
             w += block.X.T @ (block.alpha @ block.a)
@@ -185,24 +260,45 @@ class Block:
 
 
 class PairwiseSquaredHinge:
-    """The squared hinge by L-BFGS; half the squared norm of the gradient is the duality gap.
+    """Ranking SVM with squared hinge loss, by L-BFGS; half the squared norm of the gradient is the duality gap.
 
-    With alpha = 2 cost max(0, margin violation) for each pair the dual value is P(w) - 1/2 ||grad P(w)||^2.
+    With alpha = 2 cost max(0, margin violation) for each pair, the dual value is P(w) - 1/2 ||grad P(w)||^2.
 
     Parameters
     ----------
     problem : PairwiseProblem
+        Rows, levels and costs.
     tolerance : float
-        `solve` ends at a duality gap of this share of P(w).
+        `solve` ends at a duality gap of this share of P(w). Smaller values are slower and more exact; try 1e-3.
     max_iter : int
-        The most steps of L-BFGS.
+        Largest number of steps of L-BFGS.
 
     Attributes
     ----------
     w : ndarray of shape (n_features,)
+        Weights.
     n_epochs : int
         Steps made.
     measured : structperc.solvers.certificates.Measurements
+        Objectives and duality gaps.
+
+    See Also
+    --------
+    PairwiseHinge : the hinge loss.
+
+    References
+    ----------
+    D. C. Liu and J. Nocedal: On the limited memory BFGS method for large scale optimization. Mathematical Programming 45, pages 503-528,
+    1989.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.pairwise_hinge import PairwiseProblem, PairwiseSquaredHinge
+    >>> problem = PairwiseProblem(np.array([[1.0], [3.0]]), np.array([0, 1], dtype=np.int32), np.array([0, 2]), np.array([1.0]))
+    >>> svm = PairwiseSquaredHinge(problem, tolerance=1e-6, max_iter=100)
+    >>> svm.solve(), svm.w.round(3).tolist()
+    (True, [0.444])
     """
 
     last = None         # the weights at which P was computed last, and the result
@@ -212,11 +308,22 @@ class PairwiseSquaredHinge:
         self.w, self.n_epochs = np.zeros(problem.n_features), 0
 
     def solution(self) -> dict:
-        """The weights, for `go_on`."""
+        """The weights, for `go_on`.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+        """
         return {"w": self.w.copy()}
 
     def go_on(self, solution) -> None:
-        """Begins with these weights."""
+        """Warm start from these weights.
+
+        Parameters
+        ----------
+        solution : ndarray of shape (n_features,)
+            As `solution` returns it.
+        """
         w = solution["w"]
         if w.shape != self.w.shape:
             raise DataError(f"warm_start=True goes on from {len(w)} weights, but X has {len(self.w)} features; "
@@ -224,7 +331,13 @@ class PairwiseSquaredHinge:
         self.w = w.copy()
 
     def solve(self) -> bool:
-        """Makes steps until the gap is small; returns whether it is."""
+        """Make steps until the gap is small.
+
+        Returns
+        -------
+        bool
+            Whether the gap is small.
+        """
         from scipy.optimize import minimize
 
         self.measured.take(certified(*self.at(self.w)[::2]))
@@ -241,7 +354,18 @@ class PairwiseSquaredHinge:
             raise StopIteration
 
     def at(self, w):
-        """P, its gradient and the gap at w."""
+        """The objective P, its gradient and the duality gap at w.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+
+        Returns
+        -------
+        objective : float
+        gradient : ndarray of shape (n_features,)
+        gap : float
+        """
         if self.last is None or not np.array_equal(w, self.last[0]):
             self.last = w.copy(), self.computed(w)
         return self.last[1]

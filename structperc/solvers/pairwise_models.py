@@ -23,17 +23,26 @@ APPROXIMATE = (EXPANSION, RELAXED)
 
 @attrs.frozen(eq=False)
 class Labelling:
-    """The labels that a solver found, and how far they are from the optimum at most.
+    """Result of a labelling solver, with a bound on the optimum.
 
     Attributes
     ----------
     labels : int array of shape (n_nodes,)
+        The label of each node.
     score : float
+        Their score.
     bound : float
-        No labelling scores more, up to the solver's rounding.
+        No labelling has a larger score, up to the solver's rounding.
     status : {"tree", "cut", "exact-lp", "exact-milp", "expansion", "relaxed"}
-        What proved the labels best: dynamic programming, a flow that equals its cut, the linear program, or branch and bound. After
-        "expansion" no switch of any nodes to one label is better; "relaxed" labels are rounded from a fractional vertex.
+        What proved the labels optimal: dynamic programming, a flow that equals its cut, the linear program, or branch and bound.
+        "expansion": no switch of any nodes to one label is better. "relaxed": rounded from a fractional solution.
+
+    Examples
+    --------
+    >>> from structperc.solvers.pairwise_models import best_labelling
+    >>> labelling = best_labelling([[2, 0], [0, 1]], [[0, 1]], [[2, 0], [0, 2]])
+    >>> labelling.labels.tolist(), labelling.score, labelling.exact
+    ([0, 0], 4.0, True)
     """
 
     labels: np.ndarray
@@ -53,27 +62,35 @@ class Labelling:
 
 
 class PairwiseModel:
-    """A graph whose nodes are labelled again and again, with other scores: sum_i unary[i, y_i] + sum_(i,j) pairs[y_i, y_j].
+    """A pairwise Markov random field with fixed edges, for repeated MAP labelling.
 
-    Many graphs are labelled at once as one graph, with their nodes numbered on.
+    The score of labels y is sum_i unary[i, y_i] + sum_(i,j) pairs[y_i, y_j].
+    To label many graphs at once, number their nodes on and make one graph.
 
     Parameters
     ----------
-    n_nodes, n_labels : int
+    n_nodes : int
+        Number of nodes.
+    n_labels : int
+        Number of labels K.
     edges : int array-like of shape (n_edges, 2)
-        Nodes from 0; an edge joins different ones. Several edges may join the same nodes; their scores add up.
+        Two different nodes of each edge, numbered from 0. Scores of several edges between the same nodes add up.
 
     Raises
     ------
     DataError
-        Where an edge has no such node, or joins a node with itself.
+        If an edge names a node that does not exist, or joins a node with itself.
+
+    See Also
+    --------
+    best_labelling : one call for one graph.
 
     Examples
     --------
     >>> from structperc.solvers.pairwise_models import PairwiseModel
     >>> square = PairwiseModel(4, 2, [[0, 1], [1, 2], [2, 3], [3, 0]])
-    >>> found = square.solve([[3, 0], [0, 1], [0, 1], [0, 1]], [[1, 0], [0, 1]])
-    >>> found.labels.tolist(), found.score, found.status
+    >>> labelling = square.solve([[3, 0], [0, 1], [0, 1], [0, 1]], [[1, 0], [0, 1]])
+    >>> labelling.labels.tolist(), labelling.score, labelling.status
     ([0, 1, 1, 1], 8.0, 'cut')
     """
 
@@ -102,44 +119,69 @@ class PairwiseModel:
         return ILP(A_eq=rows, b_eq=np.append(np.ones(n), np.zeros(rows.shape[0] - n)))
 
     def score(self, labels, unary, pairs) -> float:
-        """The score of one labelling; -inf where a forbidden label or pair is in it."""
+        """The score of one labelling.
+
+        Parameters
+        ----------
+        labels : int array-like of shape (n_nodes,)
+        unary, pairs : array-like
+            As in `solve`.
+
+        Returns
+        -------
+        float
+            -inf if a label or a pair is forbidden.
+        """
         unary, pairs = self.read(unary, pairs)
         return self._score(whole_array(labels, "labels", (self.n_nodes,), high=self.n_labels - 1), unary, pairs)
 
     def solve(self, unary, pairs, method=AUTO, most_nodes=None, time_limit=None) -> Labelling:
-        """The labels of largest score, or good ones with a bound.
+        """The labels with the largest score (MAP), exactly or with a bound.
 
         Parameters
         ----------
         unary : array-like of shape (n_nodes, n_labels)
-            -inf forbids a label.
+            Scores of labels; -inf forbids a label.
         pairs : array-like of shape (n_labels, n_labels) or (n_edges, n_labels, n_labels)
-            By the label of an edge's first and of its second node, for all edges alike or for each; -inf forbids a pair.
+            Scores by the labels of an edge's first and second node, for all edges or for each; -inf forbids a pair.
         method : {"auto", "tree", "cut", "expansion", "relaxed", "exact"}, default "auto"
-            "tree": dynamic programming on graphs without cycles, O(m K^2). "cut": a minimum cut, for two labels and edges that attract,
-            T00 + T11 >= T01 + T10. "expansion": every label in turn takes over the nodes whose switch is best together, by a minimum cut,
-            until none gains; for finite tables with T(a,a) + T(b,c) >= T(b,a) + T(a,c), such as one score for equal labels. "relaxed": the
-            linear program over the local polytope, rounded where its vertex is fractional. "exact": branch and bound after that.
-            "auto": the first of tree, cut, expansion and relaxed that the scores allow.
+            "auto": the first of tree, cut, expansion and relaxed that the scores allow; see Notes.
         most_nodes : int, optional
-            Of "exact": branch and bound stops after so many nodes with the best labels found so far, then "relaxed".
+            With "exact": largest number of nodes of branch and bound. After that you get the best labels so far, with the status
+            "relaxed".
+            Larger values are slower and more often optimal. Default: no limit.
         time_limit : float, optional
-            Of "relaxed" and "exact": seconds, as in `ILP.solve`.
+            With "relaxed" and "exact": seconds, as in `ILP.solve`. Default: no limit.
+
+        Returns
+        -------
+        Labelling
 
         Raises
         ------
         DataError
-            For NaN or +inf, for scores that the method does not take, with the edge, and where every labelling is forbidden.
+            If a score is NaN or +inf, the method does not allow the scores (the message names the edge), or every labelling is forbidden.
 
         Notes
         -----
-        Ties: "tree" takes the lowest label, from the lowest node of each tree on; "cut" the labelling with the fewest ones; "expansion"
-        begins with the lowest best label of each node alone and moves only where that gains; linear programs leave it to HiGHS. All are the
-        same each time. After "expansion" the distance from the score to the sum of all largest scores of nodes and edges is at most
-        2 * max(c) times as long as that of the best labels, c the ratio of the largest to the smallest cost of unequal labels of an edge,
-        where equal labels cost nothing: the bound.
+        - "tree": dynamic programming on graphs without cycles, O(m K^2). Ties: the lowest label, from the lowest node of each tree on.
+        - "cut": a minimum cut, for two labels and edges that attract, T00 + T11 >= T01 + T10. Ties: the labelling with the fewest ones.
+        - "expansion": each label in turn takes the nodes whose joint switch is best, by a minimum cut, until no switch gains.
+          It needs finite tables with T(a,a) + T(b,c) >= T(b,a) + T(a,c), such as one score for equal labels.
+          It starts at the lowest best label of each node, and moves only if that gains.
+        - "relaxed": the linear program over the local polytope, rounded if its solution is fractional. Ties: HiGHS chooses.
+        - "exact": the same, followed by branch and bound.
 
-        Boykov, Veksler, Zabih (2001), IEEE Transactions on Pattern Analysis and Machine Intelligence 23.
+        Repeated calls give the same labels.
+
+        The bound of "expansion": its cost is at most 2 c times the optimal cost. The cost is the distance to the sum of the largest
+        scores of all nodes and edges.
+        c is the ratio of the largest to the smallest cost of unequal labels of an edge. Equal labels must cost nothing.
+
+        References
+        ----------
+        Y. Boykov, O. Veksler and R. Zabih: Fast approximate energy minimization via graph cuts. IEEE Transactions on Pattern Analysis and
+        Machine Intelligence 23, pages 1222-1239, 2001.
         """
         unary, pairs = self.read(unary, pairs)
         method, most_nodes, time_limit = choice(method, "method", METHODS), limit(most_nodes, "most_nodes"), seconds(time_limit)
@@ -158,14 +200,40 @@ class PairwiseModel:
         return self._programmed(unary, pairs, method == RELAXED, most_nodes, time_limit)
 
     def marginals(self, unary, pairs):
-        """log Z and marginals of a graph without cycles, as `Forest.marginals` answers them; parameters as of `solve`."""
+        """Log partition function and marginals of a graph without cycles.
+
+        Parameters
+        ----------
+        unary, pairs : array-like
+            As in `solve`.
+
+        Returns
+        -------
+        log_z, nodes, edges
+            As `Forest.marginals` returns them.
+
+        Raises
+        ------
+        DataError
+            If the graph has a cycle, or the scores are invalid as in `solve`.
+        """
         unary, pairs = self.read(unary, pairs)
         if not self.forest.acyclic:
             raise DataError("marginals are those of graphs without cycles, but this one has a cycle.")
         return self.forest.sums_of(unary, pairs)
 
     def fitting(self, pairs) -> str:
-        """The method that "auto" takes for these pair scores, as `read` answers them."""
+        """The method that "auto" chooses for these pair scores.
+
+        Parameters
+        ----------
+        pairs : float64 array
+            As `read` returns it.
+
+        Returns
+        -------
+        str
+        """
         if self.forest.acyclic:
             return TREE
         if self.n_labels == 2 and not len(repelling(pairs)):
@@ -173,7 +241,23 @@ class PairwiseModel:
         return EXPANSION if not len(unexpandable(pairs)) else RELAXED
 
     def read(self, unary, pairs):
-        """Checked scores as float64 arrays, pairs as one table for all edges (1, K, K) or one for each."""
+        """Check scores and convert them to float64.
+
+        Parameters
+        ----------
+        unary, pairs : array-like
+            As in `solve`.
+
+        Returns
+        -------
+        unary : float64 array of shape (n_nodes, n_labels)
+        pairs : float64 array of shape (1, n_labels, n_labels) or (n_edges, n_labels, n_labels)
+
+        Raises
+        ------
+        DataError
+            As in `solve`.
+        """
         return read_tables(unary, pairs, self.n_nodes, len(self.edges), self.n_labels)
 
     def _score(self, labels, unary, pairs):
@@ -300,18 +384,25 @@ class PairwiseModel:
 
 
 def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit=None) -> Labelling:
-    """The labels of largest score of a graph's nodes, sum_i unary[i, y_i] + sum_(i,j) pairs[y_i, y_j], or good ones with a bound.
+    """MAP labelling of a pairwise Markov random field: the labels of a graph's nodes with the largest score.
 
-    A `PairwiseModel` keeps the graph for many calls.
+    The score of labels y is sum_i unary[i, y_i] + sum_(i,j) pairs[y_i, y_j]. Ties and costs depend on the method; see
+    `PairwiseModel.solve`.
 
     Parameters
     ----------
     unary : array-like of shape (n_nodes, n_labels)
-        -inf forbids a label.
+        Scores of labels; -inf forbids a label.
     edges : int array-like of shape (n_edges, 2)
+        Two different nodes of each edge, numbered from 0.
     pairs : array-like of shape (n_labels, n_labels) or (n_edges, n_labels, n_labels)
-    method, most_nodes, time_limit
+        Scores by the labels of an edge's first and second node; -inf forbids a pair.
+    method : {"auto", "tree", "cut", "expansion", "relaxed", "exact"}, default "auto"
         As in `PairwiseModel.solve`.
+    most_nodes : int, optional
+        As in `PairwiseModel.solve`.
+    time_limit : float, optional
+        Seconds, as in `PairwiseModel.solve`.
 
     Returns
     -------
@@ -320,12 +411,19 @@ def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit
     Raises
     ------
     DataError
+        As in `PairwiseModel.solve`.
+
+    See Also
+    --------
+    PairwiseModel : many calls for one graph.
+    forest_marginals : probabilities of labels.
+    grid_edges : the edges of a grid.
 
     Examples
     --------
     >>> from structperc.solvers.pairwise_models import best_labelling
-    >>> found = best_labelling([[2, 0], [0, 1], [0, 1]], [[0, 1], [1, 2]], [[1, 0], [0, 1]])
-    >>> found.labels.tolist(), found.score, found.status
+    >>> labelling = best_labelling([[2, 0], [0, 1], [0, 1]], [[0, 1], [1, 2]], [[1, 0], [0, 1]])
+    >>> labelling.labels.tolist(), labelling.score, labelling.status
     ([0, 1, 1], 5.0, 'tree')
     """
     unary = real_array(unary, "unary", ("n_nodes", "n_labels"))
@@ -333,13 +431,59 @@ def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit
 
 
 def forest_marginals(unary, edges, pairs):
-    """log Z and marginals of the labels of a graph without cycles, as `Forest.marginals`; parameters as of `best_labelling`."""
+    """Log partition function and marginals of the labels of a graph without cycles (sum-product).
+
+    Parameters
+    ----------
+    unary : array-like of shape (n_nodes, n_labels)
+        Scores of labels; -inf forbids a label.
+    edges : int array-like of shape (n_edges, 2)
+        Nodes of each edge, numbered from 0.
+    pairs : array-like of shape (n_labels, n_labels) or (n_edges, n_labels, n_labels)
+        Scores by the labels of an edge's first and second node.
+
+    Returns
+    -------
+    log_z : float
+        Log of the sum of exp(score) over all labellings.
+    nodes : float64 array of shape (n_nodes, n_labels)
+        Probability of each label.
+    edges : float64 array of shape (n_edges, n_labels, n_labels)
+        Probability of each pair of labels.
+
+    Raises
+    ------
+    DataError
+        If the graph has a cycle, or the scores are invalid as in `best_labelling`.
+
+    Examples
+    --------
+    >>> from structperc.solvers.pairwise_models import forest_marginals
+    >>> log_z, nodes, edges = forest_marginals([[0, 0], [0, 0]], [[0, 1]], [[0, 0], [0, 0]])
+    >>> round(log_z, 4), nodes.tolist()
+    (1.3863, [[0.5, 0.5], [0.5, 0.5]])
+    """
     unary = real_array(unary, "unary", ("n_nodes", "n_labels"))
     return PairwiseModel(*unary.shape, edges).marginals(unary, pairs)
 
 
 def grid_edges(n_rows, n_columns, diagonal=False):
-    """The edges of a grid whose nodes are numbered row by row: to the right, then down, then diagonally to the right and to the left.
+    """The edges of a grid whose nodes are numbered row by row.
+
+    Order: edges to the right, then down, then diagonally to the right and to the left.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the grid.
+    n_columns : int
+        Columns of the grid.
+    diagonal : bool, default False
+        Add diagonal edges: 8 neighbours instead of 4.
+
+    Returns
+    -------
+    int array of shape (n_edges, 2)
 
     Examples
     --------

@@ -119,28 +119,43 @@ cdef int best_path_c(const int *tails, const int *heads, const double *scores, P
 
 
 def best_path(tails, heads, scores, start, end):
-    """The path of largest score through an acyclic graph.
+    """The path with the largest score through an acyclic graph.
+
+    Ties: of equal paths, the one whose last arc has the lowest number, then the arc before. Cost: O(m) for m arcs.
 
     Parameters
     ----------
-    tails, heads : array-like of int, shape (n_arcs,)
-        The nodes that each arc leads from and to, by numbers from 0. Several arcs may join the same nodes.
+    tails, heads : array-like of int of shape (n_arcs,)
+        Nodes, numbered from 0, that each arc leads from and to. Several arcs may join the same nodes.
     scores : array-like of shape (n_arcs,)
-        Of any sign; -inf forbids an arc.
-    start, end : int
+        Scores of any sign; -inf forbids an arc.
+    start : int
+        First node.
+    end : int
+        Last node.
 
     Returns
     -------
     arcs : int array
-        The path's arcs in order; empty where start is end. Of equal paths that whose last arc has the lowest number, then the one before.
+        The path's arcs in order; empty if `start` is `end`.
     best : float64 array of shape (n_nodes,)
-        The potentials, which prove it: the largest score of a path from the start to each node, so best[head] >= best[tail] + score for
-        every arc; -inf where no path leads.
+        Largest score of a path from the start to each node; -inf if there is none. These potentials prove the path optimal:
+        best[head] >= best[tail] + score for every arc.
 
     Raises
     ------
     DataError
-        For NaN or +inf, for a graph with a cycle, whose nodes it names, and where no path leads to the end.
+        If a score is NaN or +inf, the graph has a cycle (the message names its nodes), or no path leads to the end.
+
+    See Also
+    --------
+    cheapest_path : any graph with nonnegative costs.
+    k_best_paths : the k best paths.
+    path_marginals : probabilities of arcs.
+
+    References
+    ----------
+    T. H. Cormen, C. E. Leiserson, R. L. Rivest and C. Stein: Introduction to Algorithms, third edition, section 24.2. MIT Press, 2009.
 
     Examples
     --------
@@ -172,7 +187,31 @@ def path_in(const int[::1] tails, const int[::1] heads, const double[::1] scores
 
 
 def topological_order(tails, heads, n_nodes):
-    """The nodes 0..n_nodes - 1 in an order in which every arc leads forward; a DataError names the nodes of a cycle."""
+    """The nodes of an acyclic graph in an order in which every arc leads forward.
+
+    Parameters
+    ----------
+    tails, heads : int arrays of shape (n_arcs,)
+        Nodes that each arc leads from and to.
+    n_nodes : int
+        Number of nodes.
+
+    Returns
+    -------
+    int array of shape (n_nodes,)
+
+    Raises
+    ------
+    DataError
+        If the graph has a cycle. The message names its nodes.
+
+    Examples
+    --------
+    >>> from structperc.solvers.paths import topological_order
+    >>> import numpy as np
+    >>> np.asarray(topological_order(np.array([1, 0], dtype=np.int32), np.array([2, 1], dtype=np.int32), 3)).tolist()
+    [0, 1, 2]
+    """
     cdef int n = whole_number(n_nodes, "n_nodes")
     cdef const int[::1] from_nodes = whole_array(tails, "tails", ("n_arcs",), high=n - 1)
     cdef Py_ssize_t m = from_nodes.shape[0]
@@ -187,25 +226,41 @@ def topological_order(tails, heads, n_nodes):
 
 
 def cheapest_path(tails, heads, costs, start, end):
-    """The path of least cost through any graph, cycles included, by scipy's `dijkstra`.
+    """Shortest path: the path of least cost through any graph with nonnegative costs (Dijkstra).
+
+    Ties: scipy's `dijkstra` chooses. Cost: O((n + m) log n) for n nodes and m arcs.
 
     Parameters
     ----------
-    tails, heads, start, end
-        As in `best_path`.
+    tails, heads : array-like of int of shape (n_arcs,)
+        As in `best_path`; cycles are allowed.
     costs : array-like of shape (n_arcs,)
-        At least 0; inf forbids an arc.
+        Costs, at least 0; inf forbids an arc.
+    start : int
+        First node.
+    end : int
+        Last node.
 
     Returns
     -------
     arcs : int array
+        The path's arcs in order.
     distances : float64 array of shape (n_nodes,)
-        The least cost of a path from the start to each node, inf where none leads: distance[head] <= distance[tail] + cost proves it.
+        Least cost of a path from the start to each node; inf if there is none. They prove the path optimal:
+        distance[head] <= distance[tail] + cost for every arc.
 
     Raises
     ------
     DataError
-        For a negative cost or NaN, and when no path leads to the end.
+        If a cost is negative or NaN, or no path leads to the end.
+
+    See Also
+    --------
+    best_path : acyclic graphs with scores of any sign.
+
+    References
+    ----------
+    E. W. Dijkstra: A note on two problems in connexion with graphs. Numerische Mathematik 1, pages 269-271, 1959.
 
     Examples
     --------
@@ -236,35 +291,46 @@ def cheapest_path(tails, heads, costs, start, end):
 
 
 def k_best_paths(tails, heads, scores, start, end, k):
-    """The k paths of largest score through an acyclic graph, best first, as (arcs, score); fewer where there are fewer.
+    """The k paths with the largest scores through an acyclic graph, best first.
+
+    The first path is that of `best_path`.
+    Ties: of equal paths, the one whose last arc has the lowest number; with the same last arc, the one whose rest comes first.
+    Cost: O(m + k L log m) time for m arcs and paths of at most L arcs. Ctrl-C stops the search.
 
     Parameters
     ----------
-    tails, heads, scores, start, end
+    tails, heads : array-like of int of shape (n_arcs,)
         As in `best_path`.
+    scores : array-like of shape (n_arcs,)
+        As in `best_path`.
+    start : int
+        First node.
+    end : int
+        Last node.
     k : int
-        At least 1.
+        Number of paths, at least 1.
 
     Returns
     -------
     list of (tuple of int, float)
-        The first path is that of `best_path`. Of paths of equal score, the one whose last arc has the lowest number comes first; of paths
-        with the same last arc, the one whose rest comes first.
+        Arcs and score of each path. Fewer than k if there are fewer paths.
 
     Raises
     ------
     DataError
-        As `best_path`.
+        As in `best_path`.
     OptionError
-        When k is not a whole number from 1.
+        If k is not a whole number from 1.
 
     Notes
     -----
-    The recursive enumeration algorithm: a further path to a node is computed only when a path that goes on from there needs it. For m arcs,
-    and paths of at most L arcs, O(m + k L log m) time and O(m + k L) memory, about 0.2 kB for each arc of each path at most. Ctrl-C stops
-    the search.
+    The recursive enumeration algorithm computes a further path to a node only if a path through that node needs it.
+    Memory is O(m + k L), at most about 0.2 kB for each arc of each path.
 
-    Jimenez and Marzal (1999), Computing the K shortest paths: a new algorithm and an experimental comparison, WAE.
+    References
+    ----------
+    V. M. Jimenez and A. Marzal: Computing the K shortest paths: a new algorithm and an experimental comparison. Proceedings of WAE, pages
+    15-29, 1999.
 
     Examples
     --------
@@ -282,16 +348,39 @@ def k_best_paths(tails, heads, scores, start, end, k):
 
 
 def path_marginals(tails, heads, scores, start, end):
-    """log Z over all paths through an acyclic graph, and how probable each arc is where p(path) is proportional to exp(score).
+    """Log partition function of all paths through an acyclic graph, and the probability of each arc.
+
+    A path has a probability proportional to exp(score). Cost: O(m) for m arcs, by sums forward and backward in the log domain.
+
+    Parameters
+    ----------
+    tails, heads : array-like of int of shape (n_arcs,)
+        As in `best_path`.
+    scores : array-like of shape (n_arcs,)
+        As in `best_path`.
+    start : int
+        First node.
+    end : int
+        Last node.
 
     Returns
     -------
     log_z : float
+        Log of the sum of exp(score) over all paths.
     marginals : float64 array of shape (n_arcs,)
+        Probability of each arc.
 
-    Notes
-    -----
-    Sums forward and backward in the log domain, O(m); parameters and errors as in `best_path`.
+    Raises
+    ------
+    DataError
+        As in `best_path`.
+
+    Examples
+    --------
+    >>> from structperc.solvers.paths import path_marginals
+    >>> log_z, marginals = path_marginals([0, 0, 1, 2], [1, 2, 3, 3], [0.0, 0.0, 0.0, 0.0], 0, 3)
+    >>> round(log_z, 4), marginals.tolist()
+    (0.6931, [0.5, 0.5, 0.5, 0.5])
     """
     tails, heads, scores, start, end, n = read_graph(tails, heads, scores, start, end)
     path_in(tails, heads, scores, start, end, n)        # refuses what has no path
@@ -308,9 +397,29 @@ def path_marginals(tails, heads, scores, start, end):
 
 
 def grid_graph(n_rows, n_columns, diagonal=False):
-    """Tails and heads of the arcs right and down, and diagonally between them, of a grid whose nodes are numbered row by row: acyclic.
+    """Tails and heads of the arcs of an acyclic grid whose nodes are numbered row by row.
 
-    Arcs to the right come first, row by row, then those down, then diagonal ones.
+    Order: arcs to the right, row by row, then down, then diagonally down to the right.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the grid.
+    n_columns : int
+        Columns of the grid.
+    diagonal : bool, default False
+        Add diagonal arcs.
+
+    Returns
+    -------
+    tails, heads : int arrays of shape (n_arcs,)
+
+    Examples
+    --------
+    >>> from structperc.solvers.paths import grid_graph
+    >>> tails, heads = grid_graph(2, 2)
+    >>> tails.tolist(), heads.tolist()
+    ([0, 2, 0, 1], [1, 3, 2, 3])
     """
     nodes = grid_nodes(n_rows, n_columns)
     pairs = [(nodes[:, :-1], nodes[:, 1:]), (nodes[:-1], nodes[1:])] + [(nodes[:-1, :-1], nodes[1:, 1:])] * flag(diagonal, "diagonal")

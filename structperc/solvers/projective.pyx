@@ -468,33 +468,47 @@ cdef class Siblings:
 
 
 def projective_tree(scores, siblings=None, one_root=False):
-    """The heads of the best projective tree: every word between a head and its dependent descends from the head.
+    """The best projective dependency tree of a sentence: no arcs cross (Eisner's algorithm).
 
-    Among equals each span takes its first split, the smallest word where it is divided: all scores equal, each word has the word before
-    it as head. A gold tree with crossing arcs is never found. The best score is at most that of `max_arborescence`. O(n^3).
+    Every word between a head and its dependent descends from the head. The score is at most that of `max_arborescence`.
+    Ties: each span takes its first split, the smallest word at which it divides. If all scores are equal, each word's head is the word
+    before.
+    Cost: O(n^3).
 
     Parameters
     ----------
-    scores : array of shape (n + 1, n + 1), or of shape (n_sentences, n + 1, n + 1), or list of arrays of the first kind
-        scores[h, m] of the arc to word m from its head h; 0 is the root, left of all words. -inf forbids an arc. Column 0 and the diagonal
-        are not read.
+    scores : array of shape (n + 1, n + 1) or (n_sentences, n + 1, n + 1), or list of arrays of the first kind
+        scores[h, m] of the arc from the head h to word m; 0 is the root, left of all words. -inf forbids an arc.
+        Column 0 and the diagonal are ignored.
     siblings : array of shape (n + 1, n + 1, n + 1), or a list of them for many sentences, optional
-        siblings[h, m, s], where s is the next dependent of h between h and m, or h itself where m is the closest on its side; added to
-        scores[h, m]. Other entries are not read.
+        siblings[h, m, s] is added to scores[h, m]. s is the next dependent of h between h and m, or h if m is the closest on its side.
+        Other entries are ignored.
     one_root : bool, default False
         Exactly one word has the head 0.
 
     Returns
     -------
     heads : int32 array of shape (n,), or a list of them for many sentences
-        Of words 1..n.
+        The heads of words 1..n.
     total : float, or float64 array of shape (n_sentences,)
         The score of the tree.
 
     Raises
     ------
     DataError
-        Where a score is NaN or +inf, or no projective tree is left.
+        If a score is NaN or +inf, or no projective tree exists.
+
+    See Also
+    --------
+    structperc.solvers.arborescences.max_arborescence : trees that may have crossing arcs.
+    structperc.solvers.ranked_projective.k_best_projective : the k best trees.
+    projective_marginals : probabilities of arcs.
+
+    References
+    ----------
+    J. M. Eisner: Three new probabilistic models for dependency parsing: an exploration. Proceedings of COLING, pages 340-345, 1996.
+
+    R. McDonald and F. Pereira: Online learning of approximate dependency parsing algorithms. Proceedings of EACL, pages 81-88, 2006.
 
     Examples
     --------
@@ -504,8 +518,6 @@ def projective_tree(scores, siblings=None, one_root=False):
     >>> heads, total = projective_tree(scores)
     >>> heads.tolist(), total
     ([0, 0, 2], 23.0)
-
-    Eisner (1996), Three new probabilistic models for dependency parsing, COLING; with siblings: McDonald and Pereira (2006), EACL.
     """
     cdef ScoreMatrices sentences = ScoreMatrices(scores)
     cdef Siblings tensors = Siblings(siblings, sentences)
@@ -527,27 +539,41 @@ def projective_tree(scores, siblings=None, one_root=False):
 
 
 def projective_marginals(scores, siblings=None, one_root=False):
-    """log Z and the probability of every arc, where a projective tree's probability is exp(score) / Z.
+    """Log partition function and arc marginals of all projective trees of a sentence (inside-outside).
 
-    They add up to 1 over the heads of each word; they are the derivatives of log Z by the scores. O(n^3), exact to rounding.
+    A tree's probability is exp(score) / Z. The marginals are the derivatives of log Z by the scores. Cost: O(n^3), exact to rounding.
 
     Parameters
     ----------
-    scores, siblings, one_root
-        Of one sentence, as in `projective_tree`.
+    scores : array of shape (n + 1, n + 1)
+        Arc scores of one sentence, as in `projective_tree`.
+    siblings : array of shape (n + 1, n + 1, n + 1), optional
+        As in `projective_tree`.
+    one_root : bool, default False
+        Only trees in which exactly one word has the head 0.
 
     Returns
     -------
     log_z : float
+        Log of the sum of exp(score) over all projective trees.
     arcs : float64 array of shape (n + 1, n + 1)
-        P[h, m]. Zeros in column 0, on the diagonal and for forbidden arcs.
+        P[h, m], the probability of the arc from h to m; each column from 1 on sums to 1. Zeros in column 0, on the diagonal and for
+        forbidden arcs.
     sibling_parts : float64 array of shape (n + 1, n + 1, n + 1)
-        With `siblings` only.
+        Probabilities of the entries of `siblings`. Only if `siblings` is given.
 
     Raises
     ------
     DataError
-        As `projective_tree`.
+        As in `projective_tree`.
+
+    See Also
+    --------
+    structperc.solvers.arborescence_sums.arborescence_marginals : the same over all trees.
+
+    References
+    ----------
+    M. A. Paskin: Cubic-time parsing and learning algorithms for grammatical bigram models. Technical report UCB/CSD-01-1148, 2001.
 
     Examples
     --------

@@ -58,29 +58,41 @@ cdef class Cells:
 
 
 def k_best_arborescences(scores, k, one_root=False):
-    """The k trees of largest score, best first; fewer where there are no more.
+    """The k maximum arborescences, best first: the k best dependency trees of a sentence.
 
-    All are different. Among equals, the first that was found comes first; the very first is that of `max_arborescence`. O(k n^3).
+    Ties: of equal trees, the one computed first comes first; the first tree is that of `max_arborescence`. Cost: O(k n^3).
 
     Parameters
     ----------
-    scores, one_root
-        Of one sentence, as in `max_arborescence`.
+    scores : array of shape (n + 1, n + 1)
+        Arc scores of one sentence, as in `max_arborescence`.
     k : int
-        At least 1.
+        Number of trees, at least 1.
+    one_root : bool, default False
+        Only trees in which exactly one word has the head 0.
 
     Returns
     -------
-    heads : int32 array of shape (n_found, n)
-    totals : float64 array of shape (n_found,)
-        Falling.
+    heads : int32 array of shape (n_trees, n)
+        Different trees, fewer than k if there are fewer.
+    totals : float64 array of shape (n_trees,)
+        Their scores, falling.
 
     Raises
     ------
     DataError
-        As `max_arborescence`.
+        If a score is NaN or +inf, or no tree exists.
     OptionError
-        Where k is below 1.
+        If k is below 1.
+
+    See Also
+    --------
+    structperc.solvers.ranked_projective.k_best_projective : trees without crossing arcs.
+
+    References
+    ----------
+    E. L. Lawler: A procedure for computing the K best solutions to discrete optimization problems. Management Science 18, pages 401-405,
+    1972.
 
     Examples
     --------
@@ -90,8 +102,6 @@ def k_best_arborescences(scores, k, one_root=False):
     >>> heads, totals = k_best_arborescences(scores, 2)
     >>> heads.tolist(), totals.tolist()
     ([[0, 0, 2], [0, 0, 1]], [23.0, 20.0])
-
-    Lawler (1972), A procedure for computing the k best solutions to discrete optimization problems, Management Science 18.
     """
     k, one_root = how_many(k), flag(one_root, "one_root")
     cdef ScoreMatrices sentences = one_sentence(scores)

@@ -14,32 +14,48 @@ __all__ = ["k_best_projective"]
 
 
 def k_best_projective(scores, k, siblings=None, one_root=False):
-    """The k projective trees of largest score, best first.
+    """The k best projective trees of a sentence, best first.
 
-    The best tree of a set of trees splits the others: those with its heads of words 1..m - 1 and another head of word m. A search for each
-    set: O(k n^4).
+    Ties: of equal trees, the one computed first comes first. Cost: O(k n^4).
 
     Parameters
     ----------
     scores : array of shape (n + 1, n + 1)
-        As in `projective_tree`, of at least one word.
+        Arc scores of one sentence with at least one word, as in `projective_tree`.
     k : int
-        At least 1.
-    siblings, one_root
+        Number of trees, at least 1.
+    siblings : array of shape (n + 1, n + 1, n + 1), optional
         As in `projective_tree`.
+    one_root : bool, default False
+        Only trees in which exactly one word has the head 0.
 
     Returns
     -------
     heads : int32 array of shape (n_trees, n)
-        At most k rows, all different: fewer where there are no more trees. Equal scores stand in the order in which they were found.
+        Different trees, fewer than k if there are fewer.
     totals : float64 array of shape (n_trees,)
+        Their scores, falling.
 
     Raises
     ------
     DataError
-        As `projective_tree`.
+        As in `projective_tree`.
     OptionError
-        When k is not a whole number from 1.
+        If k is not a whole number from 1.
+
+    See Also
+    --------
+    structperc.solvers.ranked_arborescences.k_best_arborescences : trees that may have crossing arcs.
+
+    Notes
+    -----
+    The best tree splits all other trees of its set: those with its heads of words 1..m - 1 and another head of word m. Each set needs one
+    search.
+
+    References
+    ----------
+    E. L. Lawler: A procedure for computing the K best solutions to discrete optimization problems. Management Science 18, pages 401-405,
+    1972.
 
     Examples
     --------
@@ -48,8 +64,6 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
     >>> heads, totals = k_best_projective(np.array([[0, 9, 8], [0, 0, 4], [0, 5, 0]]), 5)
     >>> heads.tolist(), totals.tolist()
     ([[0, 0], [2, 0], [0, 1]], [17.0, 13.0, 13.0])
-
-    Lawler (1972), A procedure for computing the k best solutions to discrete optimization problems, Management Science 18.
     """
     k, scores = how_many(k), np.array(float_array(scores, "scores"))
     heads, total = projective_tree(scores, siblings, one_root)

@@ -271,31 +271,42 @@ cdef class Problem:
 
 
 def best_segments(scores, transitions=None):
-    """The division of a sentence into labelled segments of largest score.
+    """Semi-Markov Viterbi: the best division of a sentence into labelled segments.
+
+    Ties: the lowest label of the last segment, then the longest last segment, then the same for the segment before.
+    Cost: O(n L K + n K^2) for n tokens, lengths up to L and K labels.
 
     Parameters
     ----------
     scores : array-like of shape (n_tokens, n_lengths, n_labels)
-        scores[i, d, k]: of the segment that begins at token i, has d + 1 tokens and the label k. -inf forbids it. A label for tokens
-        outside of all segments has -inf for all lengths but 1. Segments that would end behind the last token are not looked at.
+        scores[i, d, k] of the segment that begins at token i and has d + 1 tokens and the label k. -inf forbids it.
+        For a label of tokens outside of all segments, set -inf for all lengths but 1. Entries of segments beyond the last token are
+        ignored.
     transitions : array-like of shape (n_labels, n_labels), optional
-        Scores of neighbouring segments; row: the label before. None: zeros.
+        Scores of neighbouring segments; the row is the label before. Default: zeros.
 
     Returns
     -------
     segments : list of (start, stop, label)
-        They cover all tokens, in order; tokens start to stop - 1. Of equal divisions the one with the lowest label of the last segment,
-        then the longest last segment, then the same for the segment before.
+        Segments in order, of tokens start to stop - 1. They cover all tokens.
     score : float
+        Their score.
 
     Raises
     ------
     DataError
-        For NaN or +inf, and where no allowed segments cover all tokens.
+        If a score is NaN or +inf, or no allowed segments cover all tokens.
 
-    Notes
-    -----
-    O(n L K + n K^2) for n tokens, L lengths and K labels.
+    See Also
+    --------
+    k_best_segments : the k best divisions.
+    segment_marginals : probabilities of segments.
+    segment_scores : segment scores from token scores.
+
+    References
+    ----------
+    S. Sarawagi and W. W. Cohen: Semi-Markov conditional random fields for information extraction. Advances in Neural Information
+    Processing Systems 17, pages 1185-1192, 2004.
 
     Examples
     --------
@@ -317,24 +328,30 @@ def best_segments(scores, transitions=None):
 
 
 def segment_marginals(scores, transitions=None):
-    """log Z of all divisions into segments, and what p(division) proportional to exp(score) says of each segment.
+    """Log partition function of all divisions into segments, and marginals of segments (semi-Markov forward-backward).
+
+    A division has a probability proportional to exp(score). Cost: O(n L K + n K^2), by sums in the log domain.
 
     Parameters
     ----------
-    scores, transitions
-        As in `best_segments`, errors too.
+    scores : array-like of shape (n_tokens, n_lengths, n_labels)
+        As in `best_segments`.
+    transitions : array-like of shape (n_labels, n_labels), optional
+        As in `best_segments`.
 
     Returns
     -------
     log_z : float
+        Log of the sum of exp(score) over all divisions.
     segments : float64 array of shape (n_tokens, n_lengths, n_labels)
-        How probable each segment is. The segments over a token sum to 1.
+        Probability of each segment. The segments over a token sum to 1.
     pairs : float64 array of shape (n_labels, n_labels)
-        How often each pair of neighbouring labels is expected.
+        Expected number of each pair of neighbouring labels.
 
-    Notes
-    -----
-    Sums forward and backward in the log domain.
+    Raises
+    ------
+    DataError
+        As in `best_segments`.
 
     Examples
     --------
@@ -348,9 +365,28 @@ def segment_marginals(scores, transitions=None):
 
 
 def segment_max_marginals(scores, transitions=None):
-    """The largest score, that of the best division with each segment, and that of the best with each pair of labels; -inf: none has it.
+    """Max-marginals: the score of the best division with each segment, and with each pair of labels.
 
-    Parameters, shapes and errors as in `segment_marginals`.
+    Parameters
+    ----------
+    scores : array-like of shape (n_tokens, n_lengths, n_labels)
+        As in `best_segments`.
+    transitions : array-like of shape (n_labels, n_labels), optional
+        As in `best_segments`.
+
+    Returns
+    -------
+    best : float
+        The largest score.
+    segments : float64 array of shape (n_tokens, n_lengths, n_labels)
+        Largest score with each segment; -inf if no division has it.
+    pairs : float64 array of shape (n_labels, n_labels)
+        Largest score with each pair of neighbouring labels; -inf if no division has it.
+
+    Raises
+    ------
+    DataError
+        As in `best_segments`.
 
     Examples
     --------
@@ -397,9 +433,30 @@ cdef class Merging:
 
 
 def k_best_segments(scores, transitions=None, k=1):
-    """The k divisions into segments of largest score, best first, as (segments, score); fewer where there are fewer.
+    """The k best divisions of a sentence into labelled segments, best first.
 
-    The first is what `best_segments` finds. Parameters and errors as there; O(k n K (L + K)).
+    The first division is that of `best_segments`. Cost: O(k n K (L + K)) for n tokens, lengths up to L and K labels.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_tokens, n_lengths, n_labels)
+        As in `best_segments`.
+    transitions : array-like of shape (n_labels, n_labels), optional
+        As in `best_segments`.
+    k : int, default 1
+        Number of divisions, at least 1.
+
+    Returns
+    -------
+    list of (segments, score)
+        As `best_segments` returns them. Fewer than k if there are fewer divisions.
+
+    Raises
+    ------
+    DataError
+        As in `best_segments`.
+    OptionError
+        If k is not a whole number from 1.
 
     Examples
     --------
@@ -462,21 +519,23 @@ def k_best_segments(scores, transitions=None, k=1):
 
 
 def segment_scores(first, inside, last, alone, longest, lengths=None):
-    """The scores of all segments that sum up scores of their tokens by the tokens' places, as `best_segments` takes them.
+    """Scores of all segments as sums of token scores, for `best_segments`.
 
     Parameters
     ----------
-    first, inside, last, alone : array-like of shape (n_tokens, n_labels)
-        What a token scores as the first of several of a segment, as neither first nor last, as the last of several, as the only one.
+    first, inside, last : array-like of shape (n_tokens, n_labels)
+        Score of a token as the first of several, between the first and last, and as the last of several.
+    alone : array-like of shape (n_tokens, n_labels)
+        Score of a token as the only one of a segment.
     longest : int
-        The most tokens of a segment.
+        Largest number of tokens of a segment.
     lengths : array-like of shape (longest, n_labels), optional
-        Scores of the lengths 1, 2, ...; -inf forbids one.
+        Scores of the lengths 1, 2, ...; -inf forbids a length.
 
     Returns
     -------
     float64 array of shape (n_tokens, longest, n_labels)
-        -inf where a segment would end behind the last token.
+        -inf for segments beyond the last token.
 
     Examples
     --------

@@ -42,33 +42,43 @@ cdef Py_ssize_t kruskal(const int64_t *edges, const double *scores, const int64_
 
 
 def max_spanning_tree(edges, scores, n_nodes, forest=False):
-    """The edges of the spanning tree of largest score, or of the best forest.
+    """Maximum spanning tree or forest of an undirected graph (Kruskal's algorithm).
 
-    Among equals, edges that come first in the input win: sorted from the best, the chosen edges are the first in the lexicographic order.
-    Negate costs for the minimum spanning tree. Parallel edges are edges of their own; a loop is never chosen. log Z and marginals are those
-    of `arborescence_marginals`, with any node as the root and both directions of an edge scored alike.
+    Ties: edges that come first in the input win. Cost: O(m log m) for m edges.
+    For the minimum spanning tree, negate the costs. Parallel edges count separately; a loop is never chosen.
 
     Parameters
     ----------
     edges : int array of shape (n_edges, 2)
-        Nodes from 0.
+        Nodes of each edge, numbered from 0.
     scores : array of shape (n_edges,)
-        -inf forbids an edge.
+        Score of each edge; -inf forbids an edge.
     n_nodes : int
+        Number of nodes.
     forest : bool, default False
-        The best set of edges without cycles: only edges of positive score, and not all nodes need be connected.
+        True: the best set of edges without cycles. Then only edges of positive score are chosen, and the graph need not be connected.
 
     Returns
     -------
     chosen : int64 array
-        Indices of edges, rising.
+        Rising numbers of the chosen edges.
     total : float
         The sum of their scores.
 
     Raises
     ------
     DataError
-        Where a score is NaN or +inf, an edge has no such node, or the graph is not connected; names the edge or a part.
+        If a score is NaN or +inf, an edge is invalid, or the graph is not connected. The message names the edge or a part.
+
+    See Also
+    --------
+    structperc.solvers.arborescence_sums.arborescence_marginals : log Z and marginals. Use any node as the root and score both directions
+    of an edge equally.
+
+    References
+    ----------
+    J. B. Kruskal: On the shortest spanning subtree of a graph and the traveling salesman problem. Proceedings of the American
+    Mathematical Society 7, pages 48-50, 1956.
 
     Examples
     --------
@@ -76,8 +86,6 @@ def max_spanning_tree(edges, scores, n_nodes, forest=False):
     >>> chosen, total = max_spanning_tree([[0, 1], [1, 2], [0, 2]], [3, -1, 2], n_nodes=3)
     >>> chosen.tolist(), total
     ([0, 2], 5.0)
-
-    Kruskal (1956), Proceedings of the American Mathematical Society 7.
     """
     cdef Py_ssize_t nodes = whole_number(n_nodes, "n_nodes"), n_edges, n_chosen
     ends = edge_array(edges, nodes, loops=True)

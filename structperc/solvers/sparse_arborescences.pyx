@@ -229,28 +229,43 @@ def with_none(values):
 
 
 def max_sparse_arborescence(scores, one_root=False):
-    """The maximum arborescence of a graph with few arcs: `max_arborescence` of a sparse matrix.
+    """Maximum arborescence of a graph with few arcs, from a sparse score matrix.
 
-    O(m log n) for m arcs. It pays below one arc in 30 or so; a full matrix takes longer. Among equals, the root's arc wins, then the arc
-    with the lowest head, then with the lowest dependent; trees may differ from those of `max_arborescence`, their scores do not.
+    Use it if at most one arc in about 30 exists; for fuller matrices `max_arborescence` is faster.
+    Ties: the root's arc wins, then the arc with the lowest head, then with the lowest dependent.
+    Trees may differ from those of `max_arborescence`; scores do not. Cost: O(m log n) for m arcs.
 
     Parameters
     ----------
     scores : scipy.sparse matrix or array of shape (n + 1, n + 1)
-        scores[h, m] of the arc to word m from its head h; 0 is the root. An arc without an entry is forbidden, an entry 0 is a score.
-        Column 0 and the diagonal are not read.
+        scores[h, m] of the arc from the head h to word m; 0 is the root. An arc without an entry is forbidden; a stored 0 is a score.
+        Column 0 and the diagonal are ignored.
     one_root : bool, default False
         Exactly one word has the head 0.
 
     Returns
     -------
     heads : int32 array of shape (n,)
+        The heads of words 1..n.
     total : float
+        The sum of the scores.
 
     Raises
     ------
     DataError
-        Where a score is NaN or +inf, or no tree is left; names the arc or the words.
+        If a score is NaN or +inf, or no tree exists. The message names the arc or the words.
+
+    See Also
+    --------
+    structperc.solvers.arborescences.max_arborescence : full matrices.
+
+    References
+    ----------
+    H. N. Gabow, Z. Galil, T. Spencer and R. E. Tarjan: Efficient algorithms for finding minimum spanning trees in undirected and directed
+    graphs. Combinatorica 6, pages 109-122, 1986.
+
+    H. N. Gabow and R. E. Tarjan: Efficient algorithms for a family of matroid intersection problems. Journal of Algorithms 5, pages
+    80-131, 1984.
 
     Examples
     --------
@@ -261,8 +276,6 @@ def max_sparse_arborescence(scores, one_root=False):
     >>> heads, total = max_sparse_arborescence(scores)
     >>> heads.tolist(), total
     ([0, 1, 2], 19.0)
-
-    Gabow, Galil, Spencer and Tarjan (1986), Combinatorica 6; Gabow and Tarjan (1984), Journal of Algorithms 5, for one root.
     """
     if not scipy.sparse.issparse(scores):
         raise DataError(f"scores is a {type(scores).__name__}; expected a scipy.sparse matrix. Pass full matrices to max_arborescence.")
