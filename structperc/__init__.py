@@ -22,7 +22,18 @@ def __getattr__(name):
 
 
 def get_include() -> str:
-    """The folder with inner.h, for building Cython plugins."""
+    """The folder of the C headers, for the build of Cython plugins.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import pathlib, structperc
+    >>> (pathlib.Path(structperc.get_include()) / "inner.h").exists()
+    True
+    """
     from pathlib import Path
 
     return str(Path(__file__).parent / "core")

@@ -10,27 +10,31 @@ __all__ = ["explain", "unwrapped"]
 
 
 def explain(model, x, **options):
-    """Why x got its prediction, from any model that can tell: an engine, an estimator, or a pipeline or search around one.
+    """Why x got its prediction, for an engine, an estimator, or a pipeline or search around one.
 
     Parameters
     ----------
     model : Engine, estimator, Pipeline, or a search with `best_estimator_`
-        Trained.
-    x : one example, as the whole model takes it
-        A row may be an array, a list of numbers, a table's row or a table of one row.
+        A trained model.
+    x : one example
+        As the whole model reads it. A row may be an array, a list of numbers, a row of a table or a table of one row.
     **options
-        Passed to the last step's `explain`, such as `against`. The names in `groups`, and a row as `baseline`, are those of the whole
-        model.
+        Passed to `explain` of the last step, such as `against`. Names in `groups`, and a row as `baseline`, are those of the whole model.
 
     Returns
     -------
-    Explanation
-        Of the last step. Columns are called as `get_feature_names_out` of the steps before calls them, where these have it.
+    structperc.engine.explanation.Explanation
+        Columns have the names of `get_feature_names_out` of the earlier steps, if these have it.
 
     Raises
     ------
     OptionError
-        When the last step explains nothing.
+        If the last step has no `explain`.
+
+    See Also
+    --------
+    structperc.Engine.explain : the parameters, and how contributions are computed.
+    structperc.counterfactual : the smallest change that gets another prediction.
 
     Examples
     --------
@@ -39,8 +43,8 @@ def explain(model, x, **options):
     >>> import structperc
     >>> from structperc.estimators import CuSumRank
     >>> model = make_pipeline(StandardScaler(), CuSumRank(epochs=3, random_state=0)).fit([[150.0], [170.0], [190.0]], [1, 2, 3])
-    >>> found = structperc.explain(model, [150.0])
-    >>> print(found.winner, found.runner_up)
+    >>> explanation = structperc.explain(model, [150.0])
+    >>> print(explanation.winner, explanation.runner_up)
     1 2
     """
     before, last = unwrapped(model)
@@ -59,7 +63,28 @@ def explain(model, x, **options):
 
 
 def unwrapped(model):
-    """The steps before the last one, None where there are none, and the last one, of a pipeline or the best one that a search found."""
+    """The steps before a model, and the model: of a pipeline, a search, or a search around a pipeline.
+
+    Parameters
+    ----------
+    model : Engine, estimator, Pipeline, or a search with `best_estimator_`
+        A trained model.
+
+    Returns
+    -------
+    before : Pipeline or None
+        The earlier steps; None if there are none.
+    last : Engine or estimator
+        The last step.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.pipelines import unwrapped
+    >>> engine = Engine("cusum").fit([[0.0], [1.0]], [1, 2])
+    >>> unwrapped(engine) == (None, engine)
+    True
+    """
     model = getattr(model, "best_estimator_", model)
     if hasattr(model, "steps") and hasattr(model, "__getitem__"):
         return (model[:-1] if len(model.steps) > 1 else None), model[-1]

@@ -21,41 +21,52 @@ REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
 class Engine(EngineCalls, EngineOptions):
-    """Trains a predictor of structures online.
+    """Structured prediction with replaceable parts: the class behind all estimators.
 
-    Options that the plugins declare are further parameters.
+    An engine trains a linear or kernel model online and predicts the structure with the largest score. Options of the plugins are further
+    parameters.
 
     Parameters
     ----------
     problem : str or plugin object
-        The plugin that defines the problem: "cusum", "prank", "multiclass", "sequence", or another.
+        The plugin that defines the problem, such as "cusum", "prank", "multiclass" or "sequence". The command `structperc plugins` lists
+        all.
 
     Attributes
     ----------
     mistakes_ : list of int
-        Examples mispredicted during each epoch; partial_fit counts into one entry from call to call.
+        Number of mispredicted examples in each epoch. `partial_fit` adds to one entry from call to call.
     cumulative_loss_ : float
-        Sum of the losses of all online predictions; with "log-loss" and "adagrad-log-loss" of -log p(gold output).
+        Sum of the losses of all predictions made during training. With "log-loss" and "adagrad-log-loss": sum of -log p(gold output).
     online_predictions_ : ndarray
-        With keep_online=True: the predictions made before each step, epoch after epoch and chunk after chunk, in the order of visiting.
+        With keep_online=True: the predictions before each step, in the order of visits.
     history_ : list of Visit
-        With history=True: visit, example, gold, said and step of each visited example, in the order of visiting.
+        With history=True: visit, example, gold, said and step of each visited example, in the order of visits.
     status_ : str
-        Why training ended: "converged" (an epoch without update and without mistake), "stalled" (without update, but no step mends the
-        mistakes that are left), "max_epochs", "levelled_off", "early_stopped" or "interrupted".
+        Why training ended. "converged": an epoch without update and without mistake. "stalled": an epoch without update, although
+        mistakes are left. Others: "max_epochs", "levelled_off", "early_stopped", "interrupted".
     temperature_ : float
-        What scores are divided by where they become probabilities: 1 without `calibrate`.
+        Divisor of scores in probabilities; 1 without `calibrate`.
     classes_ : ndarray
         The labels in order.
     notes : dict
-        What is to be kept beside the model in its file: texts, numbers, lists and dicts of these. The commands note the target and the
-        form of the data there.
+        Your own data to save with the model: texts, numbers, lists and dicts of these. The commands note the target and the form of the
+        data there.
     coef_, intercept_, thresholds_, ...
-        What the plugin documents.
+        As the plugin documents.
 
     Raises
     ------
-    PluginError, OptionError
+    PluginError
+        If no such plugin is installed, or plugins do not fit together.
+    OptionError
+        If an option is unknown, or its value is not allowed.
+
+    See Also
+    --------
+    structperc.estimators.CuSumRank, structperc.estimators.PRank : ordered labels with scikit-learn's interface.
+    structperc.estimators.SequenceTagger : labels of tokens.
+    structperc.estimators.StructuredEstimator : any problem with scikit-learn's interface.
 
     Examples
     --------
@@ -96,22 +107,40 @@ class Engine(EngineCalls, EngineOptions):
     # ---- training ----
 
     def stop(self):
-        """Stops training after this epoch. For callbacks."""
+        """Stop training after this epoch. For callbacks.
+
+        Raises
+        ------
+        NotFittedError
+            If the engine is not being trained.
+        """
         if self.run is None:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.stop_requested = True
 
     def keep_weights(self):
-        """Has the online training that is under way end with the weights of now, unless this is called again; for observers.
+        """Mark the current weights as the result of online training, until the next call. For callbacks.
 
-        It costs a copy of the weights. Ctrl-C, and trainers that solve one problem over all examples, end with their last weights.
+        Cost: a copy of the weights. After Ctrl-C, and with trainers that solve one problem over all examples, the last weights remain the
+        result.
+
+        Raises
+        ------
+        NotFittedError
+            If the engine is not being trained.
         """
         if self.run is None:
             raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.keep_weights()
 
     def tell(self, record):
-        """Tells all observers that an epoch is over."""
+        """Call all observers after an epoch.
+
+        Parameters
+        ----------
+        record : EpochRecord
+            Number, mistakes and loss of the epoch.
+        """
         self.manager.hook.structperc_epoch_end(engine=self, record=record)
 
     # ---- prediction ----
@@ -125,61 +154,107 @@ class Engine(EngineCalls, EngineOptions):
         return model
 
     def read(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
-        """Rows like those of the training, as the methods of `model_` take them; parameters as in `fit`."""
-        return read_for(self.model_, X, offsets, lengths, groups, allowed)
-
-    def predict_rows(self, rows):
-        """What `predict` answers, for rows that `read` has read."""
-        return predicted(self.model_, rows, n_threads(self.n_jobs))
-
-    def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
-        """By how much the best structure of each example leads the next one, shape (n_examples,); 0: a tie, inf: there is no other."""
-        model = self.model_
-        return model.margins(read_for(model, X, offsets, lengths, groups, allowed))
-
-    def optimality_gaps(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
-        """By how much the score of another structure may exceed that of each answer, at most, shape (n_examples,).
-
-        0: the answer is optimal; inf: the solver is approximate and knows no bound. Parameters as in `predict`.
-        """
-        model = self.model_
-        return model.optimality_gaps(read_for(model, X, offsets, lengths, groups, allowed))
-
-    def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum"):
-        """What all structures of an example together say of its atoms.
+        """Encode X once, for several methods of `model_`.
 
         Parameters
         ----------
         X, offsets, lengths, groups, allowed
             As in `fit`.
-        kind : {"sum", "max"}
-            "sum": how often each atom is expected in y if p(y) is proportional to exp(score of y / `temperature_`), of single labels as
-            `predict_proba` has it; training by perceptron or margin fits no probabilities: `calibrate` does.
-            "max": the score of the best structure that contains the atom, -inf where none does.
+
+        Returns
+        -------
+        Rows
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If X does not fit the model.
+        """
+        return read_for(self.model_, X, offsets, lengths, groups, allowed)
+
+    def predict_rows(self, rows):
+        """`predict` of rows that `read` returned.
+
+        Parameters
+        ----------
+        rows : Rows
+            As `read` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_examples,)
+        """
+        return predicted(self.model_, rows, n_threads(self.n_jobs))
+
+    def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+        """Margin of the best structure of each example: its score minus that of the runner-up.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
+            0: a tie; inf: there is no other structure.
+
+        Raises
+        ------
+        PluginError
+            If the problem's solver cannot find the two best structures.
+        """
+        model = self.model_
+        return model.margins(read_for(model, X, offsets, lengths, groups, allowed))
+
+    def optimality_gaps(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+        """Upper bound on how much larger another structure's score may be than that of each prediction.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
+            0: the prediction is optimal; inf: the solver is approximate and has no bound.
+        """
+        model = self.model_
+        return model.optimality_gaps(read_for(model, X, offsets, lengths, groups, allowed))
+
+    def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum"):
+        """Marginals of the atoms of each example over all its structures.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+        kind : {"sum", "max"}, default "sum"
+            "sum": the expected number of each atom if p(y) is proportional to exp(score of y / `temperature_`); for single labels as in
+            `predict_proba`. "max": the score of the best structure with the atom, -inf if there is none.
 
         Returns
         -------
         ndarray of shape (n_examples,), dtype object
-            Arrays over atoms, or as the problem's outputs show them.
+            Arrays over atoms, or another form that the problem documents, such as (n_tokens, n_labels) for sentences.
+
+        Raises
+        ------
+        PluginError
+            If the problem's solver has no marginals.
+
+        Notes
+        -----
+        Training with a perceptron or a margin does not fit probabilities; set `calibrate` to fit a temperature.
         """
         model = self.model_
         return model.marginals(read_for(model, X, offsets, lengths, groups, allowed), kind)
 
     def atom_scores(self, X, *, offsets=None, lengths=None, groups=None):
-        """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
-        model = self.model_
-        return model.atom_scores(read_for(model, X, offsets, lengths, groups))
-
-    def label_scores(self, X, *, offsets=None, lengths=None, groups=None):
-        """The score of every label for each example, shape (n_examples, n_labels), of problems with one label per example.
-
-        Columns are in the order of `classes_`. The label of largest score is the prediction; at a tie the problem's rule decides.
-        """
-        model = self.model_
-        return model.label_scores(read_for(model, X, offsets, lengths, groups))
-
-    def predict_proba(self, X, *, offsets=None, lengths=None, groups=None):
-        """How probable each label is for each example, of problems with one label per example.
+        """The scores w . phi(x, a) of all atoms a of each example.
 
         Parameters
         ----------
@@ -188,17 +263,64 @@ class Engine(EngineCalls, EngineOptions):
 
         Returns
         -------
-        ndarray of shape (n_examples, n_labels)
-            Of classes proportional to exp(`label_scores` / `temperature_`). Of ordered labels P(y > k) = 1 / (1 + exp(-v_k /
-            `temperature_`)), v the scores of the atoms "rank > k", pooled where they are in no order. The median of these is the
-            prediction; the most probable label may be another one. The update "log-loss" fits the first form, also of ordered labels.
-            Columns in the order of `classes_`, each row sums to 1. Training by perceptron or margin fits no probabilities: `calibrate`
-            does.
+        float64 array of shape (n_examples, n_atoms)
+            A list of arrays if examples differ in their atoms.
+        """
+        model = self.model_
+        return model.atom_scores(read_for(model, X, offsets, lengths, groups))
+
+    def label_scores(self, X, *, offsets=None, lengths=None, groups=None):
+        """The score of every label for each example, of problems with one label for each example.
+
+        Ties: the label with the largest score is the prediction; at a tie the problem's rule decides.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples, n_labels)
+            Columns in the order of `classes_`.
 
         Raises
         ------
         PluginError
-            Where outputs are not one label per example; `predict_marginals` answers there.
+            If outputs are not one label for each example.
+        """
+        model = self.model_
+        return model.label_scores(read_for(model, X, offsets, lengths, groups))
+
+    def predict_proba(self, X, *, offsets=None, lengths=None, groups=None):
+        """Class probabilities of each example, of problems with one label for each example.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples, n_labels)
+            Columns in the order of `classes_`; each row sums to 1.
+
+        Raises
+        ------
+        PluginError
+            If outputs are not one label for each example; use `predict_marginals` there.
+
+        See Also
+        --------
+        label_scores : scores instead of probabilities.
+
+        Notes
+        -----
+        - Classes, and ordered labels with the update "log-loss": proportional to exp(`label_scores` / `temperature_`).
+        - Ordered labels: P(y > k) = 1 / (1 + exp(-v_k / `temperature_`)), v the scores of the atoms "rank > k". Scores out of order are
+          pooled. The median is the prediction; the most probable label may be another one.
+
+        Training with a perceptron or a margin does not fit probabilities; set `calibrate` to fit a temperature.
 
         Examples
         --------
@@ -211,35 +333,46 @@ class Engine(EngineCalls, EngineOptions):
         return np.exp(model.log_probabilities(read_for(model, X, offsets, lengths, groups)))
 
     def explain(self, x, *, against=None, baseline=None, groups=None):
-        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature.
+        """Why x got its prediction: the margin over a rival, split exactly by atom and feature.
 
-        The contribution of a column is its weight times its distance from a baseline, by default the mean of the training rows. For a
-        fixed winner and rival these are the Shapley values of the margin (Lundberg and Lee 2017, independent columns).
+        The contribution of a column is its weight times its distance from a baseline. For a fixed winner and rival these are the Shapley
+        values of the margin if columns are independent.
 
         Parameters
         ----------
         x : one example
+            As `predict` reads it.
         against : output, optional
-            The rival, as `predict` shows outputs; without it the runner-up.
-        baseline : "mean", "zero" or one row, optional
-            What columns are compared with. "mean": the mean of all rows of training, weighted by `sample_weight`; a row that is equal to
-            it has no contributions. "zero": weight times value. A row: its values, as `predict` takes them. Without it "mean" for rows
-            of numbers, and "zero" where rows have named features or the model has no means.
+            The rival, in the form in which `predict` returns outputs. Default: the runner-up.
+        baseline : {"mean", "zero"} or one row, optional
+            Values that columns are compared with. "mean": the mean of the training rows, weighted by `sample_weight`; a row equal to it
+            has no contributions. "zero": weight times value. A row: its values. Default: "mean" for rows of numbers, "zero" for named
+            features and for models without means.
         groups : dict of str to list, optional
-            Columns, by name or number, whose contributions are added up under one name, such as those of a one-hot code. The columns
-            that the option `one_hot` has made of one column are always a group.
+            Columns, by name or number, whose contributions are summed under one name. Columns that the option `one_hot` made of one
+            column are always a group.
 
         Returns
         -------
         structperc.engine.explanation.Explanation
-            Contributions and constants add up to the margin. The constant of an atom is its part of the margin at the baseline.
+            Contributions and constants sum to the margin. The constant of an atom is its part of the margin at the baseline.
 
         Raises
         ------
         OptionError
-            When there is no such baseline, or a group names no column.
+            If there is no such baseline, or a group names no column.
         DataError
-            When x is not one example.
+            If x is not one example.
+
+        See Also
+        --------
+        structperc.explain : pipelines and searches too.
+        structperc.counterfactual : the smallest change that gets another prediction.
+
+        References
+        ----------
+        S. M. Lundberg and S.-I. Lee: A unified approach to interpreting model predictions. Advances in Neural Information Processing
+        Systems 30, pages 4765-4774, 2017.
 
         Examples
         --------
@@ -292,7 +425,17 @@ class Engine(EngineCalls, EngineOptions):
         return model.parts.reader.n_inputs(model.context.n_features)
 
     def feature_name(self, j) -> str:
-        """The name of column j, as `explain` shows it: that of X, the one that the reader gave it, or x[j]."""
+        """The name of a column, as `explain` shows it: that of X, the one of the reader, or x[j].
+
+        Parameters
+        ----------
+        j : int
+            Column, from 0.
+
+        Returns
+        -------
+        str
+        """
         return self.model_.feature_name(j)
 
     @property
@@ -329,7 +472,13 @@ class Engine(EngineCalls, EngineOptions):
         raise no_attribute(self, name)
 
     def fitted_attributes(self) -> list[str]:
-        """The names of what training has made known, in order; none before."""
+        """Names of the fitted attributes.
+
+        Returns
+        -------
+        list of str
+            Sorted; empty before training.
+        """
         model = self.model
         if model is None:
             return []
@@ -349,7 +498,12 @@ class Engine(EngineCalls, EngineOptions):
         return sorted({name for name in super().__dir__() if not is_fitted_name(name)} | set(self.fitted_attributes()))
 
     def citation(self) -> str:
-        """BibTeX of exactly the methods in use, one entry for each key."""
+        """BibTeX of the methods in use, one entry for each key.
+
+        Returns
+        -------
+        str
+        """
         used = [registry.ask_hook(self.manager, "structperc_update", options_alone(self))]
         if self.model is not None:
             used = [part for _, part in self.model.parts.items()]
@@ -361,24 +515,24 @@ class Engine(EngineCalls, EngineOptions):
         Parameters
         ----------
         X, y, offsets, lengths, groups : optional
-            Held-out examples, as `fit` takes them; measures are those of their predictions. Without them the card has none.
+            Held-out examples, as in `fit`, for the section of measures. Default: no measures.
         name : str, optional
-            The model's name; default: that of its problem.
+            Name of the model. Default: that of its problem.
         data : str, optional
-            The examples' name.
+            Name of the held-out examples.
 
         Returns
         -------
         structperc.engine.model_card.ModelCard
-            `str` of it is Markdown, with front matter as model hubs read it; `save(path)` writes .md or .html. The owner fills in
-            the section "Intended use".
+            `str(card)` is Markdown with the front matter of model hubs; `card.save(path)` writes .md or .html. Write the section
+            "Intended use" yourself.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            Examples do not fit the model.
+            If examples do not fit the model.
 
         Examples
         --------
@@ -394,40 +548,61 @@ class Engine(EngineCalls, EngineOptions):
     # ---- persistence ----
 
     def save(self, path):
-        """Writes the trained model to one file without pickle; see `structperc.engine.model_file`."""
+        """Write the trained model to one file, without pickle.
+
+        Parameters
+        ----------
+        path : path or file opened for bytes
+            The file appears only when it is complete.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ModelFormatError
+            If a part cannot be saved.
+
+        See Also
+        --------
+        load : read the file.
+        export : files that need no structperc.
+        """
         from structperc.engine.model_file import save
 
         save(self, path)
 
     def export(self, path, to=None):
-        """Writes a trained model as one file of another language, which needs no structperc.
+        """Export a trained model as one file of another language, which needs no structperc.
 
         Parameters
         ----------
         path : path
-            Functions are called by the file's name, where the language has names.
-        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}, default: by the ending of `path`
-            A Python module on numpy, a C99 source file, a script for browsers and Node, an ONNX graph of core operators in float64,
-            the weights alone, or a page with a form, its answer and the reasons (ranks and classes).
+            File to write. Its name is the prefix of functions in languages that need one.
+        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}, optional
+            "numpy": a Python module. "c": a C99 source file. "js": a script for browsers and Node. "onnx": a graph of core operators in
+            float64. "safetensors": the weights only. "html": a page with a form, the prediction and its reasons (ordered labels and
+            classes). Default: by the ending of `path`.
 
         Raises
         ------
         PluginError
-            Outputs are neither one label for each row nor a chain of labels for the tokens of a sentence; scores are not linear, as those
-            of a kernel; a plugin replaces the problem's outputs, features or argmax; `argmax` or `decode` is Python code; the names of
-            features are hashed, or stand beside vectors; "onnx" for tokens of text.
+            If the model has no export: see Notes.
         OptionError
-            For an unknown `to`, or an ending that names no format.
+            If `to` or the ending names no format.
         MissingExtra
-            "onnx" needs the package onnx.
+            If "onnx" is chosen and the package onnx is not installed.
 
         Notes
         -----
-        Scores are W x + b for every label, also of ranks; of chains for every token, with scores of neighbouring labels, -inf where
-        these are forbidden. Tokens are what `predict` takes: rows of numbers, features in lists or dicts, or strings for a template.
-        Features without weights are left out. Sums are taken in another order than here, so that scores agree to rounding, and labels
-        where no two scores are as close. Names of columns, labels and the tie rule are kept. A model of tables takes the columns
-        of numbers that a table becomes; the form of the page takes those of the table.
+        - Outputs must be one label for each row, or a chain of labels for the tokens of a sentence. Scores must be linear.
+        - The problem's own outputs, features and argmax must be in use, with `argmax` and `decode` in compiled code.
+        - Hashed feature names, names beside vectors, and "onnx" for tokens of text are not supported.
+        - The functions compute W x + b for every label; for chains, scores for every token and for neighbouring labels, -inf if these are
+          forbidden.
+        - Tokens have the form that `predict` reads: rows of numbers, features in lists or dicts, or strings for a template.
+        - Features without weights are left out. Names of columns, labels and the tie rule are kept.
+        - Sums have another order than in structperc. Scores agree to rounding, and so do labels unless two scores are that close.
+        - A model of tables needs the columns of numbers that a table becomes; the form of the page has the columns of the table.
 
         Examples
         --------
@@ -446,15 +621,16 @@ class Engine(EngineCalls, EngineOptions):
 
     @classmethod
     def load(cls, path, plugins=(), **options):
-        """Reads a model that `save` wrote.
+        """Read a model that `save` wrote.
 
         Parameters
         ----------
         path : path or file opened for bytes
+            The model file.
         plugins : sequence of plugin objects or components
-            The objects that were passed to the constructor and have no name.
+            Unnamed objects that you passed to the constructor.
         **options
-            The functions that were passed to the constructor as options, such as a kernel; a model file knows only their names.
+            Functions that you passed to the constructor as options, such as a kernel; a model file has only their names.
 
         Returns
         -------
@@ -462,7 +638,25 @@ class Engine(EngineCalls, EngineOptions):
 
         Raises
         ------
-        ModelFormatError, PluginError, OptionError, OSError
+        ModelFormatError
+            If the file is damaged, or no model file.
+        PluginError
+            If a plugin of the model is not installed.
+        OptionError
+            If an object or function that the model needs is missing.
+        OSError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from structperc import Engine
+        >>> with tempfile.NamedTemporaryFile(suffix=".model") as file:
+        ...     Engine("cusum", epochs=9).fit([[0.0], [1.0], [2.0]], [1, 2, 3]).save(file)
+        ...     _ = file.seek(0)
+        ...     engine = Engine.load(file)
+        >>> engine.predict([[0.0], [2.0]]).tolist()
+        [1, 3]
         """
         from structperc.engine.model_file import load
 

@@ -52,46 +52,55 @@ cdef class EngineCalls:
 
     def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False,
             history=False, resume=False, **unknown):
-        """Trains from nothing.
+        """Train a new model on all examples.
 
         Parameters
         ----------
-        X : array-like (n_rows, n_features), sparse matrix, data frame, list of blocks or objects, or what else the reader takes
-            C-ordered float32/float64 and CSR are read in place.
-        y : sequence
-            One output per example, as the problem's outputs take them.
-        offsets, lengths, groups : array, optional
-            Which rows of X an example is made of, said in one of three ways: rows offsets[i]:offsets[i+1] are example i; example i
-            has lengths[i] rows; rows with the same entry in groups are one, wherever they stand: examples are then in the order in
-            which their groups first appear, and a y with an entry for each row is taken to be in the order of X. Without any, each row is
-            an example.
-        allowed : sequence, optional
-            What each example's output may be, as the problem's outputs take it; Y(x) is restricted to that.
+        X : array-like of shape (n_rows, n_features), sparse matrix, data frame, list of blocks or objects, or another input of the reader
+            C-ordered float32 and float64 arrays and CSR matrices are not copied.
+        y : sequence of length n_examples
+            The right output of each example, in the form of the problem.
+        offsets : int array of shape (n_examples + 1,), optional
+            Rows offsets[i]:offsets[i + 1] are example i. Default: each row is an example.
+        lengths : int array of shape (n_examples,), optional
+            Instead of `offsets`: the number of rows of each example.
+        groups : array of shape (n_rows,), optional
+            Instead of `offsets`: rows with the same entry are one example. Examples are in the order in which their groups first appear.
+            If y has an entry for each row, it is in the order of X.
+        allowed : sequence of length n_examples, optional
+            The outputs that each example may have, in the form of the problem. They restrict Y(x).
         sample_weight : array of shape (n_examples,), optional
-            Scales the perceptron's step and the C of pa1 and pa2; 0 is as if the example were absent.
+            Scales the perceptron's step and the `C` of pa1 and pa2. Weight 0 leaves the example out.
         costs : array of shape (n_examples, n_labels), optional
-            Each example's costs, for loss="costs".
-        keep_online : bool
-            Keep the predictions made before each step, in `online_predictions_`.
-        history : bool
-            Keep what happened at each visited example, in `history_`, for teaching and for a close look: it takes 300 bytes and some
-            10 microseconds for each visit, and 8 bytes more for each atom of a step.
-        resume : bool
-            Go on from the last file of the `structperc.callbacks.Checkpoint` among the plugins, on the same data and with the same options;
-            without a file, begin. A training that was over is the answer at once, unless it ended for want of `epochs` and has more now.
+            The costs of each label for each example, for loss="costs".
+        keep_online : bool, default False
+            Keep the predictions before each step, in `online_predictions_`.
+        history : bool, default False
+            Record each visited example in `history_`, to study training. Cost: 300 bytes and about 10 microseconds a visit, and 8 bytes
+            for each atom of a step.
+        resume : bool, default False
+            Continue from the last file of the `structperc.callbacks.Checkpoint` among the plugins, with the same data and options.
+            Without a file, begin. If that training was complete, return its model, unless it ended at `epochs` and there are more now.
 
         Returns
         -------
         Engine
-            Itself. A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again. Until the fit
-            ends, other threads see the former model.
+            Itself. A failed fit leaves it as it was.
 
         Raises
         ------
+        DataError
+            If X, y or another argument does not fit the others. The message names the row.
         OptionError
-            For an argument that fit does not have.
+            If the call has an unknown argument, or an option does not fit the data.
         BusyError
-            An observer or another thread is training this engine.
+            If an observer or another thread is training this engine.
+        KeyboardInterrupt
+            After Ctrl-C. The engine keeps what it has learned; `status_` is "interrupted".
+
+        Notes
+        -----
+        Other threads use the former model until the fit ends.
         """
         if unknown:
             raise unknown_argument("fit", next(iter(unknown)))
@@ -108,19 +117,33 @@ cdef class EngineCalls:
 
     def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, classes=None,
                     keep_online=False, history=False, **unknown):
-        """One pass over a chunk of a stream, continuing from what was learned.
+        """Train for one pass over a chunk of a stream, starting from the current model.
 
-        The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
-        threads that read it wait for the end of the chunk. With `n_shards` the chunk is divided into shards, which are mixed at its end.
+        The first call fixes the features and, unless `classes` names them, the labels. The model changes in place, and calls of other
+        threads that read it wait for the end of the chunk. With `n_shards` the chunk is split into shards, which are mixed at its end.
 
         Parameters
         ----------
         X, y, offsets, lengths, groups, allowed, sample_weight, costs
             As in `fit`.
         classes : list, optional
-            All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y names them all.
-        keep_online, history : bool
-            As in `fit`; what earlier calls have kept stays in front, and a call without drops it.
+            All labels in order. Only the first call needs it, if neither the option `classes` nor its y names them all.
+        keep_online, history : bool, default False
+            As in `fit`. They append to what earlier calls kept; a call without them drops it.
+
+        Returns
+        -------
+        Engine
+            Itself. A failed call leaves it as it was.
+
+        Raises
+        ------
+        DataError
+            If X or y does not fit the model.
+        OptionError
+            If an option needs all examples, such as calibrate=True or class_weight="balanced".
+        BusyError
+            If an observer or another thread is training this engine.
         """
         if unknown:
             raise unknown_argument("partial_fit", next(iter(unknown)))
@@ -141,18 +164,30 @@ cdef class EngineCalls:
     # ---- prediction ----
 
     def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
-        """The structure of largest score for each example, as labels or as the problem's outputs decode them.
+        """The structure with the largest score for each example.
+
+        Ties: the problem's rule decides.
 
         Parameters
         ----------
         X, offsets, lengths, groups, allowed
             As in `fit`.
         k : int, optional
-            Answer each example by a list of its k best structures, best first; fewer where there are fewer.
+            Return a list of the k best structures of each example, best first. Fewer if there are fewer.
 
         Returns
         -------
         ndarray of shape (n_examples,)
+            Labels, or outputs in the form of the problem.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If X does not fit the model.
+        PluginError
+            If `k` is given and the problem's solver has no k best structures.
         """
         cdef Model model = self.known()
         cdef Rows rows

@@ -35,37 +35,47 @@ OPTION, GIVEN = "option", "given"           # keys of a field's metadata: its Op
 
 @attrs.frozen
 class Option:
-    """An option: `Engine("prank", variant="original")`.
+    """An option of a plugin: with `options = {"variant": Option("plain", ...)}` users write `Engine("prank", variant="original")`.
 
     Parameters
     ----------
     default : object
-        A truth value, number or text says the type of all values; the command line reads a text as the type of the default.
+        The default value. If it is a truth value, number or text, all values have its type; the command line converts texts to it.
     choices : tuple, optional
-        The values that are allowed.
+        The allowed values.
     help : str
-        One line.
+        One line for the command line and docstrings.
     types : tuple of types, optional
-        The types that values may have, if the default does not show them: `(float, str)`. A whole number is a float too.
-    low, above, below : number, optional
-        Numbers must be at least `low`, greater than `above`, smaller than `below`.
-    later : bool
-        Whether model files of earlier versions lack it; they load with the default.
+        The allowed types, if the default does not show them: `(float, str)`. A whole number counts as a float.
+    low : number, optional
+        Numbers must be at least this.
+    above : number, optional
+        Numbers must be larger than this.
+    below : number, optional
+        Numbers must be smaller than this.
+    later : bool, default False
+        Whether model files of earlier versions lack the option. They load with the default.
     about : str
         Further sentences for docstrings.
-    falls : bool
-        Whether a schedule or a function of t may stand for the number; see `structperc.schedules`. Parts see a float or a `Schedule`.
+    falls : bool, default False
+        Whether the value may be a schedule or a function of t; see `structperc.schedules`. Parts get a float or a `Schedule`.
     reads : function of (name, value), optional
         Checks and converts a value instead of `read`.
     used_by : {"update", "weights", "trainer"}, optional
-        Of an option of the engine: the kind of part that it is for. The engine refuses a value that no part uses
-        (`Component.options_used`).
-    in_context : bool
-        Of an option of the engine: whether hooks see it, as `context.NAME`.
-    by_preset : bool
-        Of an option of the engine: whether None stands for the value of the preset; `default` is that of "paper".
+        For options of the engine: the kind of part that uses it. A value that no part uses raises an error (`Component.options_used`).
+    in_context : bool, default True
+        For options of the engine: whether hooks see it, as `context.NAME`.
+    by_preset : bool, default False
+        For options of the engine: whether None means the value of the preset. `default` is that of "paper".
     recommended : object, optional
         With `by_preset`: the value of the preset "recommended", unless a plugin recommends another.
+
+    Examples
+    --------
+    >>> from structperc import Option
+    >>> depth = Option(3, help="largest depth of a tree", low=1)
+    >>> depth.read("depth", 5), depth.expected
+    (5, 'a whole number, at least 1')
     """
 
     default: object
@@ -109,12 +119,24 @@ class Option:
         return " or ".join(words) + (comma + " and ".join(bounds) if bounds else "") + falling
 
     def read(self, name, value):
-        """The value as parts see it: a number of the default's type, a list as a tuple where the default is one.
+        """Check a value and convert it to the form that parts see.
+
+        Parameters
+        ----------
+        name : str
+            Name of the option, for the error message.
+        value : object
+            What the user passed.
+
+        Returns
+        -------
+        object
+            A number of the default's type; a list as a tuple if the default is a tuple.
 
         Raises
         ------
         OptionError
-            For a value of another type, of no choice, or out of range.
+            If the value has another type, is not among the choices, or is out of range.
         """
         if same(value, self.default):
             return value
@@ -131,7 +153,25 @@ class Option:
         return value
 
     def read_schedule(self, name, value):
-        """A number, or the schedule by which it falls."""
+        """Convert a schedule or a function of t.
+
+        Parameters
+        ----------
+        name : str
+            Name of the option, for the error message.
+        value : Schedule, function or str
+            What the user passed.
+
+        Returns
+        -------
+        float or Schedule
+            A float if the schedule is constant.
+
+        Raises
+        ------
+        OptionError
+            If it is not a schedule, or its first value is out of range.
+        """
         try:
             schedule = Schedule(value, name)
         except OptionError:
@@ -141,12 +181,31 @@ class Option:
         return schedule.start if schedule.rule == "constant" else schedule
 
     def is_choice(self, value) -> bool:
+        """Whether a value is one of the choices.
+
+        Parameters
+        ----------
+        value : object
+
+        Returns
+        -------
+        bool
+        """
         if type(value) is str:
             return value in self.choices
         return any(same(value, choice) or isinstance(value, (str, numbers.Number, np.bool_)) and value == choice for choice in self.choices)
 
     def fits(self, value) -> bool:
-        """Whether a value has one of the types, and a number is in range."""
+        """Whether a value has an allowed type and, if it is a number, is in range.
+
+        Parameters
+        ----------
+        value : object
+
+        Returns
+        -------
+        bool
+        """
         allowed = self.allowed_types
         if not allowed:
             return True

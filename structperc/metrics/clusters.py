@@ -10,7 +10,21 @@ from structperc.core.arguments import item_codes
 
 @attrs.frozen
 class Agreement:
-    """Precision, recall and their harmonic mean, F1; 0 where both are 0."""
+    """Precision, recall and their harmonic mean, F1.
+
+    Attributes
+    ----------
+    precision, recall : float
+        From 0 to 1.
+    f1 : float
+        0 if precision and recall are 0.
+
+    Examples
+    --------
+    >>> from structperc.metrics import pairwise_scores
+    >>> pairwise_scores([0, 0, 1], [0, 0, 0])
+    Agreement(precision=0.333..., recall=1.0, f1=0.5)
+    """
 
     precision: float
     recall: float
@@ -18,21 +32,38 @@ class Agreement:
 
     @classmethod
     def of(cls, precision, recall) -> Agreement:
+        """Precision and recall with their F1.
+
+        Parameters
+        ----------
+        precision, recall : float
+
+        Returns
+        -------
+        Agreement
+        """
         total = precision + recall
         return cls(float(precision), float(recall), float(2 * precision * recall / total) if total else 0.0)
 
 
 def pairwise_scores(y_true, y_pred) -> Agreement:
-    """Precision and recall of the pairs of items that share a cluster.
+    """Pairwise precision, recall and F1 of a clustering: the pairs of items that share a cluster.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_items,)
-        A label for each item; which labels they are means nothing.
+        True and predicted cluster of each item, by labels of any type.
 
-    Notes
-    -----
-    1 where neither clustering has such a pair, 0 where one has none.
+    Returns
+    -------
+    Agreement
+        All 1 if neither clustering has such a pair, 0 if one of them has none.
+
+    See Also
+    --------
+    b_cubed_scores : a mean over items.
+    ceaf_scores : clusters matched one to one.
+    adjusted_rand_index : corrected for chance.
 
     Examples
     --------
@@ -48,16 +79,24 @@ def pairwise_scores(y_true, y_pred) -> Agreement:
 
 
 def b_cubed_scores(y_true, y_pred) -> Agreement:
-    """B-cubed: the means over items of the share of its cluster, predicted or true, that is in both of its clusters.
+    """B-cubed precision, recall and F1 of a clustering: a mean over items.
+
+    Precision of an item is the share of its predicted cluster that is in its true cluster; recall is the reverse.
 
     Parameters
     ----------
-    y_true, y_pred
+    y_true, y_pred : array-like of shape (n_items,)
         As in `pairwise_scores`.
 
-    Notes
-    -----
-    1 without items. Bagga and Baldwin (1998), Algorithms for scoring coreference chains.
+    Returns
+    -------
+    Agreement
+        All 1 without items.
+
+    References
+    ----------
+    A. Bagga and B. Baldwin: Algorithms for scoring coreference chains. Proceedings of the LREC Workshop on Linguistic Coreference, pages
+    563-566, 1998.
 
     Examples
     --------
@@ -74,17 +113,24 @@ def b_cubed_scores(y_true, y_pred) -> Agreement:
 
 
 def ceaf_scores(y_true, y_pred) -> Agreement:
-    """CEAF-e: the similarity ``2 |A and B| / (|A| + |B|)`` of true and predicted clusters, matched one to one as well as can be.
+    """CEAF-e precision, recall and F1 of a clustering: true and predicted clusters matched one to one.
+
+    The similarity of two clusters is ``2 |A and B| / (|A| + |B|)``. The best total is divided by the number of predicted clusters for
+    precision, and of true clusters for recall. Cost: O(k^3) for k different clusters; equal clusters are matched first, which is fast.
 
     Parameters
     ----------
-    y_true, y_pred
+    y_true, y_pred : array-like of shape (n_items,)
         As in `pairwise_scores`.
 
-    Notes
-    -----
-    Divided by the number of predicted clusters for precision, of true ones for recall. 1 without items. Equal clusters are matched
-    apart, so that many of them take no time; else O(k^3). Luo (2005), On coreference resolution performance metrics.
+    Returns
+    -------
+    Agreement
+        All 1 without items.
+
+    References
+    ----------
+    X. Luo: On coreference resolution performance metrics. Proceedings of HLT-EMNLP, pages 25-32, 2005.
 
     Examples
     --------
@@ -109,17 +155,22 @@ def ceaf_scores(y_true, y_pred) -> Agreement:
 
 
 def adjusted_rand_index(y_true, y_pred) -> float:
-    """The share of pairs on which two clusterings agree, adjusted for chance: 1 for the same clusters, 0 expected of random ones.
+    """Adjusted Rand index: the share of pairs on which two clusterings agree, corrected for chance.
 
     Parameters
     ----------
-    y_true, y_pred
+    y_true, y_pred : array-like of shape (n_items,)
         As in `pairwise_scores`.
 
-    Notes
-    -----
-    As scikit-learn's `adjusted_rand_score`; 1 where both clusterings are single items, or both one cluster. Hubert and Arabie (1985),
-    Comparing partitions.
+    Returns
+    -------
+    float
+        1 for the same clusters; 0 is expected for random ones. The same as scikit-learn's `adjusted_rand_score`.
+        1 if both clusterings are single items, or both are one cluster.
+
+    References
+    ----------
+    L. Hubert and P. Arabie: Comparing partitions. Journal of Classification 2, pages 193-218, 1985.
 
     Examples
     --------
@@ -135,7 +186,24 @@ def adjusted_rand_index(y_true, y_pred) -> float:
 
 
 def cluster_measures(y_true, y_pred) -> dict:
-    """Pairwise F1, B-cubed F1, CEAF-e F1 and the adjusted Rand index, by name."""
+    """Four measures of a clustering by name.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_items,)
+        As in `pairwise_scores`.
+
+    Returns
+    -------
+    dict of str to float
+        Pairwise F1, B-cubed F1, CEAF-e F1 and the adjusted Rand index.
+
+    Examples
+    --------
+    >>> from structperc.metrics import cluster_measures
+    >>> sorted(cluster_measures([0, 0, 1], [0, 0, 1]).values())
+    [1.0, 1.0, 1.0, 1.0]
+    """
     return {"pairwise F1": pairwise_scores(y_true, y_pred).f1, "B-cubed F1": b_cubed_scores(y_true, y_pred).f1,
             "CEAF-e F1": ceaf_scores(y_true, y_pred).f1, "adjusted Rand index": adjusted_rand_index(y_true, y_pred)}
 

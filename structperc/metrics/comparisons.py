@@ -17,16 +17,20 @@ LISTED = 10                 # examples in the table of differing predictions, at
 
 @attrs.frozen
 class Measured:
-    """A measure of two models, and its difference, the second minus the first.
+    """A measure of two models, and its difference: the second model minus the first.
 
     Attributes
     ----------
     name : str
-    first, second, difference : float
+        Name of the measure.
+    first, second : float
+        Its values.
+    difference : float
+        second - first
     standard_error : float
         Of the difference, by the jackknife over blocks of examples.
     low, high : float
-        The ends of its interval of 95 %.
+        Ends of the 95 % confidence interval of the difference.
     """
 
     name: str
@@ -40,22 +44,22 @@ class Measured:
 
 @attrs.frozen(eq=False)
 class Comparison:
-    """What `compare` finds.
+    """Result of `compare`.
 
     Attributes
     ----------
     n_examples : int
+        Number of examples compared.
     measures : list of Measured
-        Those that both models have.
+        The measures that both models have.
     both_right, first_right, second_right, neither_right : int
-        The numbers of examples that both, one alone, or neither predicts rightly.
+        Number of examples that both models, only the first, only the second, or neither predict correctly.
     p_value : float
-        Two-sided, of McNemar's exact test. Among the examples that one model alone predicts rightly each model is as likely to be the one,
-        by the hypothesis; p is the probability of a split at least as uneven. 1 without such examples.
-    disagreements : list of (int, right answer, first prediction, second prediction)
-        The examples whose predictions differ, by number from 0.
+        Two-sided p-value of McNemar's exact test on the examples that only one model predicts correctly. 1 if there are none.
+    disagreements : list of (int, label, label, label)
+        Number from 0, right label, first and second prediction of each example whose predictions differ.
     names : pair of str
-        The models' names.
+        Names of the models.
     """
 
     n_examples: int
@@ -69,7 +73,13 @@ class Comparison:
     names: tuple = ("first", "second")
 
     def tables(self) -> list:
-        """Pairs of a sentence and the rows of a table, its head first."""
+        """The comparison as tables of text.
+
+        Returns
+        -------
+        list of (str, list of list)
+            A caption and the rows of each table; the first row is the head.
+        """
         first, second = self.names
         measures = [["measure", first, second, "difference", "std. error", "95 % ±"]]
         for m in self.measures:
@@ -95,18 +105,20 @@ class Comparison:
 
 
 def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_second=None, names=("first", "second")) -> Comparison:
-    """Measures of two trained engines on the same examples, with errors of the differences, and the examples whose predictions differ.
+    """Compare two trained engines on the same test examples: measures, standard errors of differences, and a significance test.
 
     Parameters
     ----------
     first, second : Engine
-        Trained, of the same labels.
-    X, y, offsets, lengths, groups
-        Examples that neither was trained on, as `fit` takes them.
-    X_second : as X, optional
-        The same examples as the second engine reads them, where it reads them otherwise.
-    names : pair of str
-        Their names in the tables.
+        Trained engines with the same labels.
+    X, y, offsets
+        Test examples, as in `Engine.fit`. Neither engine may have been trained on them.
+    lengths, groups
+        As in `Engine.fit`.
+    X_second : same type as X, optional
+        Features of the same examples for the second engine, if it needs other features. Default: X.
+    names : pair of str, default ("first", "second")
+        Names of the models in the tables.
 
     Returns
     -------
@@ -115,14 +127,14 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     Raises
     ------
     DataError
-        When the engines know different labels, y does not fit the examples, or there are fewer than two.
+        If the engines have different labels, y does not fit X, or there are fewer than two examples.
 
     Notes
     -----
-    Standard errors are those of the jackknife: the examples are shuffled, always alike, and parted into 20 blocks, or into as many as there
-    are examples; the difference is measured without each block. Both models are measured on the same examples, so that what makes an
-    example hard for both cancels. The interval takes Student's t with a degree of freedom less than there are blocks. The examples
-    must be independent of each other; several measures are not corrected for their number.
+    Standard errors are jackknife estimates over 20 blocks of examples, or fewer if there are fewer examples. Blocks are shuffled by a
+    fixed seed. Both models see the same examples, so what makes an example hard for both cancels. The interval uses Student's t with one
+    degree of freedom less than blocks. The examples must be independent. Intervals of several measures are not corrected for multiple
+    comparisons.
 
     References
     ----------
@@ -136,8 +148,8 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     >>> from structperc.metrics import compare
     >>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 2]
     >>> few, many = (Engine("cusum", preset="paper", epochs=epochs).fit(X, y) for epochs in (1, 9))
-    >>> found = compare(few, many, X, y)
-    >>> found.both_right, found.first_right, found.second_right, found.p_value
+    >>> comparison = compare(few, many, X, y)
+    >>> comparison.both_right, comparison.first_right, comparison.second_right, comparison.p_value
     (3, 0, 1, 1.0)
     """
     given = [model_of(first, "first"), model_of(second, "second")]

@@ -18,7 +18,7 @@ __all__ = ["Constant", "best_constant", "best_constant_of"]
 
 @attrs.frozen
 class Constant:
-    """The best constant answer for some examples.
+    """The best constant prediction, a baseline for a model.
 
     Attributes
     ----------
@@ -33,34 +33,38 @@ class Constant:
 
 
 def best_constant(engine, X, y, offsets=None, *, lengths=None, groups=None) -> Constant | None:
-    """The label that is the best prediction for all examples, and its measures.
+    """The label that is the best constant prediction for these examples, and its measures: a baseline.
+
+    It has the least mean loss, by the loss of the engine: the median of ordered labels, the most frequent class, the most frequent label
+    of tokens. Ties: the first label. Cost: O(n + g r) for g different right labels and r labels.
 
     Parameters
     ----------
     engine : Engine
-        Trained.
-    X, y, offsets, lengths, groups
-        As `engine.fit` takes them.
+        A trained engine.
+    X, y, offsets
+        Examples, as in `Engine.fit`.
+    lengths, groups
+        As in `Engine.fit`.
 
     Returns
     -------
     Constant or None
-        The label of least mean loss, by the loss that the engine was trained with: the median of ranks, the most frequent class. At a tie
-        the first one. Of labels of tokens the most frequent one. None for other outputs, with loss="costs", whose costs are those of
-        the training data, and where constraints forbid this answer.
+        None for other outputs, for loss="costs", whose costs are those of the training data, and if constraints forbid this prediction.
 
     Raises
     ------
     DataError
-        When y does not fit the examples.
+        If y does not fit X.
 
-    Notes
-    -----
-    Cost: O(n + g r) for g different right answers and r labels.
+    See Also
+    --------
+    measures : measures of the engine's predictions.
 
     Examples
     --------
     >>> from structperc import Engine
+    >>> from structperc.metrics import best_constant
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 2, 2, 3]
     >>> constant = best_constant(Engine("cusum", epochs=20).fit(X, y), X, y)
     >>> constant.answer, constant.measures["mean absolute error"]
@@ -71,7 +75,21 @@ def best_constant(engine, X, y, offsets=None, *, lengths=None, groups=None) -> C
 
 
 def best_constant_of(model, rows, y) -> Constant | None:
-    """`best_constant` of rows that `model.read` has read."""
+    """`best_constant` of rows that `Engine.read` returned.
+
+    Parameters
+    ----------
+    model : Model
+        The model of a trained engine, `engine.model_`.
+    rows : Rows
+        As `engine.read(X)` returns them.
+    y : sequence
+        Right labels.
+
+    Returns
+    -------
+    Constant or None
+    """
     outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.parts.loss
     if outputs.n_labels and rows.n_examples and not isinstance(loss, ExampleCosts):
         counts = Counter(outputs.encode(y, rows))

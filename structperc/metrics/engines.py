@@ -17,20 +17,36 @@ from structperc.reading.groups import Groups
 
 
 def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> np.ndarray | None:
-    """The engine's own loss of its prediction for each example.
+    """The loss of a trained engine's prediction for each example.
 
     Parameters
     ----------
     engine : Engine
-        Trained.
-    X, y, offsets, lengths, groups
-        As `engine.fit` takes them.
+        A trained engine.
+    X, y, offsets
+        Examples, as in `Engine.fit`.
+    lengths, groups
+        As in `Engine.fit`.
     predicted : sequence, optional
-        What `engine.predict` answered, where it is known.
+        Result of `engine.predict`, if you have it already.
 
     Returns
     -------
-    ndarray of shape (n_examples,), or None for loss="costs", which is known of the training data only
+    ndarray of shape (n_examples,) or None
+        None for loss="costs", which only the training data have.
+
+    Raises
+    ------
+    DataError
+        If y or `predicted` does not fit X.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import losses
+    >>> X, y = [[0.0], [1.0], [2.0]], [1, 2, 3]
+    >>> losses(Engine("cusum", epochs=20, random_state=0).fit(X, y), X, y, predicted=[1, 1, 1]).tolist()
+    [0.0, 1.0, 2.0]
     """
     model, data = model_of(engine, "engine"), Groups(X, offsets, lengths, groups)
     if isinstance(model.parts.loss, ExampleCosts):
@@ -40,7 +56,23 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
 
 
 def losses_of(model, rows, y, predicted) -> np.ndarray | None:
-    """`losses` of rows that `model.read` has read."""
+    """`losses` of rows that `Engine.read` returned.
+
+    Parameters
+    ----------
+    model : Model
+        The model of a trained engine, `engine.model_`.
+    rows : Rows
+        As `engine.read(X)` returns them.
+    y : sequence
+        Right outputs.
+    predicted : sequence
+        Predicted outputs.
+
+    Returns
+    -------
+    ndarray of shape (n_examples,) or None
+    """
     outputs, loss = parts_of(model, rows).outputs, model.parts.loss
     if isinstance(loss, ExampleCosts):
         return None
@@ -58,25 +90,50 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
 
 
 def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> dict[str, float]:
-    """What is worth knowing of a trained engine on these data, by name.
+    """The standard measures of a trained engine on test data, by name.
 
     Parameters
     ----------
     engine : Engine
-        Trained.
-    X, y, offsets, lengths, groups
-        As `engine.fit` takes them.
+        A trained engine.
+    X, y, offsets
+        Test examples, as in `Engine.fit`.
+    lengths, groups
+        As in `Engine.fit`.
     predicted : sequence, optional
-        What `engine.predict` answered, where it is known.
+        Result of `engine.predict`, if you have it already.
 
     Returns
     -------
-    dict
-        Ranks: mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
-        Ranks of which some are known as intervals only: mean interval error, share inside the interval.
-        Classes: accuracy, macro F1. Other outputs: what their methods `measures(y_true, y_pred)` and
-        `measures_of_scores(y_true, scores)` answer with; labels of tokens: `token_measures`. All but loss="costs": the mean of the
-        engine's loss, unless tokens have labels that the model does not know, whose loss is undefined.
+    dict of str to float
+        See Notes.
+
+    Raises
+    ------
+    DataError
+        If y or `predicted` does not fit X.
+
+    See Also
+    --------
+    best_constant : the baseline to compare with.
+    compare : two engines.
+
+    Notes
+    -----
+    - Ordered labels: mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
+    - Intervals of ordered labels: mean interval error, share inside the interval.
+    - Classes: accuracy, macro F1.
+    - Labels of tokens: those of `token_measures`.
+    - Other outputs: what `Outputs.measures` and `Outputs.measures_of_scores` of the problem return.
+    - All but loss="costs": the mean of the engine's loss. It is left out if tokens have labels that the model does not know.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import measures
+    >>> X, y = [[0.0], [1.0], [2.0]], [1, 2, 3]
+    >>> measures(Engine("cusum", epochs=20, random_state=0).fit(X, y), X, y, predicted=[1, 2, 2])["mean absolute error"]
+    0.333...
     """
     model, data = model_of(engine, "engine"), Groups(X, offsets, lengths, groups)
     rows = model.read(data.X, data.offsets)
@@ -84,7 +141,23 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
 
 
 def measures_of(model, rows, y, predicted) -> dict[str, float]:
-    """`measures` of rows that `model.read` has read."""
+    """`measures` of rows that `Engine.read` returned.
+
+    Parameters
+    ----------
+    model : Model
+        The model of a trained engine, `engine.model_`.
+    rows : Rows
+        As `engine.read(X)` returns them.
+    y : sequence
+        Right outputs.
+    predicted : sequence
+        Predicted outputs.
+
+    Returns
+    -------
+    dict of str to float
+    """
     return Judged.of(model, rows, y, predicted).measures()
 
 

@@ -12,29 +12,41 @@ from structperc.reading.intervals import interval_labels, read_intervals, withou
 
 
 def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
-    """How many ranks a prediction is off the nearest admissible rank, on average: the interval-insensitive error.
+    """Mean distance of predictions from the nearest admissible level: the interval-insensitive absolute error.
 
     Parameters
     ----------
     y_low_high : sequence
-        The lowest and the highest admissible label of each row, shape (n, 2), or any other form that `structperc.reading.intervals` reads:
-        plain labels, pairs with an open end (None, NaN or infinite), intervals of pandas.
+        The lowest and highest admissible label of each row, of shape (n, 2). Other forms: plain labels, pairs with an open end (None, NaN
+        or infinite), intervals of pandas.
     y_pred : sequence of labels
+        Predicted labels.
     classes : sequence, optional
-        All labels, lowest first; needed when they are text. Without it, the numbers that occur, in their order.
+        All labels, lowest first; required for text. Default: the numbers that occur, in order.
 
     Returns
     -------
     float
-        From 0 (all inside their intervals) to r - 1. Of exact labels it is the mean absolute error.
+        In levels, from 0 (all inside their intervals) to r - 1. For exact labels it is the mean absolute error.
 
     Raises
     ------
     DataError
-        When the lists differ in length or are empty, and naming the row that is no interval.
+        If the lists differ in length or are empty, or a row is not an interval. The message names the row.
+
+    See Also
+    --------
+    mean_absolute_error : exact labels.
+    interval_measures : further measures.
+
+    References
+    ----------
+    K. Antoniuk, V. Franc and V. Hlavac: V-shaped interval insensitive loss for ordinal classification. Machine Learning 103, pages
+    261-283, 2016.
 
     Examples
     --------
+    >>> from structperc.metrics import interval_absolute_error
     >>> interval_absolute_error([[1, 2], [2, 4], [3, 3]], [3, 4, 1])
     1.0
     """
@@ -43,22 +55,32 @@ def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
 
 
 def interval_measures(y_low_high, y_pred, classes=None, unrated="refuse") -> dict[str, float]:
-    """What is worth knowing of predicted ranks of which some are known as intervals only, by name.
+    """Measures of predicted levels if the right levels are intervals, by name.
 
     Parameters
     ----------
-    y_low_high, y_pred, classes
+    y_low_high : sequence
+        As in `interval_absolute_error`.
+    y_pred : sequence of labels
+        Predicted labels.
+    classes : sequence, optional
         As in `interval_absolute_error`.
     unrated : {"refuse", "skip"}, default "refuse"
-        What becomes of rows that miss both ends; "skip": they are left out.
+        For rows without both ends: "refuse" raises an error, "skip" leaves them out.
 
     Returns
     -------
-    dict
-        Mean interval error and the share of predictions inside their intervals; where all labels are exact, the measures of ranks.
+    dict of str to float
+        Mean interval error and the share of predictions inside their intervals. If all labels are exact, the result of `rank_measures`.
+
+    Raises
+    ------
+    DataError
+        As in `interval_absolute_error`.
 
     Examples
     --------
+    >>> from structperc.metrics import interval_measures
     >>> interval_measures([[1, 2], [2, 4], [3, 3], [1, 4]], [3, 4, 3, 1])
     {'mean interval error': 0.25, 'inside the interval': 0.75}
     """
@@ -70,39 +92,59 @@ def interval_measures(y_low_high, y_pred, classes=None, unrated="refuse") -> dic
 
 
 def interval_coverage(y_true, intervals, classes=None) -> float:
-    """The share of labels that lie inside the interval predicted for them, the ends included.
+    """Coverage of prediction intervals: the share of labels inside their interval, ends included.
 
     Parameters
     ----------
     y_true : sequence of labels
-    intervals : array of shape (n, 2), or any other form of intervals
-        The lowest and the highest label predicted for each row, as `OrdinalConformal.predict_interval` answers them.
+        Right labels.
+    intervals : array of shape (n, 2), or another form of intervals
+        The lowest and highest predicted label of each row, as `OrdinalConformal.predict_interval` returns them.
     classes : sequence, optional
-        All labels, lowest first; needed when they are text. Without it, the numbers that occur, in their order.
+        All labels, lowest first; required for text. Default: the numbers that occur, in order.
 
     Returns
     -------
     float
+        From 0 to 1.
+
+    Raises
+    ------
+    DataError
+        If the lists differ in length or are empty, or a row is not an interval.
+
+    See Also
+    --------
+    mean_interval_width : how wide the intervals are.
 
     Examples
     --------
-    >>> interval_coverage([1, 3, 4], [[1, 2], [1, 2], [2, 4]])
-    0.6666666666666666
+    >>> from structperc.metrics import interval_coverage
+    >>> round(interval_coverage([1, 3, 4], [[1, 2], [1, 2], [2, 4]]), 4)
+    0.6667
     """
     low, high, true, _ = interval_codes(intervals, y_true, classes)
     return float(((low <= true) & (true <= high)).mean())
 
 
 def mean_interval_width(intervals, classes=None) -> float:
-    """How many ranks an interval holds, on average: 1 is a single rank.
+    """Mean number of levels in prediction intervals; 1 is a single level.
 
     Parameters
     ----------
-    intervals, classes
-        As in `interval_coverage`; without `classes`, ranks that are no end of any interval are not counted.
+    intervals : array of shape (n, 2), or another form of intervals
+        As in `interval_coverage`.
+    classes : sequence, optional
+        All labels, lowest first. Default: the labels that are ends of intervals, so that other levels are not counted.
+
+    Returns
+    -------
+    float
+        From 1 to r.
 
     Examples
     --------
+    >>> from structperc.metrics import mean_interval_width
     >>> mean_interval_width([[1, 2], [3, 3], [2, 4]], classes=[1, 2, 3, 4])
     2.0
     """
@@ -114,17 +156,37 @@ def mean_interval_width(intervals, classes=None) -> float:
 
 
 def interval_codes(y_low_high, y_pred, classes=None, unrated="refuse"):
-    """Intervals of labels and predicted labels as ranks 1..r, and r.
+    """Intervals of labels and predicted labels as levels 1..r.
 
     Parameters
     ----------
-    y_low_high, y_pred, classes, unrated
+    y_low_high : sequence
+        As in `interval_measures`.
+    y_pred : sequence of labels
+        Predicted labels.
+    classes : sequence, optional
+        As in `interval_measures`.
+    unrated : {"refuse", "skip"}, default "refuse"
         As in `interval_measures`.
 
     Returns
     -------
-    low, high, predicted : int arrays
+    low, high, predicted : int arrays of shape (n,)
+        Levels from 1.
     n_labels : int
+        Number of levels r.
+
+    Raises
+    ------
+    DataError
+        As in `interval_measures`.
+
+    Examples
+    --------
+    >>> from structperc.metrics import interval_codes
+    >>> low, high, predicted, n_labels = interval_codes([["low", "mid"]], ["high"], classes=["low", "mid", "high"])
+    >>> low.tolist(), high.tolist(), predicted.tolist(), n_labels
+    ([1], [2], [3], 3)
     """
     y_pred = as_label_array(y_pred, "y_pred")
     choice(unrated, "unrated", ("refuse", "skip"))
@@ -155,7 +217,25 @@ def labels_in(y_low_high, y_pred, unrated):
 
 
 def interval_distances(low, high, predicted):
-    """How many ranks each prediction is outside its interval; all three as codes."""
+    """Distance in levels of each prediction from its interval; 0 inside.
+
+    Parameters
+    ----------
+    low, high : int array-like of shape (n,)
+        Ends of the intervals as levels.
+    predicted : int array-like of shape (n,)
+        Predicted levels.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from structperc.metrics import interval_distances
+    >>> interval_distances([1, 2], [2, 2], [4, 2]).tolist()
+    [2, 0]
+    """
     low = number_array(low, "low")
     high, predicted = (shaped(number_array(values, name), name, low.shape) for values, name in ((high, "high"), (predicted, "predicted")))
     return np.maximum(0, np.maximum(low - predicted, predicted - high))

@@ -20,23 +20,33 @@ from structperc.extras import require
 
 
 def codes(y_true, y_pred, classes=None):
-    """Both lists of labels as ranks 1..r, and r.
+    """True and predicted labels as levels 1..r.
 
     Parameters
     ----------
     y_true, y_pred : sequence of labels
+        Right and predicted labels.
     classes : sequence, optional
-        All labels, lowest first. Without it, the categories of an ordered categorical, else the numbers that occur, in their order.
+        All labels, lowest first. Default: the categories of an ordered categorical, else the numbers that occur, in order.
 
     Returns
     -------
-    true, predicted : int32 arrays
+    true, predicted : int32 arrays of shape (n,)
+        Levels from 1.
     n_labels : int
+        Number of levels r.
 
     Raises
     ------
     DataError
-        When the lists differ in length, are empty, hold a label that `classes` does not name, or text without `classes`.
+        If the lists differ in length or are empty, a label is not in `classes`, or labels are text without `classes`.
+
+    Examples
+    --------
+    >>> from structperc.metrics import codes
+    >>> true, predicted, n_labels = codes(["low", "high"], ["mid", "high"], classes=["low", "mid", "high"])
+    >>> true.tolist(), predicted.tolist(), n_labels
+    ([1, 3], [2, 3], 3)
     """
     if classes is None:
         classes = next((order for order in map(ordered_categories, (y_true, y_pred)) if order is not None), None)
@@ -66,16 +76,18 @@ def label_order(classes):
 PARAMETERS = """Parameters
     ----------
     y_true, y_pred : sequence of labels
+        Right and predicted labels.
     classes : sequence, optional
-        All labels, lowest first; needed for ranks that are text, unless one of the lists is an ordered categorical."""
+        All labels, lowest first. Required for text, unless one of the lists is an ordered categorical."""
 
 
 def ordered_labels(y_true, known, classes=None) -> np.ndarray:
-    """The labels in order, in which a model's predictions are measured.
+    """The order of labels in which a model's predictions are measured.
 
     Parameters
     ----------
     y_true : sequence of labels
+        Right labels.
     known : ndarray
         The labels that the model knows, in order.
     classes : sequence, optional
@@ -84,12 +96,13 @@ def ordered_labels(y_true, known, classes=None) -> np.ndarray:
     Returns
     -------
     ndarray
-        `classes`; else the categories of an ordered categorical y_true that has all known labels; else `known`, and numbers of y_true that
-        a model of rising numbers has not seen stand among them, so that its predictions of them are wrong by as much.
+        `classes`; else the categories of an ordered categorical `y_true` with all known labels; else `known`.
+        Numbers of `y_true` that the model does not know are inserted by value if `known` are rising numbers.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from structperc.metrics import ordered_labels
     >>> ordered_labels([1, 4, 3], np.array([1, 2, 4])).tolist()
     [1, 2, 3, 4]
     """
@@ -118,17 +131,30 @@ def of_codes(measure):
 
 @of_codes
 def mean_absolute_error(true, predicted, n_labels) -> float:
-    """How many ranks a prediction is off, on average.
+    """Mean absolute error (MAE) of ordered labels, in levels.
+
+    The distance is counted in levels: labels 1, 2 and 10 are one level apart.
 
     {parameters}
 
     Returns
     -------
     float
-        From 0 (all right) to r - 1. The distance is counted in ranks: labels 1, 2 and 10 are one rank apart.
+        From 0 (all right) to r - 1.
+
+    Raises
+    ------
+    DataError
+        If the lists differ in length or are empty, or a label is not in `classes`.
+
+    See Also
+    --------
+    macro_mean_absolute_error : rare levels count as much as common ones.
+    interval_absolute_error : right labels that are intervals.
 
     Examples
     --------
+    >>> from structperc.metrics import mean_absolute_error
     >>> mean_absolute_error([1, 2, 10], [1, 10, 1])
     1.0
     """
@@ -137,16 +163,29 @@ def mean_absolute_error(true, predicted, n_labels) -> float:
 
 @of_codes
 def macro_mean_absolute_error(true, predicted, n_labels) -> float:
-    """The mean absolute error of each true rank, averaged over the ranks that occur, so that rare ranks weigh as much as common ones.
+    """Macro-averaged mean absolute error: the MAE of each true level, averaged over the levels that occur.
+
+    Rare levels count as much as common ones.
 
     {parameters}
 
     Returns
     -------
     float
+        In levels, from 0 to r - 1.
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_error`.
+
+    References
+    ----------
+    S. Baccianella, A. Esuli and F. Sebastiani: Evaluation measures for ordinal regression. Proceedings of ISDA, pages 283-287, 2009.
 
     Examples
     --------
+    >>> from structperc.metrics import macro_mean_absolute_error
     >>> macro_mean_absolute_error([1, 1, 1, 3], [1, 1, 1, 1], classes=[1, 2, 3])
     1.0
     """
@@ -157,19 +196,26 @@ def macro_mean_absolute_error(true, predicted, n_labels) -> float:
 
 
 def accuracy(y_true, y_pred) -> float:
-    """The share of predictions that are right.
+    """Accuracy: the share of correct predictions.
 
     Parameters
     ----------
     y_true, y_pred : sequence of labels
+        Right and predicted labels.
 
     Returns
     -------
     float
         From 0 to 1.
 
+    Raises
+    ------
+    DataError
+        If the lists differ in length or are empty.
+
     Examples
     --------
+    >>> from structperc.metrics import accuracy
     >>> accuracy(["low", "high"], ["low", "low"])
     0.5
     """
@@ -181,7 +227,7 @@ def accuracy(y_true, y_pred) -> float:
 
 @of_codes
 def accuracy_within_one(true, predicted, n_labels) -> float:
-    """The share of predictions that are at most one rank off.
+    """Accuracy within one level: the share of predictions at most one level off.
 
     {parameters}
 
@@ -190,8 +236,14 @@ def accuracy_within_one(true, predicted, n_labels) -> float:
     float
         From 0 to 1.
 
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_error`.
+
     Examples
     --------
+    >>> from structperc.metrics import accuracy_within_one
     >>> accuracy_within_one([1, 2, 3, 4], [1, 3, 1, 4])
     0.75
     """
@@ -200,17 +252,30 @@ def accuracy_within_one(true, predicted, n_labels) -> float:
 
 @of_codes
 def quadratic_weighted_kappa(true, predicted, n_labels) -> float:
-    """Cohen's kappa with squared rank distances: agreement beyond what the two distributions of ranks give by chance.
+    """Quadratic weighted kappa: Cohen's kappa with squared distances of levels.
+
+    It is the agreement beyond what the two distributions of levels give by chance.
 
     {parameters}
 
     Returns
     -------
     float
-        1: all right, 0: as by chance, negative: worse; NaN when both hold one and the same rank only.
+        1: all right; 0: as by chance; negative: worse. NaN if both lists have one and the same level only.
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_error`.
+
+    References
+    ----------
+    J. Cohen: Weighted kappa: nominal scale agreement with provision for scaled disagreement or partial credit. Psychological Bulletin 70,
+    pages 213-220, 1968.
 
     Examples
     --------
+    >>> from structperc.metrics import quadratic_weighted_kappa
     >>> quadratic_weighted_kappa([1, 2, 3], [1, 2, 3])
     1.0
     """
@@ -221,20 +286,28 @@ def quadratic_weighted_kappa(true, predicted, n_labels) -> float:
 
 
 def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
-    """What is worth knowing of predicted ranks, by name.
+    """Five measures of predicted ordered labels, by name.
 
     Parameters
     ----------
-    y_true, y_pred, classes
-        As in `mean_absolute_error`.
+    y_true, y_pred : sequence of labels
+        Right and predicted labels.
+    classes : sequence, optional
+        All labels, lowest first. Required for text, unless one of the lists is an ordered categorical.
 
     Returns
     -------
-    dict
+    dict of str to float
         Mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_error`.
 
     Examples
     --------
+    >>> from structperc.metrics import rank_measures
     >>> rank_measures([1, 2, 3], [1, 3, 3])["mean absolute error"]
     0.333...
     """
@@ -249,17 +322,23 @@ def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
 
 @of_codes
 def macro_f1(true, predicted, n_labels) -> float:
-    """The F1 of each class that occurs, averaged; 0 for a class that is never predicted right.
+    """Macro F1: the F1 of each class that occurs, averaged.
 
     {parameters}
 
     Returns
     -------
     float
-        From 0 to 1.
+        From 0 to 1. A class that is never predicted correctly counts 0.
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_error`.
 
     Examples
     --------
+    >>> from structperc.metrics import macro_f1
     >>> macro_f1([1, 1, 2, 2], [1, 1, 1, 2])
     0.733...
     """
@@ -269,16 +348,22 @@ def macro_f1(true, predicted, n_labels) -> float:
 
 @of_codes
 def confusion_matrix(true, predicted, n_labels) -> np.ndarray:
-    """How often each label (row) was predicted as each (column).
+    """Confusion matrix: how often each label (row) was predicted as each label (column).
 
     {parameters}
 
     Returns
     -------
-    ndarray of int, shape (r, r)
+    ndarray of int of shape (r, r)
+
+    Raises
+    ------
+    DataError
+        As in `mean_absolute_error`.
 
     Examples
     --------
+    >>> from structperc.metrics import confusion_matrix
     >>> confusion_matrix([1, 2, 2], [1, 1, 2]).tolist()
     [[1, 0], [1, 1]]
     """

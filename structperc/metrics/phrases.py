@@ -84,29 +84,35 @@ class PhraseScores(PhraseCounts):
 
 
 def phrases(labels) -> list[tuple[int, int, str]]:
-    """The phrases of one sentence.
+    """The phrases (chunks, entities) of one sentence from its BIO tags.
 
-    A phrase ends before a token that stands outside, begins a phrase, or has another type; and after a token that ends one. Every other
-    token that stands inside belongs to the open phrase, or begins one. So I-X begins a phrase after O and after a token of another type.
-    conlleval decides so for the letters that it knows (B, I, E, O, ".", "[", "]"), but is not made for schemes that use both B and E.
+    A phrase ends before a token that is outside, begins a phrase or has another type, and after a token that ends one.
+    Every other token inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type.
+    This is the rule of conlleval for its letters (B, I, E, O, ".", "[", "]"); conlleval does not cover schemes with both B and E.
+    Cost: linear time.
 
     Parameters
     ----------
     labels : sequence of str
-        One tag per token.
+        One tag for each token.
 
     Returns
     -------
     list of (start, end, type)
-        Tokens start to end - 1, in order; the type is empty where tags have none. Linear time.
+        Tokens start to end - 1, in order. The type is empty if tags have none.
 
     Raises
     ------
     DataError
-        When a label is no text.
+        If a label is not text.
+
+    See Also
+    --------
+    tags : the inverse.
 
     Examples
     --------
+    >>> from structperc.metrics import phrases
     >>> phrases(["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-PP"])
     [(0, 2, 'NP'), (2, 3, 'NP'), (4, 5, 'VP'), (5, 6, 'PP')]
     """
@@ -114,12 +120,12 @@ def phrases(labels) -> list[tuple[int, int, str]]:
 
 
 def phrase_scores(y_true, y_pred) -> PhraseScores:
-    """Counts right, predicted and true phrases, in all and of each type.
+    """Counts, precision, recall and F1 of phrases (chunks, entities), in total and of each type.
 
     Parameters
     ----------
-    y_true, y_pred : sequences of sentences
-        A sentence is a sequence of tags.
+    y_true, y_pred : sequence of sentences
+        True and predicted tags; a sentence is a sequence of str.
 
     Returns
     -------
@@ -128,10 +134,16 @@ def phrase_scores(y_true, y_pred) -> PhraseScores:
     Raises
     ------
     DataError
-        When the two differ in the number of sentences or of tokens in one, hold no token, or something that is no text.
+        If the two differ in the number of sentences or tokens, have no token, or a tag is not text.
+
+    References
+    ----------
+    E. F. Tjong Kim Sang and S. Buchholz: Introduction to the CoNLL-2000 shared task: chunking. Proceedings of CoNLL-2000 and LLL-2000,
+    pages 127-132, 2000.
 
     Examples
     --------
+    >>> from structperc.metrics import phrase_scores
     >>> scores = phrase_scores([["B-NP", "I-NP", "B-VP"]], [["B-NP", "I-NP", "I-NP"]])
     >>> scores.precision, scores.recall, scores.types["NP"]
     (0.0, 0.0, PhraseCounts(true=1, predicted=1, correct=0))
@@ -148,19 +160,30 @@ def phrase_scores(y_true, y_pred) -> PhraseScores:
 
 
 def phrase_f1(y_true, y_pred) -> float:
-    """The F1 of all phrases, from 0 to 1, as CoNLL shared tasks report it (in percent); 0 where there is no phrase at all.
+    """Entity-level F1 of all phrases, as CoNLL shared tasks report it.
 
     Parameters
     ----------
-    y_true, y_pred
+    y_true, y_pred : sequence of sentences
         As in `phrase_scores`.
 
     Returns
     -------
     float
+        From 0 to 1, not in percent; 0 if there is no phrase at all.
+
+    Raises
+    ------
+    DataError
+        As in `phrase_scores`.
+
+    See Also
+    --------
+    phrase_scores : precision, recall and types.
 
     Examples
     --------
+    >>> from structperc.metrics import phrase_f1
     >>> phrase_f1([["B-NP", "I-NP", "B-VP"]], [["B-NP", "I-NP", "O"]])
     0.666...
     """
@@ -168,7 +191,7 @@ def phrase_f1(y_true, y_pred) -> float:
 
 
 def are_phrase_tags(labels) -> bool:
-    """Whether a set of labels looks like tags of phrases, so that phrases in it mean something.
+    """Whether labels look like tags of phrases, such as B-NP, I-NP and O.
 
     Parameters
     ----------
@@ -178,10 +201,11 @@ def are_phrase_tags(labels) -> bool:
     Returns
     -------
     bool
-        True when every label is O or a known letter with a type, some with; or bare letters, B or O with I, or B with E among them.
+        True if every label is O or a known letter with a type, and some have a type. Also for bare letters: B or O with I, or B with E.
 
     Examples
     --------
+    >>> from structperc.metrics import are_phrase_tags
     >>> are_phrase_tags(["B-NP", "I-NP", "O"]), are_phrase_tags(["NOUN", "VERB", "X"])
     (True, False)
     """
@@ -196,21 +220,22 @@ def are_phrase_tags(labels) -> bool:
 
 
 def tag_scheme(y) -> str:
-    """How these sentences write phrases: the scheme of `SCHEMES` that a writer of such tags follows.
+    """The tagging scheme of phrases in sentences: IOB1, IOB2, IOBES, BILOU or BMES.
 
     Parameters
     ----------
     y : sequence of sentences
-        A sentence is a sequence of tags; other entries than text are passed over.
+        A sentence is a sequence of tags. Entries that are not text are ignored.
 
     Returns
     -------
     str
-        "bilou" where L or U occur; "bmes" where E or S and M, "iobes" where E or S; of the others "iob1" where phrases begin with I and
-        none with a B that I could stand for, else "iob2".
+        "bilou" if L or U occur; "bmes" if M occurs with E or S; "iobes" if E or S occur.
+        Otherwise "iob1" if phrases begin with I and no B could be written as I, else "iob2".
 
     Examples
     --------
+    >>> from structperc.metrics import tag_scheme
     >>> tag_scheme([["B-NP", "I-NP", "O"]]), tag_scheme([["I-NP", "I-NP", "B-NP"]]), tag_scheme([["B-NP", "E-NP", "S-VP"]])
     ('iob2', 'iob1', 'iobes')
     """
@@ -234,23 +259,30 @@ def tag_scheme(y) -> str:
 
 
 def tags(phrases, n_tokens, scheme="iob2") -> list[str]:
-    """The tags of one sentence, from its phrases; the inverse of `phrases`.
+    """The tags of one sentence from its phrases; the inverse of `phrases`.
 
     Parameters
     ----------
     phrases : iterable of (start, end, type)
-        In order, disjoint.
+        Disjoint phrases in order.
     n_tokens : int
+        Number of tokens of the sentence.
     scheme : str, default "iob2"
-        One of `SCHEMES`.
+        One of `SCHEMES`: "iob1", "iob2", "iobes", "bilou", "bmes".
 
     Returns
     -------
     list of str
-        Bare letters where the type is empty.
+        Bare letters if the type is empty.
+
+    Raises
+    ------
+    DataError
+        If phrases overlap, are out of order or go beyond the sentence.
 
     Examples
     --------
+    >>> from structperc.metrics import tags
     >>> tags([(0, 2, "NP"), (2, 3, "NP"), (4, 5, "VP")], 5, "iobes")
     ['B-NP', 'E-NP', 'S-NP', 'O', 'S-VP']
     """

@@ -14,22 +14,24 @@ from structperc.reading.groups import about_sizes, gather
 
 
 def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weight=None) -> float:
-    """The share of the first k places that a relevant document takes, averaged over queries.
+    """Precision at k: the share of the first k places with a relevant document, averaged over queries.
+
+    Ties: of equal scores the earlier document comes first.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,)
-        Relevances.
+        Relevance of each document.
     scores : array-like of shape (n_documents,)
-        Larger is ranked before; of equal scores the earlier document.
+        Predicted scores; larger scores come first.
     k : int, default 10
-        Places that a query with fewer documents leaves empty count as misses, as in LETOR.
+        Number of places. Empty places of a query with fewer documents count as misses, as in LETOR.
     groups : array-like of shape (n_documents,), optional
-        Which query each document belongs to, in any order; without it there is one query.
+        The query of each document, in any order. Default: one query.
     relevant : float, default 1
-        A document of this or a higher relevance is relevant.
+        Documents of this or a higher relevance are relevant.
     sample_weight : array-like of shape (n_queries,), optional
-        What each query counts, in the order in which queries first appear.
+        Weight of each query, in the order in which queries first appear.
 
     Returns
     -------
@@ -39,7 +41,17 @@ def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weig
     Raises
     ------
     DataError
-        For lists of different lengths, an empty one, or scores and relevances that are no finite numbers.
+        If lists differ in length or are empty, or a score or relevance is not a finite number.
+
+    See Also
+    --------
+    mean_average_precision : all places.
+    ndcg_at_k : graded relevance.
+
+    References
+    ----------
+    T. Qin, T.-Y. Liu, J. Xu and H. Li: LETOR: a benchmark collection for research on learning to rank for information retrieval.
+    Information Retrieval 13, pages 346-374, 2010.
 
     Examples
     --------
@@ -54,19 +66,34 @@ def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weig
 
 
 def mean_average_precision(y_true, scores, k=None, *, groups=None, relevant=1, sample_weight=None) -> float:
-    """Average precision, averaged over queries: the mean, over relevant documents, of the precision down to their places.
+    """Mean average precision (MAP): the mean over relevant documents of the precision up to their places, averaged over queries.
+
+    Ties: of equal scores the earlier document comes first.
 
     Parameters
     ----------
-    y_true, scores, groups, relevant, sample_weight
-        As in `precision_at_k`.
+    y_true : array-like of shape (n_documents,)
+        Relevance of each document.
+    scores : array-like of shape (n_documents,)
+        Predicted scores; larger scores come first.
     k : int, optional
-        Look at the first k places only; the sum is then divided by min(k, number of relevant documents).
+        Only the first k places count, and the sum is divided by min(k, number of relevant documents). Default: all places.
+    groups : array-like of shape (n_documents,), optional
+        The query of each document, in any order. Default: one query.
+    relevant : float, default 1
+        Documents of this or a higher relevance are relevant.
+    sample_weight : array-like of shape (n_queries,), optional
+        Weight of each query, in the order in which queries first appear.
 
     Returns
     -------
     float
         From 0 to 1. A query without relevant documents counts 0.
+
+    Raises
+    ------
+    DataError
+        As in `precision_at_k`.
 
     Examples
     --------
@@ -86,22 +113,39 @@ def mean_average_precision(y_true, scores, k=None, *, groups=None, relevant=1, s
 
 
 def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=None) -> float:
-    """Normalised discounted cumulative gain of the first k places, averaged over queries.
+    """Normalised discounted cumulative gain (NDCG) of the first k places, averaged over queries.
+
+    The discount of place p is 1 / log2(1 + p). Ties: of equal scores the earlier document comes first.
 
     Parameters
     ----------
-    y_true, scores, groups, sample_weight
-        As in `precision_at_k`.
+    y_true : array-like of shape (n_documents,)
+        Relevance of each document.
+    scores : array-like of shape (n_documents,)
+        Predicted scores; larger scores come first.
     k : int or None, default 10
-        None: all places.
+        Number of places; None: all places.
+    groups : array-like of shape (n_documents,), optional
+        The query of each document, in any order. Default: one query.
     gains : sequence of float, optional
-        What documents of relevance 0, 1, 2, ... are worth; None or empty: 2^relevance - 1, and nothing where relevance is negative. The
-        discount of place p is 1 / log2(1 + p).
+        Gains of the relevances 0, 1, 2, ... Default, also if empty: 2^relevance - 1, and 0 for negative relevances.
+    sample_weight : array-like of shape (n_queries,), optional
+        Weight of each query, in the order in which queries first appear.
 
     Returns
     -------
     float
-        From 0 to 1. A query whose documents are worth nothing counts 0.
+        From 0 to 1. A query whose documents have no gain counts 0.
+
+    Raises
+    ------
+    DataError
+        As in `precision_at_k`.
+
+    References
+    ----------
+    K. Jarvelin and J. Kekalainen: Cumulated gain-based evaluation of IR techniques. ACM Transactions on Information Systems 20, pages
+    422-446, 2002.
 
     Examples
     --------
@@ -129,28 +173,36 @@ def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=No
 
 
 def pair_accuracy(y_true, scores, *, groups=None, sample_weight=None) -> float:
-    """The share of the pairs of documents of different relevance that stand in the right order, averaged over queries that have such.
+    """Pairwise ranking accuracy: the share of pairs of documents of different relevance in the right order, averaged over queries.
+
+    Queries without such pairs are left out. Cost: O(n log n) for n documents.
 
     Parameters
     ----------
-    y_true, scores, groups, sample_weight
-        As in `precision_at_k`.
+    y_true : array-like of shape (n_documents,)
+        Relevance of each document.
+    scores : array-like of shape (n_documents,)
+        Predicted scores; pairs of equal scores count half.
+    groups : array-like of shape (n_documents,), optional
+        The query of each document, in any order. Default: one query.
+    sample_weight : array-like of shape (n_queries,), optional
+        Weight of each query, in the order in which queries first appear.
 
     Returns
     -------
     float
-        From 0 to 1; 0.5 is chance, since pairs of equal scores count half.
+        From 0 to 1; 0.5 is chance.
 
     Raises
     ------
     DataError
-        Also where no query has documents of different relevance.
+        As in `precision_at_k`, and if no query has documents of different relevance.
 
     Examples
     --------
     >>> from structperc.metrics import pair_accuracy
-    >>> pair_accuracy([2, 1, 0], [1, 3, 2])
-    0.3333333333333333
+    >>> round(pair_accuracy([2, 1, 0], [1, 3, 2]), 4)
+    0.3333
     """
     ranked = Ranked(y_true, scores, groups)
     ties, unequal = ranked.equal_pairs(ranked.scores), ranked.equal_pairs() - ranked.equal_pairs(ranked.grades)
@@ -164,17 +216,25 @@ def pair_accuracy(y_true, scores, *, groups=None, sample_weight=None) -> float:
 
 
 def document_places(scores, *, groups=None) -> np.ndarray:
-    """The place of each document in its query: 1 for the largest score, the earlier document first where scores are equal.
+    """The place of each document in its query; the largest score has place 1.
+
+    Ties: the earlier document comes first.
 
     Parameters
     ----------
     scores : array-like of shape (n_documents,)
+        Predicted scores.
     groups : array-like of shape (n_documents,), optional
-        Which query each document belongs to, in any order; without it there is one query.
+        The query of each document, in any order. Default: one query.
 
     Returns
     -------
     int array of shape (n_documents,)
+
+    Raises
+    ------
+    DataError
+        As in `precision_at_k`.
 
     Examples
     --------
@@ -283,7 +343,32 @@ def n_places(k):
 
 
 def read_grades(values, n, name="y") -> np.ndarray:
-    """Finite float64 numbers, one for each of n documents."""
+    """Checked relevances of documents: finite numbers.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Relevance of each document.
+    n : int
+        Number of documents.
+    name : str, default "y"
+        Name in error messages.
+
+    Returns
+    -------
+    float64 array of shape (n,)
+
+    Raises
+    ------
+    DataError
+        If the length differs or a value is not a finite number.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import read_grades
+    >>> read_grades([0, 2, 1], 3).tolist()
+    [0.0, 2.0, 1.0]
+    """
     try:
         if isinstance(values, (set, frozenset)):
             raise TypeError                         # it has no order

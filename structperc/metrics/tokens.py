@@ -13,27 +13,32 @@ LISTS = "lists of labels, or a flat list"
 
 
 def token_measures(y_true, y_pred) -> dict[str, float]:
-    """What is worth knowing of predictions with one label per token, by name; what `Outputs.measures` of such a problem answers with.
+    """Measures of predictions with one label for each token, by name.
 
     Parameters
     ----------
     y_true : list of lists of labels, or flat list of labels
-        The right label of each token, None where it is not known, which is not measured; a flat list is parted as y_pred is.
+        The right label of each token. Tokens with None are not counted. A flat list is split like `y_pred`.
     y_pred : list of lists of labels
+        The predicted label of each token.
 
     Returns
     -------
-    dict
-        token accuracy; whole sentences right; and where the labels look like tags of phrases (B-NP, I-NP, O), phrase precision, phrase
-        recall and phrase F1.
+    dict of str to float
+        Token accuracy and the share of correct sentences. If labels look like tags of phrases, also phrase precision, recall and F1.
 
     Raises
     ------
     DataError
-        When the two differ in the number of sentences or of tokens in one, or hold no token.
+        If the two differ in the number of sentences or tokens, or have no token.
+
+    See Also
+    --------
+    phrase_scores : entity-level scores of each type.
 
     Examples
     --------
+    >>> from structperc.metrics import token_measures
     >>> token_measures([["D", "N"], ["V"]], [["D", "V"], ["V"]])
     {'token accuracy': 0.666..., 'whole sentences right': 0.5}
     """
@@ -51,21 +56,23 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
 
 
 def unseen_labels(y_true, labels) -> dict:
-    """How often labels occur that a model does not know, and so never predicts.
+    """Counts of labels that a model does not know, and so never predicts.
 
     Parameters
     ----------
     y_true : list of lists of labels, or flat list of labels
+        Right labels.
     labels : sequence
-        Those that the model knows, its `classes_`.
+        The labels that the model knows, its `classes_`.
 
     Returns
     -------
-    dict
-        Label to number of tokens, the most frequent first.
+    dict of label to int
+        Number of tokens of each unknown label, the most frequent first.
 
     Examples
     --------
+    >>> from structperc.metrics import unseen_labels
     >>> unseen_labels([["D", "N"], ["V", "X"]], ["D", "N", "V"])
     {'X': 1}
     """
@@ -80,24 +87,31 @@ def unseen_labels(y_true, labels) -> dict:
 
 
 def sentences(y, like, name="y_true", other="y_pred") -> list:
-    """Labels as one list per sentence.
+    """Labels as one list for each sentence.
 
     Parameters
     ----------
     y : list of lists of labels, or flat list of labels
-        Flat ones are parted as the sentences of `like` are.
+        Labels; a flat list is split like `like`.
     like : list of sized
-        As many as there are sentences, each of as many tokens.
-    name, other : str
-        What errors call y and `like`.
+        One entry for each sentence, with as many tokens as the sentence.
+    name : str, default "y_true"
+        Name of `y` in error messages.
+    other : str, default "y_pred"
+        Name of `like` in error messages.
+
+    Returns
+    -------
+    list of lists of labels
 
     Raises
     ------
     DataError
-        When the two differ in the number of sentences or of tokens in one.
+        If the two differ in the number of sentences or tokens.
 
     Examples
     --------
+    >>> from structperc.metrics import sentences
     >>> sentences(["D", "N", "V"], [["the", "cat"], ["sleeps"]])
     [['D', 'N'], ['V']]
     """

@@ -291,9 +291,8 @@ def max_arborescence(scores, one_root=False):
     """Maximum spanning arborescence, the best dependency tree of a sentence (Chu-Liu-Edmonds).
 
     Ties: each column's first maximum wins, which is the lowest head, and the first member of a cycle. The result is the same on every
-    machine.
-    If all scores are equal, all heads are 0; with `one_root` they are 0, 1, ..., 1.
-    Cost: O(n^2); a batch call takes 2 to 6 ns per arc.
+    machine. If all scores are equal, all heads are 0; with `one_root` they are 0, 1, ..., 1. Cost: O(n^2); a batch call takes 2 to 6 ns
+    per arc.
 
     Parameters
     ----------

@@ -178,8 +178,8 @@ class BlockAscent:
 
         Parameters
         ----------
-        goal : float
-            An upper bound that the objective should reach. If it does not, the required gap may get `FINER_TOLERANCE` times smaller.
+        goal : float, default inf
+            Objective to reach. While the objective is larger, the required gap is up to `FINER_TOLERANCE` times smaller.
 
         Returns
         -------

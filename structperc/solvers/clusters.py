@@ -45,8 +45,7 @@ class Clustering:
         No clustering has a larger score, up to 1e-6 of the largest score.
     status : {"exact-cycles", "exact-subsets", "exact-lp", "exact-milp", "local"}
         What proved the clusters optimal: conflicted cycles of pairs, all subsets of at most 12 items, the linear program, branch and
-        bound, or nothing.
-        If components needed different proofs, it is the last of these.
+        bound, or nothing. If components needed different proofs, it is the last of these.
 
     Examples
     --------
@@ -134,9 +133,8 @@ def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> C
 def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nodes=None, time_limit=None) -> Clustering:
     """Correlation clustering of listed pairs: the clusters with the largest sum of pair scores inside them.
 
-    Use it if few pairs have a score; use `max_clusters` for a full matrix.
-    Ties: items are not joined at a gain of 0. Which of several optimal clusterings you get is not specified, but repeated calls give the
-    same one.
+    Use it if few pairs have a score; use `max_clusters` for a full matrix. Ties: items are not joined at a gain of 0. Which of several
+    optimal clusterings you get is not specified, but repeated calls give the same one.
 
     Parameters
     ----------
@@ -148,14 +146,12 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
         Number of items. Default: the largest item named, plus 1.
     most_pairs : int, optional
         Largest number of pairs of a connected component that the linear program solves; larger components are solved greedily, with a
-        bound.
-        0: all greedily. Default: no limit. Larger values are slower and more often optimal; try 10000.
+        bound. 0: all greedily. Default: no limit. Larger values are slower and more often optimal; try 10000.
     most_nodes : int, optional
         Largest number of nodes of branch and bound for each program; after that you get the bound so far. Default: no limit.
     time_limit : float, optional
-        Seconds after which no further program is solved. You get the best clusters so far with their bound, and the status "local"
-        unless they are
-        optimal. The result then depends on the machine. The greedy clusters and the bound of cycles have no time limit.
+        Seconds after which no further program is solved. You get the best clusters so far with their bound, and the status "local" unless
+        they are optimal. The result then depends on the machine. The greedy clusters and the bound of cycles have no time limit.
 
     Returns
     -------
@@ -180,7 +176,7 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     3. A cycle of one negative pair and positive pairs bounds all clusterings. These bounds often prove the greedy clusters optimal.
     4. If not, components of at most 12 items are solved over all subsets.
     5. Larger components are solved by a linear program with x = 1 for a pair inside a cluster. Inequalities of violated cycles are added
-    until none is left.
+       until none is left.
     6. Branch and bound follows, with the same inequalities.
 
     Ctrl-C waits for the end of the program that HiGHS solves; `time_limit` bounds it.

@@ -96,8 +96,8 @@ class ILP:
         Right sides of the equations. Give at least one pair of a matrix and its right side.
     solver : {"scipy", "highspy"}, default "scipy"
         "highspy" keeps the linear program in memory between calls; use it to solve one ILP many times. Each call begins at the same
-        basis, so earlier
-        calls do not change a result. It needs the extra structperc[ilp]. Among equal scores the two solvers may choose different vectors.
+        basis, so earlier calls do not change a result. It needs the extra structperc[ilp]. Among equal scores the two solvers may choose
+        different vectors.
     auxiliary : array-like of shape (n_auxiliary, 2), optional
         Smallest and largest values of the auxiliary variables, which are the last columns of A and A_eq, such as flows, times or levels.
         They have no score; -inf and inf mean no bound.
@@ -238,8 +238,7 @@ class ILP:
             Larger values are slower and more often optimal. Default: no limit.
         time_limit : float, optional
             Seconds after which you get the best v so far, with the status "relaxed" and its bound. The zero vector counts if it is
-            feasible.
-            The result then depends on the machine. Default: no limit.
+            feasible. The result then depends on the machine. Default: no limit.
 
         Returns
         -------
@@ -248,16 +247,16 @@ class ILP:
         Raises
         ------
         DataError
-            If a score is NaN or +inf, or HiGHS fails. Its subclasses: `Infeasible` if no v is feasible, `OutOfTime` if none is known
-            at the time limit.
+            If a score is NaN or +inf, or HiGHS fails. Its subclasses: `Infeasible` if no v is feasible, `OutOfTime` if none is known at
+            the time limit.
         OptionError
             If `most_nodes` is not a whole number from 1, or `time_limit` is not a number above 0.
 
         Notes
         -----
         The tolerances of solvers are absolute, so all scores are divided by the largest one. Optimal means up to about 1e-6 of the
-        largest score.
-        Ctrl-C waits until HiGHS returns; `time_limit` bounds it. In rare cases the HiGHS of some versions of scipy prints a line.
+        largest score. Ctrl-C waits until HiGHS returns; `time_limit` bounds it. In rare cases the HiGHS of some versions of scipy prints
+        a line.
         """
         s, clock = real_array(scores, "scores", (self.n_variables,)), Clock(time_limit)
         relaxed, most_nodes = flag(relaxed, "relaxed"), limit(most_nodes, "most_nodes")

@@ -13,8 +13,7 @@ def best_intervals(starts, stops, weights):
     """Weighted interval scheduling: the disjoint intervals with the largest total weight.
 
     Ties: of equal choices, the one with no interval at the end, or else the last interval with the lowest number; then the same for what
-    is before.
-    Cost: O(m log m) for m intervals.
+    is before. Cost: O(m log m) for m intervals.
 
     Parameters
     ----------
@@ -31,8 +30,7 @@ def best_intervals(starts, stops, weights):
         Their total weight.
     prices : float64 array of shape (n_ends,)
         Largest total weight until each end, ends in rising order. They prove the choice optimal: prices do not fall, each interval's
-        price
-        difference is at least its weight, and the last price is the total.
+        price difference is at least its weight, and the last price is the total.
 
     Raises
     ------

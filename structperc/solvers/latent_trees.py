@@ -48,8 +48,7 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
     Notes
     -----
     Without `labels`, arcs of score 0 or less are never chosen. The solver finds the maximum arborescence with a root arc of score 0 to
-    each item, O(m log n).
-    With `labels`, each cluster of k items has the best arborescence with exactly one root arc, O(k^2).
+    each item, O(m log n). With `labels`, each cluster of k items has the best arborescence with exactly one root arc, O(k^2).
 
     References
     ----------

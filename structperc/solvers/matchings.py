@@ -167,9 +167,8 @@ def matching_prices(scores, partners, perfect=False):
     u : float64 array of shape (n,)
         Prices of rows.
     v : float64 array of shape (m,)
-        Prices of columns. sum(u) + sum(v) is the score of the matching, and unmatched items have the price 0. Prices of partial
-        matchings are at
-        least 0, and so are those of the larger side of a perfect one.
+        Prices of columns. sum(u) + sum(v) is the score of the matching, and unmatched items have the price 0. Prices of partial matchings
+        are at least 0, and so are those of the larger side of a perfect one.
 
     Raises
     ------

@@ -92,10 +92,9 @@ class PairwiseProblem:
 class PairwiseHinge(BlockAscent):
     """Ranking SVM with hinge loss, by block-coordinate ascent on the dual.
 
-    The dual has for each group coefficients of sets of pairs, which sum to the group's cost.
-    A set has its size and a(i), the number of its pairs with i as the higher row minus those with i as the lower: its loss is size - a .
-    f.
-    Groups are improved in turn, then all together over the sets they cache.
+    The dual has for each group coefficients of sets of pairs, which sum to the group's cost. A set has its size and a(i), the number of
+    its pairs with i as the higher row minus those with i as the lower: its loss is size - a . f. Groups are improved in turn, then all
+    together over the sets they cache.
 
     Parameters
     ----------
@@ -148,8 +147,8 @@ class PairwiseHinge(BlockAscent):
 
         Returns
         -------
-        list
-            Coefficients of each group.
+        dict
+            Sets of pairs and their coefficients, for each group.
         """
         return {"blocks": [(block.levels, block.a, block.size, block.alpha) for block in self.blocks]}
 
@@ -158,7 +157,7 @@ class PairwiseHinge(BlockAscent):
 
         Parameters
         ----------
-        solution : list
+        solution : dict
             As `solution` returns it.
         """
         kept = solution["blocks"]
@@ -204,7 +203,12 @@ class PairwiseHinge(BlockAscent):
             block.keep(alpha[start:stop])
 
     def measure(self):
-        """Recompute w from the dual coefficients, and its objective and gap."""
+        """Recompute w from the dual coefficients, and measure it.
+
+        Returns
+        -------
+        Certificate
+        """
         problem, w = self.problem, np.zeros_like(self.w)
         for block in self.blocks:
             w += block.X.T @ (block.alpha @ block.a)

@@ -148,8 +148,7 @@ class PairwiseModel:
             "auto": the first of tree, cut, expansion and relaxed that the scores allow; see Notes.
         most_nodes : int, optional
             With "exact": largest number of nodes of branch and bound. After that you get the best labels so far, with the status
-            "relaxed".
-            Larger values are slower and more often optimal. Default: no limit.
+            "relaxed". Larger values are slower and more often optimal. Default: no limit.
         time_limit : float, optional
             With "relaxed" and "exact": seconds, as in `ILP.solve`. Default: no limit.
 
@@ -175,8 +174,8 @@ class PairwiseModel:
         Repeated calls give the same labels.
 
         The bound of "expansion": its cost is at most 2 c times the optimal cost. The cost is the distance to the sum of the largest
-        scores of all nodes and edges.
-        c is the ratio of the largest to the smallest cost of unequal labels of an edge. Equal labels must cost nothing.
+        scores of all nodes and edges. c is the ratio of the largest to the smallest cost of unequal labels of an edge. Equal labels must
+        cost nothing.
 
         References
         ----------

@@ -470,10 +470,9 @@ cdef class Siblings:
 def projective_tree(scores, siblings=None, one_root=False):
     """The best projective dependency tree of a sentence: no arcs cross (Eisner's algorithm).
 
-    Every word between a head and its dependent descends from the head. The score is at most that of `max_arborescence`.
-    Ties: each span takes its first split, the smallest word at which it divides. If all scores are equal, each word's head is the word
-    before.
-    Cost: O(n^3).
+    Every word between a head and its dependent descends from the head. The score is at most that of `max_arborescence`. Ties: each span
+    takes its first split, the smallest word at which it divides. If all scores are equal, each word's head is the word before. Cost:
+    O(n^3).
 
     Parameters
     ----------

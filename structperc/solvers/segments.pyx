@@ -279,9 +279,8 @@ def best_segments(scores, transitions=None):
     Parameters
     ----------
     scores : array-like of shape (n_tokens, n_lengths, n_labels)
-        scores[i, d, k] of the segment that begins at token i and has d + 1 tokens and the label k. -inf forbids it.
-        For a label of tokens outside of all segments, set -inf for all lengths but 1. Entries of segments beyond the last token are
-        ignored.
+        scores[i, d, k] of the segment that begins at token i and has d + 1 tokens and the label k. -inf forbids it. For a label of tokens
+        outside of all segments, set -inf for all lengths but 1. Entries of segments beyond the last token are ignored.
     transitions : array-like of shape (n_labels, n_labels), optional
         Scores of neighbouring segments; the row is the label before. Default: zeros.
 
