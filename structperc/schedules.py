@@ -9,14 +9,14 @@ __all__ = ["inverse", "inverse_sqrt"]
 
 
 def inverse(start=1.0, after=1.0) -> Schedule:
-    """start / (1 + (t - 1) / after); start / t where `after` is 1.
+    """The schedule start / (1 + (t - 1) / after); start / t if `after` is 1.
 
     Parameters
     ----------
     start : float, default 1.0
-        The number for the first example visited; at least 0.
+        The number for the first visited example, at least 0.
     after : float, default 1.0
-        How many examples it takes to begin falling; greater than 0. Larger values keep steps large for longer.
+        Number of examples after which it begins to fall, larger than 0. Larger values keep steps large for longer; try 100.
 
     Returns
     -------
@@ -25,7 +25,11 @@ def inverse(start=1.0, after=1.0) -> Schedule:
     Raises
     ------
     OptionError
-        `start` is negative, `after` is not positive, or either is not finite or not a number.
+        If `start` is negative, `after` is not positive, or either is not a finite number.
+
+    See Also
+    --------
+    inverse_sqrt : falls more slowly.
 
     Examples
     --------
@@ -38,14 +42,14 @@ def inverse(start=1.0, after=1.0) -> Schedule:
 
 
 def inverse_sqrt(start=1.0, after=1.0) -> Schedule:
-    """start / sqrt(1 + (t - 1) / after); start / sqrt(t) where `after` is 1.
+    """The schedule start / sqrt(1 + (t - 1) / after); start / sqrt(t) if `after` is 1.
 
     Parameters
     ----------
     start : float, default 1.0
-        The number for the first example visited; at least 0.
+        The number for the first visited example, at least 0.
     after : float, default 1.0
-        How many examples it takes to begin falling; greater than 0. Larger values keep steps large for longer.
+        Number of examples after which it begins to fall, larger than 0. Larger values keep steps large for longer; try 100.
 
     Returns
     -------
@@ -54,7 +58,11 @@ def inverse_sqrt(start=1.0, after=1.0) -> Schedule:
     Raises
     ------
     OptionError
-        `start` is negative, `after` is not positive, or either is not finite or not a number.
+        If `start` is negative, `after` is not positive, or either is not a finite number.
+
+    See Also
+    --------
+    inverse : falls faster.
 
     Examples
     --------

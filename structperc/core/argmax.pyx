@@ -25,18 +25,31 @@ cdef extern from "search.h" nogil:
 
 
 cdef class Argmax(Component):
-    """The solver: a structure of largest score, sum_a n_y[a] s[a], with a stated tie rule.
+    """The solver: a structure with the largest score, sum_a n_y[a] s[a], with a documented tie rule.
+
+    A Python solver overrides `argmax`; `k_best`, `marginals` and `max_marginals` are optional.
 
     Attributes
     ----------
     outputs : Outputs
-        The output space; known after `start`.
+        The output space; set by `start`.
     exact : bool
-        Whether what it finds is always a maximiser. An approximate solver is allowed, and `Engine` says so; it may set `x.bound`.
+        Whether its structures always have the largest score. An approximate solver may set `x.bound`.
     heeds_allowed : bool
-        Whether it heeds which labels each row may have (`Rows.restrict`, the users' `allowed`).
+        Whether it uses the labels allowed for each row (`Rows.restrict`, the users' `allowed`).
     has_marginals : bool
-        Whether it finds marginals itself, so that rules can learn from them: by default, whether it overrides `marginals` or `marginals_c`.
+        Whether it computes marginals, which some update rules need. By default: whether it overrides `marginals` or `marginals_c`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import Argmax, Rows
+    >>> class PositiveAtoms(Argmax):
+    ...     '''All atoms of positive score; ties: an atom of score 0 is left out.'''
+    ...     def argmax(self, scores, x):
+    ...         return tuple(np.flatnonzero(np.asarray(scores) > 0))
+    >>> [int(a) for a in PositiveAtoms().argmax(np.array([0.5, -1.0, 2.0]), Rows(np.zeros((1, 1))).example(0))]
+    [0, 2]
     """
 
     exact = True
@@ -46,16 +59,41 @@ cdef class Argmax(Component):
         self.code_width = -1
 
     def start(self, parts, context):
-        """Takes the output space; called once per fit."""
+        """Read the output space. Called once in each fit.
+
+        Parameters
+        ----------
+        parts : object with the parts as attributes
+            As in `Component.start`.
+        context : FitContext
+        """
         self.outputs = parts.outputs
         self.code_width = self.outputs.code_width
 
     def workspace_size(self, n_atoms):
-        """How many doubles `argmax_c` needs at x.work for an example of so many atoms."""
+        """The number of doubles that `argmax_c` needs in x.work.
+
+        Parameters
+        ----------
+        n_atoms : int
+
+        Returns
+        -------
+        int
+        """
         return 0
 
     def marginals_workspace_size(self, n_atoms):
-        """How many doubles `marginals_c` needs there."""
+        """The number of doubles that `marginals_c` needs in x.work.
+
+        Parameters
+        ----------
+        n_atoms : int
+
+        Returns
+        -------
+        int
+        """
         return 0
 
     @property
@@ -138,13 +176,18 @@ cdef class Argmax(Component):
         return -1
 
     def argmax(self, const double[::1] scores, Example x):
-        """The structure of largest score: one label (int) or a tuple of integers.
+        """The structure with the largest score.
 
         Parameters
         ----------
-        scores : array of shape (x.n_atoms,)
-            Atom scores; with loss-augmented search the loss may already be in them. A copy, to be changed at will.
+        scores : float64 array of shape (n_atoms,)
+            Atom scores. In loss-augmented search the loss may be included. A copy, which you may change.
         x : Example
+
+        Returns
+        -------
+        int or tuple of int
+            One label, or a structure.
         """
         cdef int[::1] y = np.empty(self.most_integers(scores.shape[0]), dtype=np.intc)
         cdef Py_ssize_t n
@@ -155,22 +198,27 @@ cdef class Argmax(Component):
         return structure(&y[0], n, self.code_width)
 
     def argmax_augmented(self, scores, Example x, gold, Loss loss, double scale):
-        """The structure of largest score + scale * loss.value(gold, y, x): one label (int) or a tuple of integers.
+        """Loss-augmented search: the structure with the largest score + scale * loss.value(gold, y, x).
 
-        As it stands, a loss that is written over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. Another one
-        with a bound (`Loss.largest`) is searched with by `k_best`, if there is one: down the list of the best structures, until the bound
-        says that no later one can win; that is exact. A solver that sees what the loss is made of overrides this method.
+        By default a loss over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. A loss with only a bound
+        (`Loss.largest`) is searched in the order of `k_best` until the bound proves the best structure; that is exact. Override this
+        method in a solver that knows the form of the loss.
 
         Parameters
         ----------
-        scores : array of shape (x.n_atoms,)
-            Atom scores without the loss. A copy, to be changed at will.
+        scores : float64 array of shape (n_atoms,)
+            Atom scores without the loss. A copy, which you may change.
         x : Example
         gold : int or tuple
             The gold output as `Outputs.encode` encodes it.
         loss : Loss
-            Its methods `value(gold, y, x)` and `augment(gold, scores, scale, x)`.
+            Has the methods `value(gold, y, x)` and `augment(gold, scores, scale, x)`.
         scale : float
+            Factor of the loss; may be negative.
+
+        Returns
+        -------
+        int or tuple of int
         """
         cdef double[::1] s = np.array(scores, dtype=float)
         cdef int[::1] y = np.empty(self.most_integers(s.shape[0]), dtype=np.intc)
@@ -190,26 +238,61 @@ cdef class Argmax(Component):
         return structure(&y[0], n, self.code_width)
 
     def most_integers(self, n_atoms):
-        """The most integers of a structure over so many atoms."""
+        """The largest number of integers in a structure.
+
+        Parameters
+        ----------
+        n_atoms : int
+
+        Returns
+        -------
+        int
+        """
         return max(n_atoms if self.outputs is None else self.outputs.max_code_length(n_atoms), self.code_width, 1)
 
     def searches_with(self, Loss loss):
-        """Whether `argmax_augmented` can search with this loss."""
+        """Whether `argmax_augmented` supports a loss.
+
+        Parameters
+        ----------
+        loss : Loss
+
+        Returns
+        -------
+        bool
+        """
         return (loss.over_atoms or overrides(self, "argmax_augmented")
                 or <void *> self.argmax_augmented_c != <void *> PLAIN.argmax_augmented_c
                 or loss.largest < INFINITY and type(self).k_best is not Argmax.k_best)
 
     def k_best(self, scores, Example x, k):
-        """The k structures of largest score, best first, as a list of (structure, score); fewer where Y(x) has fewer.
+        """The k structures with the largest scores, best first.
 
-        The first is what `argmax` finds. None: no faster way than to look at every structure.
+        Parameters
+        ----------
+        scores : float64 array of shape (n_atoms,)
+        x : Example
+        k : int
+
+        Returns
+        -------
+        list of (structure, score) or None
+            The first is that of `argmax`. Fewer than k if Y(x) has fewer. None: the caller enumerates all structures.
         """
         return None
 
     def marginals(self, scores, Example x):
-        """log Z, and how often each atom is expected in y, where p(y) = exp(score of y) / Z: a float and an array; None as in `k_best`.
+        """Log partition function and expected counts of atoms, where p(y) = exp(score of y) / Z.
 
-        The expected counts are the derivatives of log Z by the atoms' scores.
+        Parameters
+        ----------
+        scores : float64 array of shape (n_atoms,)
+        x : Example
+
+        Returns
+        -------
+        (log_z, marginals) or None
+            A float and an array of shape (n_atoms,), the derivatives of log Z by the scores. None as in `k_best`.
         """
         if not self.has_marginals:
             return None
@@ -222,18 +305,35 @@ cdef class Argmax(Component):
         return log_z, np.asarray(expected)[:s.shape[0]]
 
     def max_marginals(self, scores, Example x):
-        """The score of the best structure that contains each atom, an array; -inf where none does; None as in `k_best`."""
+        """The score of the best structure with each atom.
+
+        Parameters
+        ----------
+        scores : float64 array of shape (n_atoms,)
+        x : Example
+
+        Returns
+        -------
+        array of shape (n_atoms,) or None
+            -inf if no structure has the atom. None as in `k_best`.
+        """
         return None
 
     def chain_of(self, scores, Example x):
-        """Of solvers of chains, whose structures are a label for each row of x, what they sum up; None: no chain. Exports ask for it.
+        """Score tables of a linear chain with a label for each row of x, for exports.
 
-        Ties go to the lowest label of the last row, then of the row before it, and so on.
+        Ties: the lowest label of the last row, then of the row before it, and so on.
+
+        Parameters
+        ----------
+        scores : float64 array of shape (n_atoms,)
+        x : Example
 
         Returns
         -------
         (rows, transitions, start, end) or None
-            Scores of labels, shape (n_rows, L), of label pairs, (L, L), of the first and of the last label, (L,); -inf: forbidden.
+            Scores of labels, shape (n_rows, L), of label pairs, (L, L), of the first and of the last label, (L,); -inf: forbidden. None:
+            not a chain.
         """
         return None
 
@@ -305,7 +405,22 @@ cdef double normalised(double *p, Py_ssize_t n) noexcept nogil:
 
 
 cdef class PrefixArgmax(LabelArgmax):
-    """The rank whose prefix sum of atom scores is largest: argmax over y of s[0] + ... + s[y - 2]; ties go to the lowest."""
+    """The level with the largest prefix sum of atom scores: argmax over y of s[0] + ... + s[y - 2].
+
+    Ties: the lowest level. Cost: O(n_labels).
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import PrefixArgmax, Rows
+    >>> PrefixArgmax(3).argmax(np.array([1.0, -0.5]), Rows(np.zeros((1, 1))).example(0))
+    2
+    """
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         y[0] = sp_best_prefix(s, self.n_labels - 1)
@@ -325,10 +440,22 @@ cdef class PrefixArgmax(LabelArgmax):
 
 
 cdef class ThresholdArgmax(LabelArgmax):
-    """The same maximum with ties to the highest rank, for scores s[k] = f - b_k below ordered thresholds.
+    """The level with the largest prefix sum, for scores s[k] = f - b_k below ordered thresholds.
 
-    Then the prefix sums rise as long as s[k] >= 0, so the answer is one more than the number of thresholds reached,
-    without rounding. Scores that rise somewhere (the loss is in them) are summed.
+    Ties: the highest level. The prefix sums rise as long as s[k] >= 0, so the level is one more than the number of thresholds reached,
+    without rounding. If scores rise somewhere, because they include the loss, they are summed.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of levels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import Rows, ThresholdArgmax
+    >>> ThresholdArgmax(3).argmax(np.array([1.0, -0.5]), Rows(np.zeros((1, 1))).example(0))
+    2
     """
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
@@ -364,7 +491,22 @@ cdef int prefix_marginals(Example x, const double *s, Py_ssize_t n_labels, doubl
 
 
 cdef class LargestArgmax(LabelArgmax):
-    """The label whose atom scores highest; ties go to the lowest label."""
+    """The label with the largest atom score.
+
+    Ties: the lowest label. Cost: O(n_labels).
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import LargestArgmax, Rows
+    >>> LargestArgmax(3).argmax(np.array([1.0, 3.0, 3.0]), Rows(np.zeros((1, 1))).example(0))
+    2
+    """
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         y[0] = sp_largest(s, self.n_labels)

@@ -203,20 +203,28 @@ def method_of(owner, code):
 
 
 cdef class Component:
-    """Base of all parts: reader, outputs, features, weights, loss, argmax, update and trainer.
+    """Base class of all parts: reader, outputs, features, weights, loss, argmax, update and trainer.
 
     Each fit starts its parts in this order, then checks them in this order.
 
     Attributes
     ----------
     citation : str
-        BibTeX of the method, shown by `Engine.citation`; empty where there is nothing to cite.
+        BibTeX of the method, shown by `Engine.citation`; empty if there is nothing to cite.
     options_used : tuple of str or None
-        The options that this part depends on; None: those that its hook or its `start` reads. The engine refuses an option that is not
-        at its default unless the hook or the `start` of a part reads it that does not leave it out here. A trainer also depends on
-        options that it names without reading them, and an option of a plugin may be named that is read later than in `start`.
+        The options that this part depends on; None: those that its hook or its `start` reads. A changed option that no part uses raises
+        an error. Name an option here if the part depends on it without reading it, or reads it only after `start`.
     absent : dict of str to str
         Missing fitted attributes and why, as the second half of an error message.
+
+    Examples
+    --------
+    >>> from structperc.components import PerceptronUpdate
+    >>> class Careful(PerceptronUpdate):
+    ...     '''A rule with a source to cite.'''
+    ...     citation = "@misc{careful, title = {Careful steps}}"
+    >>> Careful().citation
+    '@misc{careful, title = {Careful steps}}'
     """
 
     citation = ""
@@ -228,7 +236,12 @@ cdef class Component:
         self._arguments = args, kwargs
 
     def fresh(self):
-        """A component made as this one was: every fit gets its own, so that engines share no state."""
+        """A new component with the same constructor arguments, for another fit: engines share no state.
+
+        Returns
+        -------
+        Component
+        """
         args, kwargs = self._arguments
         return remake(type(self), args, kwargs, getattr(self, "__dict__", None))
 
@@ -237,53 +250,114 @@ cdef class Component:
         return remake, (type(self), args, kwargs, getattr(self, "__dict__", None))
 
     def start(self, parts, context):
-        """Takes the other parts and the options, and forgets what an earlier fit learned; called once per fit.
+        """Read the options and the other parts, and forget what an earlier fit learned. Called once in each fit.
 
         Parameters
         ----------
         parts : object with the attributes reader, outputs, features, weights, loss, argmax, update and trainer
-            Those named before this part have been started.
+            Those named before this part are started already.
         context : FitContext
+            The options, and what is known of the data.
         """
 
     def check(self, context, parts):
-        """Refuses a combination of parts that would silently be wrong, by a `PluginError` or `DataError` with a sentence.
+        """Raise an error for a combination of parts that would give wrong results.
 
-        Called after all parts have started, before the first example of a fit, and again for each partial_fit with sample weights.
-        `context.sample_weight` is an array of shape (n_examples,), or None.
+        Called after all parts have started, before the first example of a fit, and again for each `partial_fit` with sample weights.
+
+        Parameters
+        ----------
+        context : FitContext
+            `context.sample_weight` is an array of shape (n_examples,), or None.
+        parts : object with the parts as attributes
+            As in `start`.
+
+        Raises
+        ------
+        PluginError
+            If the parts do not fit together.
+        DataError
+            If they do not fit the data.
         """
 
     def attributes(self, weights):
-        """Fitted attributes to show on the engine: a dict of names ending in `_` to functions without arguments."""
+        """Fitted attributes to show on the engine.
+
+        Parameters
+        ----------
+        weights : Weights
+            The weights to predict with.
+
+        Returns
+        -------
+        dict of str to function
+            Names that end in `_`, and functions without arguments that compute the values.
+        """
         return {}
 
     def state(self):
-        """What a model file must hold of this component, a dict of arrays that no later training changes; `restore` takes it back."""
+        """What a model file stores of this component, for `restore`.
+
+        Returns
+        -------
+        dict of str to array
+            Arrays that no later training changes.
+        """
         return {}
 
     def restore(self, state):
-        """Takes back what `state` gave; called on a component that has been started.
+        """Restore what `state` returned. Called on a component that has been started.
 
-        A file of unknown origin can hold anything: `structperc.plugin_tools.taken` checks name, type, shape and range of an array, and
-        reads it. An array of the state that is not asked for is an error of the file.
+        A file of unknown origin can contain anything. `structperc.plugin_tools.taken` checks name, type, shape and range of an array and
+        returns it. An array that no part reads is an error of the file.
+
+        Parameters
+        ----------
+        state : dict of str to array
+            As `state` returned it.
+
+        Raises
+        ------
+        ModelFormatError
+            If the state is invalid.
         """
 
     def probe(self):
-        """A few answers of the functions among this part's options, a float64 array; None without such functions.
+        """A few values of the functions among this part's options: a fingerprint of them.
 
-        A model file holds names of functions alone. `Engine.load` compares these answers and refuses another function of the same name.
+        A model file stores only the names of functions. `Engine.load` compares these values and raises an error for another function of
+        the same name.
+
+        Returns
+        -------
+        float64 array or None
+            None without such functions.
         """
 
     def as_written(self):
-        """The author's own object: this one, or of an adapter the one behind it."""
+        """The author's own object: this one, or the one behind an adapter.
+
+        Returns
+        -------
+        Component
+        """
         return self
 
     def raised(self):
-        """Raises the error that a compiled method has stored, and forgets it."""
+        """Raise and forget the error that a compiled method has stored."""
         raise_stored(self)
 
     def missing(self, method):
-        """The error of a component that lacks one of its methods."""
+        """The error about a method that this component lacks.
+
+        Parameters
+        ----------
+        method : str
+
+        Returns
+        -------
+        PluginError
+        """
         kind = type(self.as_written())
         return PluginError(f"{kind.__module__}.{kind.__name__} does not implement {method}(); "
                            f"override it in Python, or {method}_c in Cython.")

@@ -47,28 +47,41 @@ cdef double taken(double *v, Py_ssize_t n) noexcept nogil:
 cdef class Features(Component):
     """The feature map phi(x, a) of every atom a: scores, additive updates, norms and inner products.
 
-    A Python map calls `shape` in its constructor and overrides `scores` and `add`, and `n_atoms` where examples differ in their atoms.
-    `vector`, `norm` and `inner` follow from `add` at the cost of O(n_weights); override `norm` for a faster way. Two maps are put
-    together by `+`: the atoms of `left + right` are those of `left`, then those of `right`, each with the weights of its own map.
+    A Python map calls `shape` in its constructor and overrides `scores` and `add`. If examples differ in their atoms, it also overrides
+    `n_atoms`. `vector`, `norm` and `inner` follow from `add` at a cost of O(n_weights); override `norm` if you have a faster way. `left +
+    right` joins two maps: the atoms of `left`, then those of `right`, each with the weights of its own map.
 
     Attributes
     ----------
     n_weights : int
         Length of phi(x, a).
     n_weight_rows, row_width : int
-        The weights are a (n_weight_rows, row_width) array.
+        The weights are an array of shape (n_weight_rows, row_width).
     atoms_per_example : int or None
-        Atoms of every example; None when examples differ (then `n_atoms(x)` tells).
+        Atoms of every example; None if examples differ, see `n_atoms`.
     rows_per_example : 1 or None
         1: every example must be exactly one row of X.
     constrained : bool
-        Whether only some weights are allowed: a map that overrides `project` has such weights, or is given `bounds`.
+        Whether only some weights are allowed, because the map overrides `project` or has `bounds`.
     n_blocks : int
-        Of maps whose atoms each stand on one row of x in one block, phi(x, a) = e_block (x) x_row, perhaps with explicit weights:
-        `cell(x, a)` gives row and block, `explicit_part()` the rest. Then a kernel between rows can take the place of their dot
-        product. 0: the map does not say.
+        For maps of which each atom is one row of x in one block, phi(x, a) = e_block (x) x_row, perhaps with explicit weights. `cell(x,
+        a)` is row and block, and `explicit_part()` is the rest. Then a kernel can replace the dot products of rows. 0: unknown.
     absorbs_shift : bool
-        Whether other weights give the same scores, up to a constant of each example, to rows that are all shifted alike; see `rescaled`.
+        Whether other weights give the same scores, up to a constant of each example, if all rows are shifted equally; see `rescaled`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import Features, Rows
+    >>> class Slopes(Features):                     # two atoms that share the weights: x and -x
+    ...     def __init__(self, n_features):
+    ...         self.shape(n_features, atoms_per_example=2)
+    ...     def scores(self, w, x):
+    ...         return np.array([w @ x.rows[0], -(w @ x.rows[0])])
+    ...     def add(self, w, x, c):
+    ...         w += (c[0] - c[1]) * x.rows[0]
+    >>> Slopes(2).vector(Rows(np.array([[1.0, 2.0]])).example(0), np.array([1.0, 0.0])).tolist()
+    [1.0, 2.0]
     """
 
     rows_per_example = None
@@ -84,18 +97,23 @@ cdef class Features(Component):
         self.constrained = overrides(self, "project")
 
     def shape(self, n_weights, n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0):
-        """Declares the number of weights; a map calls this in its constructor.
+        """Declare the number of weights. A map calls this in its constructor.
 
         Parameters
         ----------
         n_weights : int
-            At most 2^55: so many have no address that wraps, whoever multiplies it.
+            Length of phi(x, a), at most 2^55.
         n_weight_rows : int, default 1
-            Compiled maps may lay their weights out in rows, which stand `Parameter.pitch` apart.
+            Compiled maps may store their weights in rows, which begin `Parameter.pitch` apart.
         atoms_per_example : int, optional
-            Atoms of every example; without it `n_atoms(x)` is asked.
-        n_blocks : int, optional
+            Atoms of every example. Default: `n_atoms(x)` is called.
+        n_blocks : int, default 0
             See the attribute.
+
+        Raises
+        ------
+        PluginError
+            If a number is out of range.
         """
         if n_weights < 1 or n_weight_rows < 1 or n_weights % n_weight_rows:
             raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
@@ -235,13 +253,32 @@ cdef class Features(Component):
         self.followed = True
 
     def n_atoms(self, Example x):
-        """How many atoms x has."""
+        """The number of atoms of x.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        int
+        """
         cdef Py_ssize_t n = self.n_atoms_c(x)
         self.reraise()
         return n
 
     def check_rows(self, rows):
-        """Refuses a data set whose examples this map cannot read; called before each fit and prediction."""
+        """Raise an error for a data set that this map cannot read. Called before each fit and prediction.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Raises
+        ------
+        DataError
+            If the rows do not fit the map.
+        """
         if self.rows_per_example == 1 and rows.offsets is not None:
             wrong = np.flatnonzero(np.diff(rows.offsets) != 1)
             if len(wrong):
@@ -250,18 +287,47 @@ cdef class Features(Component):
                                 f"examples of one row; leave offsets out.")
 
     def max_atoms(self, rows):
-        """The most atoms that an example of this data set has: buffers are made for so many. Asks every example by default."""
+        """The largest number of atoms of an example in a data set, for the size of buffers. By default it reads every example.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        int
+        """
         if self.fixed_atoms >= 0:
             return self.fixed_atoms
         called = bound(self)
         return max([called.n_atoms(rows.example(i)) for i in range(rows.n_examples)], default=0)
 
     def touched_rows(self, rows):
-        """Which rows of weights steps on these examples can change, an array, or None for all: what undoing a failed chunk must save."""
+        """The rows of weights that steps on these examples can change, to restore them after a failed chunk.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        int array or None
+            None: all.
+        """
         return None
 
     def scores(self, const double[::1] w, Example x):
-        """s[a] = w . phi(x, a) for every atom; w has length n_weights."""
+        """The scores w . phi(x, a) of all atoms.
+
+        Parameters
+        ----------
+        w : float64 array of shape (n_weights,)
+        x : Example
+
+        Returns
+        -------
+        float64 array of shape (n_atoms,)
+        """
         cdef Parameter p = written_out(self, <double *> pointer(w))
         cdef Py_ssize_t n = self.n_atoms(x)
         cdef double[::1] s = np.zeros(n + PADDING)
@@ -270,40 +336,81 @@ cdef class Features(Component):
         return np.asarray(s)[:n]
 
     def add(self, double[::1] w, Example x, c):
-        """w += sum_a c[a] phi(x, a), in place."""
+        """Add sum_a c[a] phi(x, a) to w, in place.
+
+        Parameters
+        ----------
+        w : float64 array of shape (n_weights,)
+        x : Example
+        c : float64 array of shape (n_atoms,)
+        """
         cdef Parameter p = written_out(self, <double *> pointer(w))
         cdef double[::1] padded = room_for(c, self, x)
         self.answer(self.add_c(&p, x, &padded[0], 1.0, 0.0))
 
     def project(self, double[::1] w, Example x=None):
-        """Moves w, of length n_weights, to the nearest allowed weights, in place.
+        """Move w to the nearest allowed weights, in place.
 
-        A map overrides it to allow only a closed convex set of weights that holds 0. The weights project after each step: then the bounds
-        of the updates hold for all weights in the set, and means of weights stay in it.
+        Override it to allow only a closed convex set of weights that contains 0. The weights are projected after each step. Then the
+        bounds of the updates hold for all weights in the set, and means of weights stay in it.
 
         Parameters
         ----------
-        w : float64 array
+        w : float64 array of shape (n_weights,)
             Allowed weights after a step on x; without x any weights.
         x : Example, optional
+            The example of the step.
         """
         cdef Parameter p = written_out(self, <double *> pointer(w))
         self.answer(self.project_c(&p, x, 1.0, 0.0))
 
     def vector(self, Example x, c):
-        """sum_a c[a] phi(x, a) as an array of length n_weights."""
+        """The feature vector sum_a c[a] phi(x, a).
+
+        Parameters
+        ----------
+        x : Example
+        c : array of shape (n_atoms,)
+
+        Returns
+        -------
+        float64 array of shape (n_weights,)
+        """
         w = np.zeros(self.n_weights)
         self.add(w, x, c)
         return w
 
     def sparse_vector(self, Example x, c):
-        """sum_a c[a] phi(x, a) as the numbers of the weights where it is not 0, ascending, and its values there."""
+        """The nonzero entries of sum_a c[a] phi(x, a).
+
+        Parameters
+        ----------
+        x : Example
+        c : array of shape (n_atoms,)
+
+        Returns
+        -------
+        indices : int array
+            Numbers of weights, ascending.
+        values : float64 array
+            The entries there.
+        """
         v = self.vector(x, c)
         where = np.flatnonzero(v)
         return where, v[where]
 
     def norm(self, Example x, c):
-        """Squared norm of sum_a c[a] phi(x, a)."""
+        """Squared norm of sum_a c[a] phi(x, a).
+
+        Parameters
+        ----------
+        x : Example
+        c : array of shape (n_atoms,)
+
+        Returns
+        -------
+        float
+        """
         cdef double[::1] padded
         cdef double total
         if overrides(self, "add"):
@@ -314,7 +421,21 @@ cdef class Features(Component):
         return total
 
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
-        """phi(x, a) . phi(z, b): from the rows that the atoms stand on, where the map says so, else by writing both down."""
+        """The inner product phi(x, a) . phi(z, b): from the rows of the atoms if `n_blocks` is set, else from both vectors.
+
+        Parameters
+        ----------
+        x : Example
+        a : int
+            Atom of x.
+        z : Example
+        b : int
+            Atom of z.
+
+        Returns
+        -------
+        float
+        """
         if self.n_blocks == 0 or x.block.layout == SP_OBJECTS:
             return float(self.vector(x, np.arange(self.n_atoms(x)) == a) @ self.vector(z, np.arange(self.n_atoms(z)) == b))
         here, there, explicit = self.cell(x, a), self.cell(z, b), self.explicit_part()
@@ -329,27 +450,61 @@ cdef class Features(Component):
         return overrides(self, "constant_gram") or <void *> self.constant_gram_c != <void *> Features.constant_gram_c
 
     def constant_gram(self, Example x):
-        """(d, off_diagonal) with phi(x, a) . phi(x, b) = off_diagonal + [a = b] d, of maps where this holds; exact updates need it."""
+        """The Gram matrix of an example's atoms, if phi(x, a) . phi(x, b) = off_diagonal + [a = b] d. Exact updates need it.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        d, off_diagonal : float
+        """
         cdef double off_diagonal = 0
         cdef double own = self.constant_gram_c(x, &off_diagonal)
         self.reraise()
         return own, off_diagonal
 
     def cell(self, Example x, Py_ssize_t a):
-        """(row, block) of the row of x and the block that atom a stands on, None where it stands on none; see `n_blocks`."""
+        """The row of x and the block of an atom; see `n_blocks`.
+
+        Parameters
+        ----------
+        x : Example
+        a : int
+
+        Returns
+        -------
+        (int, int) or None
+            None if the atom belongs to no row.
+        """
         cdef Py_ssize_t cell = self.cell_c(x, a)
         self.reraise()
         return None if cell < 0 else divmod(cell, self.n_blocks)
 
     def explicit_part(self):
-        """The map of the weights that atoms have besides their rows, such as a `TablePart`; None: they have none. See `n_blocks`.
+        """The map of the weights that atoms have besides their rows, such as a `TablePart`; see `n_blocks`.
 
-        It numbers the atoms of x as this map does, and reads of x only how many rows there are.
+        It numbers the atoms of x as this map does, and reads only the number of rows of x.
+
+        Returns
+        -------
+        Features or None
+            None: there are no such weights.
         """
         raise self.missing("explicit_part")
 
     def in_rows(self, Py_ssize_t width):
-        """This map with its weights in rows of `width`, as the other part of a sum has them."""
+        """This map with its weights in rows of another width, for sums of maps.
+
+        Parameters
+        ----------
+        width : int
+
+        Returns
+        -------
+        Features
+        """
         if self.row_width == width:
             return self
         raise PluginError(f"{type(self).__name__} has its weights in {self.n_weight_rows} row{'s' * (self.n_weight_rows != 1)} of "
@@ -357,11 +512,22 @@ cdef class Features(Component):
                           f"feature_major=False.")
 
     def batch_scores(self, w, rows):
-        """Atom scores of many one-row examples, (n_examples, n_atoms), or None where there is no faster way than one by one."""
+        """Atom scores of many one-row examples at once.
+
+        Parameters
+        ----------
+        w : float64 array of shape (n_weights,)
+        rows : Rows
+
+        Returns
+        -------
+        float64 array of shape (n_examples, n_atoms) or None
+            None: score the examples one by one.
+        """
         return None
 
     def rescaled(self, w, shift, spread):
-        """The weights that score rows x as the weights w score (x - shift) / spread; None: the map does not say.
+        """Weights that score rows x as the weights w score (x - shift) / spread.
 
         Parameters
         ----------
@@ -369,23 +535,38 @@ cdef class Features(Component):
         shift : array of shape (n_features,)
             All 0 unless `absorbs_shift`.
         spread : array of shape (n_features,)
-            Above 0.
+            Larger than 0.
 
         Returns
         -------
-        array of shape (n_weights,), linear in w
+        array of shape (n_weights,) or None
+            Linear in w; None if the map has no such weights.
         """
         return None
 
     def column_of(self, indices):
-        """Which column of X each of these weights belongs to; -1: none (an intercept, a threshold, a pair of labels).
+        """The column of X of each weight, for the names in `explain`. By default weight j belongs to column j.
 
-        `explain` names the weights by it. By default weight j belongs to column j.
+        Parameters
+        ----------
+        indices : int array
+            Numbers of weights.
+
+        Returns
+        -------
+        int array
+            -1: no column, such as an intercept, a threshold or a pair of labels.
         """
         return np.asarray(indices)
 
     def answer(self, int status):
-        """Raises what a compiled or Python method left behind."""
+        """Raise the error that a compiled or Python method has stored.
+
+        Parameters
+        ----------
+        status : int
+            What the method returned; -1 after an error.
+        """
         if status < 0:
             self.raised()
 
@@ -400,18 +581,19 @@ cdef class TablePart(Features):
     Parameters
     ----------
     shape : int or tuple of int
-        How many weights, or the shape of a table of them, (n, m) for the pairs (i, j): then weight i * m + j.
+        Number of weights, or the shape of a table of them. In a table (n, m) the pair (i, j) has the weight i * m + j.
     name : str, optional
         The fitted attribute that shows the table, such as ``pair_scores_``.
     per_row : bool, default False
         Each row t of x has an atom for every weight: atom t * n + k has the weight k, the same in all rows.
     value : float, default 1.0
+        The feature's value. Larger values make the weights change faster than others.
     bounds : pair, optional
-        The lowest and the largest weights, numbers or arrays that broadcast to the shape; 0 lies between them.
+        Smallest and largest weights, numbers or arrays that broadcast to the shape; 0 is between them.
 
     Examples
     --------
-    >>> from structperc.components import BlockFeatures
+    >>> from structperc.components import BlockFeatures, TablePart
     >>> labels_and_pairs = BlockFeatures(5, 100) + TablePart((5, 5), "pair_scores_")
     >>> labels_and_pairs.atoms_per_example
     30
@@ -525,7 +707,16 @@ cdef class TablePart(Features):
         return True
 
     def table(self, values):
-        """These weights in the shape of the table."""
+        """These weights in the shape of the table.
+
+        Parameters
+        ----------
+        values : array of shape (n_weights,)
+
+        Returns
+        -------
+        array
+        """
         return np.array(values[:self.length]).reshape(self.table_shape)
 
     def attributes(self, weights):
@@ -575,20 +766,26 @@ class PartOfWeights:
 
 
 cdef class SumFeatures(Features):
-    """Maps put together: the atoms of the first, then those of the next, each with the weights of its own map.
+    """Several feature maps as one: the atoms of the first, then those of the next, each with the weights of its own map.
 
-    `left + right` makes one of two maps. Its parts are copies (`fresh`) of what it is given. Where X is sparse, name a map that was
+    `left + right` makes a sum of two maps. The sum contains copies of its parts (`fresh`). If X is sparse, name a map that was
     constructed with feature_major=True first.
 
     Parameters
     ----------
     *parts : Features
-        Two or more.
+        Two or more maps.
 
     Attributes
     ----------
     left, right : Features
-        The last part, and (the sum of) those before it.
+        The last part, and the sum of those before it.
+
+    Examples
+    --------
+    >>> from structperc.components import RowFeatures, SumFeatures, TablePart
+    >>> SumFeatures(RowFeatures(4), TablePart(3)).n_weights
+    7
     """
 
     def __init__(self, *parts):
@@ -598,7 +795,15 @@ cdef class SumFeatures(Features):
         self.put_together(parts[0].fresh() if last == 1 else SumFeatures(*parts[:last]), parts[last].fresh(), 0)
 
     def put_together(self, Features left, Features right, Py_ssize_t width):
-        """Lays the weights of the parts out in rows of this width, 0: in rows as a part has them, or else all in one row."""
+        """Lay out the weights of the parts.
+
+        Parameters
+        ----------
+        left, right : Features
+            The parts.
+        width : int
+            Width of a row of weights. 0: the width of a part that has rows, or else all weights in one row.
+        """
         for part in (left, right):
             settle(part)
         if width == 0 and (left.n_weight_rows > 1 or left.on_demand_rows > 0):

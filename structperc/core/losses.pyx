@@ -10,27 +10,43 @@ from structperc.core.component import bound, overrides, raise_stored, unstarted
 
 
 cdef class Loss(Component):
-    """The loss: its value, and how it is added to the atom scores for loss-augmented search.
+    """The loss of a wrong prediction: its value, and how it is added to the atom scores in loss-augmented search.
 
-    A subclass gives `value`. On label outputs any loss is additive over atoms, so `augment` follows from it. On other outputs a loss is
-    searched with in one of three ways: by its own `augment`; by a bound, `largest`, where the solver lists its `k_best`; or by a solver
-    that overrides `argmax_augmented`. Else it is only measured.
+    A subclass defines `value`. For label outputs that is all. For other outputs define one of these, or the loss is only measured:
+    `augment`; a bound `largest`, if the solver has `k_best`; or a solver that overrides `argmax_augmented`.
 
     Attributes
     ----------
     outputs : Outputs
-        The output space; known after `start`.
+        The output space; set by `start`.
     largest : float
-        No value is larger. Infinity: not known.
+        Upper bound of all values; infinity: unknown.
     example_costs : bool
         Whether it needs costs of each example: `set_costs(costs, gold, n_examples)` then receives `fit(..., costs=)`.
+
+    Examples
+    --------
+    >>> from structperc.components import Loss
+    >>> class Tolerant(Loss):
+    ...     '''Levels that are one off cost nothing.'''
+    ...     def value(self, gold, y, x=None):
+    ...         return max(0, abs(gold - y) - 1)
+    >>> Tolerant().value(1, 4)
+    2
     """
 
     largest = float("inf")
     example_costs = False
 
     def start(self, parts, context):
-        """Takes the output space; called once per fit."""
+        """Read the output space. Called once in each fit.
+
+        Parameters
+        ----------
+        parts : object with the parts as attributes
+            As in `Component.start`.
+        context : FitContext
+        """
         self.outputs = parts.outputs
         self._outputs = bound(self.outputs)
         self.costs = np.zeros(max(self.outputs.n_labels, 1))
@@ -69,7 +85,19 @@ cdef class Loss(Component):
             raise unstarted(self, "the outputs")
 
     def value(self, gold, y, Example x=None):
-        """The loss of predicting y where gold is right; both as `Outputs` encodes them (labels: ints 1..r)."""
+        """The loss of the prediction y if gold is right.
+
+        Parameters
+        ----------
+        gold, y : int or tuple of int
+            As `Outputs` encodes them; labels are ints 1..r.
+        x : Example, optional
+
+        Returns
+        -------
+        float
+            At least 0; 0 if y is right.
+        """
         self.started()
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
@@ -80,13 +108,17 @@ cdef class Loss(Component):
         return value
 
     def costs_of(self, gold, rows):
-        """What each label costs each example, (n_examples, n_labels), for problems of one label per example.
+        """The cost of each label for each example, for problems with one label for each example.
 
         Parameters
         ----------
         gold : int array of shape (n_examples,)
             The right labels, 1..r.
         rows : Rows
+
+        Returns
+        -------
+        float64 array of shape (n_examples, n_labels)
         """
         self.started()
         labels = range(1, labels_of(self.outputs, type(self).__name__) + 1)
@@ -94,13 +126,36 @@ cdef class Loss(Component):
         return np.array(found, dtype=float).reshape(len(found), len(labels))
 
     def costs_between(self, gold):
-        """`costs_of` for a loss that does not look at the example."""
+        """`costs_of` of a loss that does not depend on the example.
+
+        Parameters
+        ----------
+        gold : int array of shape (n_examples,)
+
+        Returns
+        -------
+        float64 array of shape (n_examples, n_labels)
+        """
         self.started()
         labels = range(1, labels_of(self.outputs, type(self).__name__) + 1)
         return np.array([[self.value(y, k) for k in labels] for y in labels])[np.asarray(gold) - 1]
 
     def augment(self, gold, scores, double scale, Example x=None):
-        """scores + scale * loss(gold, .), written over atoms, as a new array; up to a constant."""
+        """The scores with scale * loss(gold, .) added, up to a constant.
+
+        Parameters
+        ----------
+        gold : int or tuple of int
+        scores : float64 array of shape (n_atoms,)
+        scale : float
+            Factor of the loss; may be negative.
+        x : Example, optional
+
+        Returns
+        -------
+        float64 array of shape (n_atoms,)
+            A new array.
+        """
         self.started()
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef double[::1] s = np.array(scores, dtype=float)
@@ -113,7 +168,16 @@ cdef Loss PLAIN = Loss()            # whose methods a subclass replaces
 
 
 cdef class ZeroOneLoss(Loss):
-    """1 for a wrong prediction, 0 for a right one."""
+    """Zero-one loss: 1 for a wrong prediction, 0 for a correct one.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import ZeroOneLoss
+    >>> engine = Engine("cusum", loss=ZeroOneLoss()).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> engine.parts_.loss.value(1, 3), engine.parts_.loss.value(2, 2)
+    (1.0, 0.0)
+    """
 
     largest = 1.0
 
@@ -126,7 +190,15 @@ cdef class ZeroOneLoss(Loss):
 
 
 cdef class AbsoluteLoss(Loss):
-    """``|gold - y|`` between ranks."""
+    """Absolute loss ``|gold - y|`` between levels.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> engine = Engine("cusum", loss="absolute").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> engine.parts_.loss.value(1, 3)
+    2.0
+    """
 
     def start(self, parts, context):
         labels_of(parts.outputs, "loss='absolute'")
@@ -140,7 +212,15 @@ cdef class AbsoluteLoss(Loss):
 
 
 cdef class SquaredLoss(Loss):
-    """(gold - y)^2 between ranks."""
+    """Squared loss (gold - y)^2 between levels.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> engine = Engine("cusum", loss="squared").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> engine.parts_.loss.value(1, 3)
+    4.0
+    """
 
     def start(self, parts, context):
         labels_of(parts.outputs, "loss='squared'")
@@ -154,7 +234,15 @@ cdef class SquaredLoss(Loss):
 
 
 cdef class HammingLoss(Loss):
-    """How many atoms belong to one of the two structures but not to the other: ``sum_a |n_gold[a] - n_y[a]|``. O(atoms)."""
+    """Hamming loss: the number of atoms in exactly one of two structures, ``sum_a |n_gold[a] - n_y[a]|``. Cost: O(n_atoms).
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> engine = Engine("sequence", loss="hamming").fit([[[1.0, 0.0], [0.0, 1.0]]], [["N", "V"]])
+    >>> engine.parts_.loss.value((1, 2), (2, 2))
+    1.0
+    """
 
     def start(self, parts, context):
         Loss.start(self, parts, context)
@@ -196,17 +284,30 @@ cdef class HammingLoss(Loss):
 
 
 cdef class TokenLoss(Loss):
-    """The sum of the costs of labels where a structure has a label per token: 1 for a wrong one (Hamming), or what a matrix says.
+    """Token loss: the sum over tokens of the cost of a wrong label, 1 or an entry of a cost matrix.
 
-    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom t * width + k - 1. A token whose right label is not
-    known, code 0, costs nothing. O(T) each, O(T L) in search.
+    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom t * width + k - 1. A token with an unknown right label,
+    code 0, costs nothing. Cost: O(T) for a value, O(T L) in search.
 
     Parameters
     ----------
     costs : array of shape (L, L), optional
-        Row: right label. Finite, not negative, with a diagonal of zeros.
+        Finite nonnegative costs with a zero diagonal; the row is the right label. Default: 1 for every wrong label.
     width : int, optional
-        Atoms from one token to the next; without it L.
+        Atoms from one token to the next. Default: L.
+
+    Raises
+    ------
+    DataError
+        If the costs are not finite, negative, or not 0 on the diagonal.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import TokenLoss
+    >>> engine = Engine("sequence", loss=TokenLoss([[0, 1], [5, 0]])).fit([[[1.0, 0.0], [0.0, 1.0]]], [["N", "V"]])
+    >>> engine.parts_.loss.value((1, 2), (2, 1))
+    6.0
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -247,7 +348,25 @@ cdef class TokenLoss(Loss):
 
 
 cdef class CostLoss(Loss):
-    """An (r, r) cost matrix, row: gold label, column: predicted label."""
+    """Cost-sensitive loss: an (r, r) cost matrix, row: gold label, column: predicted label.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (r, r)
+        Finite nonnegative costs with a zero diagonal.
+
+    Raises
+    ------
+    DataError
+        If a cost is negative or not finite; when it starts, if the shape or the diagonal is wrong.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> engine = Engine("multiclass", loss=[[0, 1], [5, 0]]).fit([[0.0], [1.0]], [1, 2])
+    >>> engine.parts_.loss.value(2, 1)
+    5.0
+    """
 
     def __init__(self, matrix):
         self.matrix = check_costs(matrix, "loss")
@@ -265,15 +384,35 @@ cdef class CostLoss(Loss):
 
 
 cdef class ExampleCosts(Loss):
-    """Each example's own cost vector: costs[i, k] is the cost of answering label k + 1 to example i.
+    """Costs of each example: costs[i, k] is the cost of predicting label k + 1 for example i.
 
-    `set_costs` receives the costs of the data set at hand before each fit or partial_fit.
+    `fit(..., costs=)` passes the costs of the data set to `set_costs`.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> engine = Engine("multiclass", loss="costs", random_state=0)
+    >>> engine.fit([[0.0], [1.0]], [1, 2], costs=[[0.0, 3.0], [1.0, 0.0]]).classes_.tolist()
+    [1, 2]
     """
 
     example_costs = True
 
     def set_costs(self, costs, gold, n_examples):
-        """Checks the (n_examples, r) costs against the gold outputs."""
+        """Check and store the costs of a data set. Called before each fit or `partial_fit`.
+
+        Parameters
+        ----------
+        costs : array of shape (n_examples, n_labels)
+        gold : int array of shape (n_examples,)
+            The right labels, 1..r.
+        n_examples : int
+
+        Raises
+        ------
+        DataError
+            If the shape is wrong, a cost is negative or not finite, or a right label has a cost.
+        """
         if costs is None:
             raise DataError("loss='costs' needs the costs of each example: fit(X, y, costs=...) of shape (n_examples, n_labels).")
         r = labels_of(self.outputs, "loss='costs'")
@@ -305,7 +444,24 @@ def labels_of(outputs, what):
 
 
 def refuse_matrix(costs, n_labels):
-    """Raises for a cost matrix that does not fit the labels, or in which a right label costs something."""
+    """Raise an error for a cost matrix that does not fit the labels.
+
+    Parameters
+    ----------
+    costs : float64 array of shape (r, r)
+    n_labels : int
+
+    Raises
+    ------
+    DataError
+        If the shape is not (n_labels, n_labels), or a right label has a cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import refuse_matrix
+    >>> refuse_matrix(np.array([[0.0, 1.0], [2.0, 0.0]]), 2)
+    """
     if costs.shape != (n_labels, n_labels):
         raise DataError(f"loss is a cost matrix of shape {costs.shape}, but there are {n_labels} labels; "
                         f"expected ({n_labels}, {n_labels}).")
@@ -315,7 +471,31 @@ def refuse_matrix(costs, n_labels):
 
 
 def check_costs(costs, name):
-    """Costs as a C-ordered float64 matrix without NaN, Inf or negative entries."""
+    """Check and convert costs.
+
+    Parameters
+    ----------
+    costs : array-like
+        Costs of labels.
+    name : str
+        Name in error messages.
+
+    Returns
+    -------
+    float64 array
+        C-ordered.
+
+    Raises
+    ------
+    DataError
+        If a cost is NaN, infinite or negative.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import check_costs
+    >>> check_costs([[0, 1], [2, 0]], "costs").tolist()
+    [[0.0, 1.0], [2.0, 0.0]]
+    """
     try:
         given = np.asarray(costs)
         if given.dtype.kind == "c":

@@ -27,29 +27,40 @@ cdef enum:
 cdef class Outputs(Component):
     """The output space Y(x): checks and encodes gold outputs, decodes predictions.
 
-    As it stands, a structure is a collection of distinct atoms, given and returned as a tuple of atom numbers (from 0).
+    By default a structure is a set of atoms: a tuple of different atom numbers, from 0.
 
-    An encoding of one's own overrides `count`, or `count_c`: two structures are the same where they count every atom equally often, and
-    losses see no more of them than these counts. `encode`, `decode` and `check_structure` then go with it; a structure of more
-    integers than atoms needs `max_code_length`.
+    For another encoding, override `count` or `count_c`, `encode`, `decode` and `check_structure`. Two structures are the same if they
+    contain every atom equally often, and losses see only these counts. If a structure has more integers than atoms, also override
+    `max_code_length`.
 
     Attributes
     ----------
     code_width : int
-        Integers per structure; -1: they differ.
+        Integers in a structure; -1: they differ.
     partial_gold : bool
-        Whether a gold output may leave something open; then `agrees` and `complete` say what fits it.
+        Whether a gold output may be partial; then `agrees` and `complete` define what fits it.
     default_loss : str
-        The loss when the user names none.
+        The loss if the user names none.
     ordered : bool
         Whether the labels have an order.
     order_counts : bool
         Whether the order within a structure matters to its loss.
     per_row : bool
-        Whether users give y by an entry for each row of X, of examples that have several rows.
+        Whether y has an entry for each row of X if examples have several rows.
     conditional : str or None
-        Where features of some atoms are about an earlier part of the answer (see `conditioned`): how to have all atoms scored at once,
-        which lists of the k best need, such as "set labels='joint'".
+        If features of some atoms depend on an earlier part of the prediction (see `conditioned`): how to score all atoms at once, such as
+        "set labels='joint'". Lists of the k best need that.
+
+    Examples
+    --------
+    >>> from structperc.components import Outputs
+    >>> class AtMost(Outputs):
+    ...     '''Sets of at most n atoms.'''
+    ...     default_loss = "hamming"
+    ...     def __init__(self, n):
+    ...         self.n = n
+    >>> AtMost(2).default_loss, AtMost(2).ordered
+    ('hamming', False)
     """
 
     default_loss = "hamming"
@@ -66,13 +77,43 @@ cdef class Outputs(Component):
         self._features = bound(parts.features)
 
     def find_labels(self, y, classes):
-        """The labels that outputs are made of, in order, or None where there are none; y is what the user passed."""
+        """The labels of outputs that have labels.
+
+        Parameters
+        ----------
+        y : sequence
+            As the user passed it.
+        classes : sequence or None
+            All labels in order, if the user names them.
+
+        Returns
+        -------
+        array or None
+            The labels in order; None if outputs have no labels.
+        """
         if classes is not None:
             raise DataError(f"classes={classes!r} was given, but {type(self).__name__} has no labels.")
         return None
 
     def encode(self, y, rows):
-        """Checks what the user passed and encodes it as a `structperc.core.structures.Structures`."""
+        """Check and encode gold outputs.
+
+        Parameters
+        ----------
+        y : sequence
+            As the user passed it.
+        rows : Rows
+            Their examples.
+
+        Returns
+        -------
+        Structures
+
+        Raises
+        ------
+        DataError
+            If y does not fit the examples. The message names the example.
+        """
         if not is_listed(y):
             raise DataError(f"y is {shortened(y)}; expected one output per example, such as a list.")
         if len(y) != rows.n_examples:
@@ -86,15 +127,36 @@ cdef class Outputs(Component):
         return Structures.ragged(structures)
 
     def admissible(self, gold, rows):
-        """The encoded gold outputs to learn from, a `Structures`: as they were given, unless a problem moves those outside Y(x) into it."""
+        """The encoded gold outputs to learn from. By default unchanged; override it to move outputs that are not in Y(x) into it.
+
+        Parameters
+        ----------
+        gold : Structures
+        rows : Rows
+
+        Returns
+        -------
+        Structures
+        """
         return gold
 
     def conditioned(self, found, rows, settled=False):
-        """The same examples with what is found given (`Rows.condition`), for outputs whose later part depends on an earlier part.
+        """The same examples with a first part of the prediction as given (`Rows.condition`).
 
-        Features of the later part are about what is given: `admissible` tells the rows what gold outputs hold. A prediction is made twice,
-        first with nothing given and then with the rows that this method returns. With `settled` the map may score the atoms of the earlier
-        part as it likes, as long as the same part is the best again. Only outputs that are `conditional` have it.
+        Only outputs that are `conditional` have this method: features of a later part depend on an earlier part. `admissible` passes the
+        gold outputs to the rows. A prediction has two stages: first nothing is given, then the rows that this method returns.
+
+        Parameters
+        ----------
+        found : Structures
+            Predictions of the first stage.
+        rows : Rows
+        settled : bool, default False
+            Whether the map may change the scores of the earlier part, as long as the same part remains the best.
+
+        Returns
+        -------
+        Rows
         """
         raise self.missing("conditioned")
 
@@ -106,7 +168,24 @@ cdef class Outputs(Component):
         return found
 
     def checked(self, answer, method, rows):
-        """Encoded gold outputs that a method returned, if they are as many as there are examples, and codes of labels are labels."""
+        """Check encoded gold outputs that a method returned: one for each example, and valid codes of labels.
+
+        Parameters
+        ----------
+        answer : Structures
+        method : str
+            The method's name, for the error message.
+        rows : Rows
+
+        Returns
+        -------
+        Structures
+
+        Raises
+        ------
+        PluginError
+            If the method returned something else.
+        """
         cdef Structures found = expected(answer, Structures, self, method, "Structures, such as Structures.ragged(lists)")
         if found.count() != rows.n_examples:
             raise PluginError(f"{type(self).__name__}.{method} made {found.count()} gold outputs for {rows.n_examples} examples.")
@@ -121,7 +200,17 @@ cdef class Outputs(Component):
         return found
 
     def labels_in(self, y):
-        """The labels that occur in what users pass as y, of outputs that are made of labels."""
+        """The labels that occur in y, of outputs made of labels.
+
+        Parameters
+        ----------
+        y : sequence
+            As the user passed it.
+
+        Returns
+        -------
+        iterable of labels
+        """
         if not is_listed(y):
             raise DataError(f"y is {shortened(y)}; expected one output per example, such as a list.")
         if not is_nested(y):
@@ -132,7 +221,19 @@ cdef class Outputs(Component):
         return itertools.chain.from_iterable(y)
 
     def check_gold(self, gold, rows, features):
-        """Refuses gold outputs that are no structures; the compiled loop counts their atoms without looking."""
+        """Raise an error for gold outputs that are not structures. The compiled loop counts their atoms without checks.
+
+        Parameters
+        ----------
+        gold : Structures
+        rows : Rows
+        features : Features
+
+        Raises
+        ------
+        PluginError
+            As in `check_structure`.
+        """
         if self.partial_gold:
             return
         called = bound(features)
@@ -145,7 +246,18 @@ cdef class Outputs(Component):
                 raise DataError(f"y[{i}] cannot be used: {error}") from None
 
     def check_structure(self, Example x, y):
-        """Raises `PluginError` unless y (an int or a tuple) is a structure over the atoms of x."""
+        """Raise `PluginError` unless y is a structure over the atoms of x.
+
+        Parameters
+        ----------
+        x : Example
+        y : int or tuple
+
+        Raises
+        ------
+        PluginError
+            If y is not a structure.
+        """
         atoms = (y,) if isinstance(y, int) else y
         for a in atoms:
             if not 0 <= a < x.n_atoms:
@@ -154,14 +266,39 @@ cdef class Outputs(Component):
             raise PluginError(f"the structure {shortened(y)} of example {x.index} names an atom twice.")
 
     def encode_answers(self, answers, rows):
-        """What `predict` answered, as a `Structures`: the inverse of `decode_many`; `encode`, where gold outputs are whole structures."""
+        """Encode what `predict` returned: the inverse of `decode_many`. By default the same as `encode`.
+
+        Parameters
+        ----------
+        answers : sequence
+        rows : Rows
+
+        Returns
+        -------
+        Structures
+        """
         if self.partial_gold:
             raise PluginError(f"{type(self).__name__} learns from partial outputs and does not say how its answers are encoded; "
                               f"override encode_answers(answers, rows).")
         return self.encode(answers, rows)
 
     def as_structure(self, answer, Example x):
-        """What a solver in Python answered as an int or a tuple of ints; refuses numbers that are not whole."""
+        """Convert the result of a Python solver, an int or a tuple of ints.
+
+        Parameters
+        ----------
+        answer : int or sequence of int
+        x : Example
+
+        Returns
+        -------
+        int or tuple
+
+        Raises
+        ------
+        PluginError
+            If a number is not whole.
+        """
         if self.code_width == 1:
             try:
                 return index(answer)
@@ -192,13 +329,33 @@ cdef class Outputs(Component):
         return n
 
     def decode(self, y, Example x):
-        """What the user sees of an encoded structure (an int or a tuple) of the example x."""
+        """The output that the user sees of a structure.
+
+        Parameters
+        ----------
+        y : int or tuple
+            An encoded structure.
+        x : Example
+
+        Returns
+        -------
+        object
+        """
         return y
 
     def decode_many(self, structures, Rows rows, examples=None):
-        """Decodes a `Structures` or list of structures (of labels: or an array) into what `predict` returns.
+        """Decode structures to what `predict` returns.
 
-        `examples` are the numbers of the examples in `rows` that the structures are of; without it, all in order.
+        Parameters
+        ----------
+        structures : Structures, list of structures, or array of codes of labels
+        rows : Rows
+        examples : int array, optional
+            Numbers of the examples of the structures. Default: all examples in order.
+
+        Returns
+        -------
+        ndarray of shape (n_structures,)
         """
         cdef Example x = Example()
         x.look_at(rows)
@@ -222,61 +379,151 @@ cdef class Outputs(Component):
         return self.decode_many(np.array([y[0]], dtype=np.intc), rows)
 
     def decode_marginals(self, Example x, marginals):
-        """What `predict_marginals` shows of an example's expected atom counts."""
+        """What `predict_marginals` shows of an example.
+
+        Parameters
+        ----------
+        x : Example
+        marginals : float64 array of shape (n_atoms,)
+            Expected counts of atoms.
+
+        Returns
+        -------
+        object
+        """
         return marginals
 
     def shown_atoms(self, Example x):
-        """The atoms that belong to one place of x each, an int array; sets of atoms have these. Shared ones, as transitions, are none."""
+        """The atoms that belong to one place of x each, for pictures. Shared atoms such as transitions are left out.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        int array
+        """
         return np.arange(x.n_atoms)
 
     def picture_of_set(self, given, Example x, states):
-        """How a set of structures is drawn, a `structperc.pictures.Picture`: certain atoms firm, other possible ones pale.
+        """How to draw a set of structures: certain atoms dark, other possible atoms pale.
 
         Parameters
         ----------
         given : object
             The example as the user passed it.
         x : Example
-        states : int array of shape (x.n_atoms,)
-            2 of atoms that every structure of the set has, 1 of those that only some have, 0 of those that none has.
+        states : int array of shape (n_atoms,)
+            2: in every structure of the set; 1: in some; 0: in none.
+
+        Returns
+        -------
+        structperc.pictures.Picture or None
         """
         names = self.atom_names(x)
         return Choices([""], [[(names[a], bool(states[a] == 2)) for a in self.shown_atoms(x) if states[a]]])
 
     def measures(self, y_true, y_pred):
-        """What is worth knowing of predictions, a dict of names to numbers; beside the mean loss, which is always measured."""
+        """Measures of predictions beside the mean loss, which is always measured.
+
+        Parameters
+        ----------
+        y_true, y_pred : sequence
+            Right and predicted outputs, as users see them.
+
+        Returns
+        -------
+        dict of str to float
+        """
         return {}
 
     def measures_of_scores(self, y_true, scores):
-        """What is worth knowing of the atoms' scores beside predictions, a dict of names to numbers; `scores`: an array per example."""
+        """Measures of the atoms' scores beside those of predictions.
+
+        Parameters
+        ----------
+        y_true : sequence
+            Right outputs, as users pass them.
+        scores : sequence of arrays
+            Atom scores of each example.
+
+        Returns
+        -------
+        dict of str to float
+        """
         return {}
 
     def encode_allowed(self, allowed, rows):
-        """What the user passed as `allowed`, as a uint8 array that `Rows.restrict` takes: row by row, which labels Y(x) has."""
+        """Encode the argument `allowed` for `Rows.restrict`: the labels of each row in Y(x).
+
+        Parameters
+        ----------
+        allowed : sequence
+            As the user passed it.
+        rows : Rows
+
+        Returns
+        -------
+        uint8 array of shape (n_rows, n_labels)
+        """
         raise DataError(f"allowed was given, but {type(self).__name__} cannot be restricted example by example; leave it out.")
 
     def max_code_length(self, n_atoms):
-        """The most integers that a structure over n_atoms atoms can take."""
+        """The largest number of integers in a structure.
+
+        Parameters
+        ----------
+        n_atoms : int
+
+        Returns
+        -------
+        int
+        """
         return self.code_width if self.code_width >= 0 else n_atoms
 
     def enumerate(self, Example x):
-        """All structures of Y(x), for tests, `explain` and small problems; None when it does not say."""
+        """All structures of Y(x), for tests, `explain` and small problems.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        iterable of structures or None
+            None: not available.
+        """
         return None
 
     def atom_names(self, Example x):
+        """Names of the atoms of x, for `explain`.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        list of str
+        """
         return [f"atom {a}" for a in range(x.n_atoms)]
 
     def picture(self, given, Example x, scores, structures):
-        """How an explanation draws the winner and its rival, above the bars of features: a `structperc.pictures.Picture`, or None.
+        """How an explanation draws the winner and its rival, above the bars of features.
 
         Parameters
         ----------
         given : object
             The example as the user passed it.
         x : Example
-        scores : array of shape (x.n_atoms,)
+        scores : float64 array of shape (n_atoms,)
         structures : pair of encoded structures
             The winner and its rival.
+
+        Returns
+        -------
+        structperc.pictures.Picture or None
         """
         return None
 
@@ -356,7 +603,18 @@ cdef class Outputs(Component):
         return -1
 
     def signs(self, Example x, gold):
-        """1 for atoms of every structure that agrees with this gold output, -1 for atoms of none, else 0; an array over atoms."""
+        """The atoms that a gold output requires and excludes.
+
+        Parameters
+        ----------
+        x : Example
+        gold : int or tuple
+
+        Returns
+        -------
+        array of shape (n_atoms,)
+            1: in every structure that agrees with the gold output; -1: in none; 0: in some.
+        """
         cdef int[::1] code = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
         if self.signs_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], &c[0]) < 0:
@@ -364,7 +622,19 @@ cdef class Outputs(Component):
         return np.asarray(c)[:x.n_atoms]
 
     def complete(self, gold, const double[::1] scores, Example x):
-        """The best structure that agrees with a partial gold output, an int or a tuple; called only when `partial_gold` is set."""
+        """The best structure that agrees with a partial gold output. Called only if `partial_gold` is set.
+
+        Parameters
+        ----------
+        gold : int or tuple
+            A partial gold output.
+        scores : float64 array of shape (n_atoms,)
+        x : Example
+
+        Returns
+        -------
+        int or tuple
+        """
         cdef int[::1] code = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef int[::1] y = np.zeros(max(self.max_code_length(x.n_atoms), 1), dtype=np.intc)
         cdef Py_ssize_t n = self.complete_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], pointer(scores), &y[0])
@@ -373,7 +643,18 @@ cdef class Outputs(Component):
         return structure(&y[0], n, self.code_width)
 
     def agrees(self, gold, y, Example x):
-        """Whether predicting y is right where `gold` is the gold output: whether both count every atom equally often."""
+        """Whether the prediction y is correct: by default, whether it has the same atoms as the gold output.
+
+        Parameters
+        ----------
+        gold : int or tuple
+        y : int or tuple
+        x : Example
+
+        Returns
+        -------
+        bool
+        """
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
         cdef const int *gold_at = &a[0] if a.shape[0] else NULL
@@ -390,7 +671,17 @@ cdef class Outputs(Component):
         return bool(same)
 
     def count(self, Example x, y):
-        """How often each atom occurs in y, array of length n_atoms."""
+        """How often each atom occurs in y.
+
+        Parameters
+        ----------
+        x : Example
+        y : int or tuple
+
+        Returns
+        -------
+        array of shape (n_atoms,)
+        """
         self.check_structure(x, y)
         cdef int[::1] code = np.atleast_1d(np.asarray(y, dtype=np.intc))
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
@@ -405,12 +696,22 @@ cdef no_atom(a, y, Example x):
 
 
 cdef class LabelOutputs(Outputs):
-    """One of r labels, encoded 1..r. Subclasses say which atoms a label consists of.
+    """Base class of outputs with one of r labels, encoded 1..r. Subclasses define the atoms of a label.
 
-    Parameters
+    The constructor has no parameters; set the attribute `ordered` in a subclass.
+
+    Attributes
     ----------
     ordered : bool
-        Whether the order of the labels means something; then labels that have no natural order need `classes`.
+        Whether the labels have an order; then labels without a natural order need `classes`.
+    n_labels : int
+        Number of labels r; 0 before training.
+
+    Examples
+    --------
+    >>> from structperc.components import ClassOutputs, RankOutputs
+    >>> RankOutputs().ordered, ClassOutputs().ordered
+    (True, False)
     """
 
     default_loss = "zero-one"
@@ -482,28 +783,38 @@ cdef class LabelOutputs(Outputs):
         return range(1, self.n_labels + 1)
 
     def log_probabilities(self, scores, b, floor):
-        """log P of every label: P is proportional to exp(b * score).
+        """Log probability of every label: P is proportional to exp(b * score).
 
         Parameters
         ----------
         scores : array of shape (n_examples, n_labels)
-            Of labels.
+            Scores of labels.
         b : float
-            1 / temperature.
+            1 / temperature. Larger values make probabilities more certain.
         floor : float in [0, 1)
-            At most this share of the probability may be moved to labels that would have none.
+            Largest share of probability that may move to labels that would have none.
+
+        Returns
+        -------
+        float64 array of shape (n_examples, n_labels)
         """
         return log_softmax(b * scores)
 
     def log_loss_slope(self, scores, right, share):
-        """A function of b: the derivative of - log P(a right label) of every example; it rises.
+        """The derivative of - log P(a right label) of every example by b = 1 / temperature; it rises with b.
 
         Parameters
         ----------
         scores : array of shape (n_examples, n_labels)
+            Scores of labels.
         right : bool array of shape (n_examples, n_labels)
+            The right labels.
         share : float
-            How much of the loss is the mean of the losses of all labels.
+            Share of the loss that is the mean of the losses of all labels.
+
+        Returns
+        -------
+        function of b
         """
         return lambda b: softmax_slope(scores, right, share, b)
 
@@ -531,9 +842,15 @@ cdef object gathered(values, codes):
 
 
 cdef class RankOutputs(LabelOutputs):
-    """Ordered labels, ranks 1..r; rank y consists of the atoms "rank > k" for k = 1..y-1.
+    """Ordered labels 1..r (ordinal regression). Level y has the atoms "rank > k" for k = 1..y-1.
 
-    The papers' atom "rank >= 1" belongs to every rank, cancels in every difference and is left out, so there are r - 1.
+    There are r - 1 atoms. The papers' atom "rank >= 1" belongs to every level and cancels in every difference, so it is left out.
+
+    Examples
+    --------
+    >>> from structperc.components import RankOutputs
+    >>> RankOutputs().default_loss
+    'absolute'
     """
 
     ordered = True
@@ -587,7 +904,14 @@ cdef class RankOutputs(LabelOutputs):
 
 
 cdef class ClassOutputs(LabelOutputs):
-    """Unordered labels 1..r; a label is one atom of its own."""
+    """Unordered labels 1..r (multiclass classification); a label is one atom.
+
+    Examples
+    --------
+    >>> from structperc.components import ClassOutputs
+    >>> ClassOutputs().default_loss
+    'zero-one'
+    """
 
     absent = {"thresholds_": "its labels have no order; CuSumRank, PRank and IntervalPA are for ordered ones"}
 

@@ -51,26 +51,35 @@ cdef int refuse_starts(const index_t *starts, Py_ssize_t n_starts, Py_ssize_t n_
 
 
 cdef class Example:
-    """One example as the components see it: a block of rows of X, or one object.
+    """One example as the parts see it: a block of rows of X, or one object.
 
-    The loop uses one `Example` again and again; do not keep it beyond the call that received it.
+    The loop uses the same `Example` again and again; do not keep it after the call that received it.
 
     Attributes
     ----------
     index : int
-        The example's number in the data set, from 0.
+        Number of the example in the data set, from 0.
     rows : ndarray of shape (n_rows, n_features)
-        Its rows. Dense X: a read-only view; sparse X: a dense copy (see `sparse_rows`).
+        Its rows: a read-only view of dense X, a dense copy of sparse X (see `sparse_rows`).
     sparse_rows : scipy.sparse.csr_array
         Its rows in sparse form.
     keys : float64 array of shape (n_rows, n_keys)
-        What each row is about, where a reader keeps this apart from the features (`structperc.components.KeyedReader`).
+        Keys of the rows apart from the features, from `structperc.components.KeyedReader`.
     object : object
-        The example itself, when X is a list of objects.
+        The example itself, if X is a list of objects.
     n_rows, n_features, n_atoms : int
+        Numbers of its rows, columns and atoms.
     bound : float
-        By how much the score of another structure may exceed that of the one found last; 0 where the solver is exact. A solver that may
-        miss the best structure sets it in each search, to infinity where it does not know.
+        Upper bound on how much larger another structure's score may be than that of the last search; 0 if the solver is exact. An
+        approximate solver sets it in each search, to infinity if it is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> x = Rows(np.array([[1.0, 2.0], [3.0, 4.0]])).example(1)
+    >>> x.index, x.rows.tolist()
+    (1, [[3.0, 4.0]])
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -84,7 +93,12 @@ cdef class Example:
             source.load(index, self)
 
     def doubted(self):
-        """Whose scores of this example are not finite, the first half of a sentence; None: not known."""
+        """The source of scores that are not finite, as the first half of a message; None if unknown.
+
+        Returns
+        -------
+        str or None
+        """
         return self.doubt[1] if self.doubt is not None and self.doubt[0] == self.index else None
 
     cdef int provide(self, Py_ssize_t n) except -1:
@@ -150,20 +164,30 @@ cdef class Example:
 cdef class Rows:
     """A data set: X, and where each example's rows begin.
 
+    Layout, type and offsets are checked. The columns of a sparse X are checked when weights first read it (`summed`).
+    `structperc.reading.matrices` checks and converts what users pass.
+
     Parameters
     ----------
     X : C-contiguous float32 or float64 array (n_rows, n_features), scipy CSR of float32 or float64, Joined, or list of objects
         Read in place, never copied or changed.
     offsets : int64 array of shape (n_examples + 1,), optional
-        Rows of example i are offsets[i]:offsets[i+1]. Without it each row is an example.
+        Rows of example i are offsets[i]:offsets[i + 1]. Default: each row is an example.
     feature_names : tuple of str, optional
-
-    Layout, type and offsets are checked, and the columns of a sparse X where weights first read it (`summed`).
-    `structperc.reading.matrices` checks and converts what users bring.
+        Names of the columns.
 
     Raises
     ------
     PluginError
+        If layout, type or offsets are wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> rows = Rows(np.arange(6.0).reshape(3, 2), offsets=np.array([0, 2, 3]))
+    >>> rows.n_examples, rows.example(0).rows.shape
+    (2, (2, 2))
     """
 
     def __init__(self, X, offsets=None, feature_names=None):
@@ -232,7 +256,13 @@ cdef class Rows:
             self.whole.layout = SP_CSR_F64_I64 if self.value_size == 8 else SP_CSR_F32_I64
 
     def restrict(self, allowed):
-        """Restricts Y(x): allowed[i, k] says whether row i may have label k + 1; a uint8 array (n_rows, n_labels), or None."""
+        """Restrict Y(x) to the labels allowed for each row.
+
+        Parameters
+        ----------
+        allowed : uint8 array of shape (n_rows, n_labels) or None
+            allowed[i, k]: whether row i may have label k + 1. None: no restriction.
+        """
         cdef const unsigned char[:, ::1] table
         self.allowed, self.allowed_at, self.allowed_width = None, NULL, 0
         if allowed is not None:
@@ -243,7 +273,12 @@ cdef class Rows:
             self.allowed_at = &table[0, 0] if table.shape[0] else NULL
 
     def condition(self, given):
-        """Tells what features of some atoms are given, such as heads where labels are asked for: an int for each row, or None."""
+        """Set what features of some atoms depend on, such as heads if labels are predicted.
+
+        Parameters
+        ----------
+        given : int array of shape (n_rows,) or None
+        """
         cdef const int[::1] answers
         self.given, self.given_at = None, NULL
         if given is not None:
@@ -261,7 +296,16 @@ cdef class Rows:
         return None
 
     def part(self, start, stop):
-        """The examples start..stop - 1, read in place."""
+        """The examples start..stop - 1, read in place.
+
+        Parameters
+        ----------
+        start, stop : int
+
+        Returns
+        -------
+        Rows
+        """
         first, last = (start, stop) if self.offsets is None else (self.offsets[start], self.offsets[stop])
         found = self.like(self.X[first:last], None if self.offsets is None else self.offsets[start:stop + 1] - first, first, last)
         if self.allowed is not None:
@@ -271,7 +315,18 @@ cdef class Rows:
         return found
 
     def like(self, X, offsets, first, last):
-        """Rows over another X, in place of these rows first..last - 1."""
+        """Rows of the same class over another X, instead of these rows first..last - 1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or list
+        offsets : int64 array or None
+        first, last : int
+
+        Returns
+        -------
+        Rows
+        """
         return Rows(X, offsets, self.feature_names)
 
     @property
@@ -293,17 +348,38 @@ cdef class Rows:
         return self.X.dense if isinstance(self.X, Joined) else self.X if isinstance(self.X, np.ndarray) else None
 
     def stored_columns(self):
-        """The columns in which some row has a value, ascending; of dense columns all."""
+        """The columns in which some row has a value, ascending; all columns of dense rows.
+
+        Returns
+        -------
+        int array
+        """
         named, dense = self.sparse_part, self.dense_part
         first = self.n_features - (0 if dense is None else dense.shape[1])
         return np.append(np.empty(0, dtype=np.int64) if named is None else np.unique(named.indices), np.arange(first, self.n_features))
 
     def example(self, Py_ssize_t index):
-        """The `Example` with this number."""
+        """One example.
+
+        Parameters
+        ----------
+        index : int
+            Number from 0.
+
+        Returns
+        -------
+        Example
+        """
         return Example(self, index)
 
     def summed(self):
-        """Rows that name each column at most once: these, or a copy in which the entries of a sparse row for one column are added up."""
+        """Rows in which each column occurs at most once.
+
+        Returns
+        -------
+        Rows
+            These, or a copy in which the entries of a sparse row for one column are summed.
+        """
         cdef bint once = True
         cdef Py_ssize_t width
         if SP_CSR_F64_I32 <= self.whole.layout <= SP_CSR_F32_I64:
@@ -315,7 +391,13 @@ cdef class Rows:
         return self if once else self.canonical()
 
     def canonical(self):
-        """Sparse rows with their columns in order and each named once: these, or a copy."""
+        """Sparse rows with sorted columns, each at most once.
+
+        Returns
+        -------
+        Rows
+            These, or a copy.
+        """
         if self.X.has_canonical_format:
             return self
         csr = self.X.tocsr(copy=True)
@@ -326,7 +408,16 @@ cdef class Rows:
         return rows
 
     def products(self, const double[:, ::1] w):
-        """w_k . x for every row x and every row w_k of w, (n_rows, len(w)): the same bits for a row alone as among others."""
+        """The products w_k . x of all rows x with all rows w_k of w. A row's bits do not depend on the other rows.
+
+        Parameters
+        ----------
+        w : float64 array of shape (n, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_rows, n)
+        """
         cdef const sp_inner *inner = widest_inner()
         cdef Py_ssize_t k = w.shape[0]
         cdef double[::1] out = np.zeros(self.n_rows * k + 3)
@@ -340,7 +431,12 @@ cdef class Rows:
         return np.asarray(out)[:self.n_rows * k].reshape(self.n_rows, k)
 
     def sizes(self):
-        """Rows of each example, int64 array of shape (n_examples,)."""
+        """Number of rows of each example.
+
+        Returns
+        -------
+        int64 array of shape (n_examples,)
+        """
         if self.offsets is None:
             return np.ones(self.n_examples, dtype=np.int64)
         return np.diff(self.offsets)

@@ -22,24 +22,28 @@ cdef enum:
 
 
 cdef class Schedule:
-    """A number for the t-th example that is visited, t = 1, 2, ... over all epochs and chunks.
+    """A number for the t-th visited example, t = 1, 2, ... over all epochs and chunks.
 
     Parameters
     ----------
-    value : float, Schedule, function(t) -> float, or text
-        A number stays the same. A function must return a finite number from 0. The texts "inverse(0.1)" and "inverse-sqrt(0.1, 100)" are
-        what `structperc.schedules` has functions for; the second number is `after`.
-    option : str
-        The name in messages.
-    rule : {"constant", "inverse", "inverse-sqrt"} or function(t) -> float
-        What a number is multiplied by: 1, 1 / u, 1 / sqrt(u) with u = 1 + (t - 1) / after, or the result of the function of t.
+    value : float, Schedule, function(t) -> float, or str, default 1.0
+        A number is constant. A function must return a finite number from 0. Texts: "inverse(0.1)", "inverse-sqrt(0.1, 100)"; the second
+        number is `after`.
+    option : str, default "schedule"
+        Name in error messages.
+    rule : {"constant", "inverse", "inverse-sqrt"} or function(t) -> float, default "constant"
+        Factor of the number: 1, 1 / u, or 1 / sqrt(u) with u = 1 + (t - 1) / after, or the function's value.
     after : float, default 1.0
-        How many examples it takes to begin falling; positive.
+        Number of examples after which the number begins to fall, larger than 0. Larger values keep it large for longer; try 100.
 
     Raises
     ------
     OptionError
-        For anything else.
+        If a parameter has another type or is out of range.
+
+    See Also
+    --------
+    structperc.schedules.inverse, structperc.schedules.inverse_sqrt : the same as functions.
 
     Examples
     --------
@@ -111,7 +115,17 @@ cdef class Schedule:
         return error
 
     def at(self, Py_ssize_t t):
-        """The number at t."""
+        """The number for the t-th visited example.
+
+        Parameters
+        ----------
+        t : int
+            From 1.
+
+        Returns
+        -------
+        float
+        """
         cdef double value = self.at_c(t)
         error = self.taken_error()
         if error is not None:

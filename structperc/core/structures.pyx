@@ -13,14 +13,21 @@ cdef array.array TEMPLATE = array.array("i", [])
 
 
 cdef class Structures:
-    """Structures of all examples, end to end.
+    """Encoded structures of all examples, end to end.
 
     Parameters
     ----------
     values : int32 array
         The integers of all structures.
     offsets : int64 array of shape (n_examples + 1,), optional
-        Where each structure begins; without it every structure is one integer.
+        Where each structure begins. Default: every structure is one integer.
+
+    Examples
+    --------
+    >>> from structperc.components import Structures
+    >>> structures = Structures.ragged([[3, 1], [], [2]])
+    >>> structures[0], structures[1]
+    ((3, 1), ())
     """
 
     def __init__(self, values, offsets=None):
@@ -52,7 +59,21 @@ cdef class Structures:
 
     @classmethod
     def ragged(cls, structures):
-        """From collections of integers; a DataError names the first that is none."""
+        """Structures from collections of integers.
+
+        Parameters
+        ----------
+        structures : iterable of iterables of int
+
+        Returns
+        -------
+        Structures
+
+        Raises
+        ------
+        DataError
+            If an entry is not a collection of integers. The message names the first.
+        """
         offsets = np.zeros(len(structures) + 1, dtype=np.int64)
         values = []
         for i, y in enumerate(structures):
@@ -100,9 +121,31 @@ cdef Structures encode_few(dict code_of, list labels):
 
 
 def encode_nested(dict code_of, sentences, int[::1] codes, const int64_t[::1] offsets):
-    """Codes of lists of labels, end to end, of sentence i in offsets[i]:offsets[i + 1]; about 20 ns per label.
+    """Codes of lists of labels, end to end. Cost: about 20 ns for each label.
 
-    Returns (i, j, label) of the first unknown label, or None.
+    Parameters
+    ----------
+    code_of : dict
+        The code of each label.
+    sentences : list of lists of labels
+    codes : int32 array
+        Receives the codes.
+    offsets : int64 array of shape (n_sentences + 1,)
+        The codes of sentence i go to offsets[i]:offsets[i + 1].
+
+    Returns
+    -------
+    (int, int, label) or None
+        Sentence, place and label of the first unknown label, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import encode_nested
+    >>> codes = np.empty(3, dtype=np.int32)
+    >>> encode_nested({"N": 1, "V": 2}, [["N", "V"], ["N"]], codes, np.array([0, 2, 3]))
+    >>> codes.tolist()
+    [1, 2, 1]
     """
     cdef Py_ssize_t at = 0, i = 0
     for labels in sentences:

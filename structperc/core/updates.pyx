@@ -34,33 +34,59 @@ FAR, HARDLY = 10, 1.2           # see `PassiveAggressiveUpdate.hardly_weighs`
 
 
 cdef class Trial:
-    """One visited example as an update rule sees it, and the place of its coefficients.
+    """One visited example as an update rule sees it.
 
-    The loop fills one Trial anew for each visit. A rule in Python reads the attributes and returns its coefficients. A rule in Cython reads
-    the fields of `updates.pxd` and writes the coefficients into `c`.
+    The loop fills the same Trial for each visit. A rule in Python reads the attributes and returns its coefficients. A rule in Cython
+    reads the fields of `updates.pxd` and writes the coefficients into `c`.
 
     Attributes
     ----------
     x : Example
-        The example: `x.index` is its number, `x.n_atoms` the number of its atoms.
-    scores : ndarray of shape (n_atoms,)
+        The example; `x.index` is its number, `x.n_atoms` the number of its atoms.
+    scores : float64 array of shape (n_atoms,)
         Atom scores w . phi(x, a), without the loss.
     gold : int or tuple
         The gold structure; a partial gold output is completed by the best structure that agrees with it.
     given_gold : int or tuple
-        The gold output as it was given, perhaps partial.
+        The gold output as the user gave it, which may be partial.
     y : int or tuple
-        The structure found by the search that the rule asked for.
+        The structure that the search of the rule returned.
     loss : float
-        loss(given_gold, y); 0 where they agree. A rule with `sets_loss` leaves here what the record counts.
+        loss(given_gold, y); 0 if they agree. A rule with `sets_loss` writes the value for the record here.
     weight : float
         The example's sample weight.
     n_visited : int
-        How many examples were visited before this one, over all epochs and chunks.
+        Number of earlier visits, over all epochs and chunks.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import PerceptronUpdate
+    >>> losses = []
+    >>> class Noted(PerceptronUpdate):
+    ...     def step(self, trial):
+    ...         losses.append(trial.loss)
+    ...         return trial.difference()
+    >>> _ = Engine("cusum", update=Noted(), preset="paper").fit([[0.0], [1.0]], [2, 1])
+    >>> losses
+    [1.0, 1.0]
     """
 
     def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses, Py_ssize_t room, Py_ssize_t most_integers):
-        """Looks at these from now on, with room for the coefficients of so many atoms and structures of so many integers."""
+        """Connect the trial to the parts of a fit. The loop calls it.
+
+        Parameters
+        ----------
+        x : Example
+        weights : Weights
+        outputs : Outputs
+        argmax : Argmax
+        losses : Loss
+        room : int
+            Largest number of atoms.
+        most_integers : int
+            Largest number of integers in a structure.
+        """
         self.x, self.weights, self.outputs, self.argmax, self.losses = x, weights, outputs, argmax, losses
         self.coefficient_buffer, self.expected_buffer, self.augmented = (np.zeros(room + PADDING) for _ in range(3))
         self.found = np.zeros(most_integers, dtype=np.intc)
@@ -108,66 +134,124 @@ cdef class Trial:
         return structure(self.y_code.at, self.y_code.n, self.outputs.code_width)
 
     def difference(self):
-        """n_gold - n_y, an array over atoms: how often each occurs in the gold structure minus how often in y."""
+        """n_gold - n_y: how often each atom occurs in the gold structure minus how often in y.
+
+        Returns
+        -------
+        float64 array of shape (n_atoms,)
+        """
         if self.difference_c() < 0:
             self.outputs.raised()
         return np.asarray(self.coefficient_buffer)[:self.x.n_atoms].copy()
 
     def signs(self):
-        """1 for atoms that are surely in the right answer, -1 for those that surely are not, else 0; an array over atoms."""
+        """The atoms that the right output requires and excludes.
+
+        Returns
+        -------
+        array of shape (n_atoms,)
+            1: required; -1: excluded; 0: open.
+        """
         if self.signs_c() < 0:
             self.outputs.raised()
         return np.asarray(self.coefficient_buffer)[:self.x.n_atoms].copy()
 
     def norm(self, c):
-        """||sum_a c[a] phi(x, a)||^2, the squared norm of a step with these coefficients."""
+        """Squared norm of a step: ||sum_a c[a] phi(x, a)||^2.
+
+        Parameters
+        ----------
+        c : array of shape (n_atoms,)
+
+        Returns
+        -------
+        float
+        """
         return self.weights.norm(self.x, c)
 
     def marginals(self):
-        """log Z, and how often each atom is expected in y, where p(y) = exp(score of y) / Z: a float and an array over atoms."""
+        """Log partition function and expected counts of atoms, where p(y) = exp(score of y) / Z.
+
+        Returns
+        -------
+        log_z : float
+        marginals : float64 array of shape (n_atoms,)
+        """
         if self.marginals_c() < 0:
             self.argmax.raised()
         return self.log_z, np.asarray(self.expected_buffer)[:self.x.n_atoms].copy()
 
     def search(self, double scale):
-        """The structure of largest score + scale * loss(given_gold, structure); the scale may be negative."""
+        """Loss-augmented search: the structure with the largest score + scale * loss(given_gold, structure).
+
+        Parameters
+        ----------
+        scale : float
+            Factor of the loss; may be negative.
+
+        Returns
+        -------
+        int or tuple
+        """
         if self.search_c(scale) < 0:
             raise_stored(self.argmax, self.losses, self.outputs)
         return structure(self.found_code.at, self.found_code.n, self.outputs.code_width)
 
     def inner(self, Py_ssize_t a, Py_ssize_t b):
-        """phi(x, a) . phi(x, b), one entry of the Gram matrix of the atoms."""
+        """One entry of the Gram matrix of the atoms: phi(x, a) . phi(x, b).
+
+        Parameters
+        ----------
+        a, b : int
+            Atoms of x.
+
+        Returns
+        -------
+        float
+        """
         return self.weights.inner(self.x, a, self.x, b)
 
 
 cdef class Update(Component):
-    """The update rule: from a trial to coefficients over atoms. It never sees features.
+    """The update rule: it computes coefficients over atoms from a trial, and never sees features.
+
+    A subclass defines `step`.
 
     Attributes
     ----------
     when : {"wrong", "always"}
-        "wrong": the rule is asked where y is not the gold output. "always": it is asked at every visit, since the margin of a right answer
-        may be short.
+        "wrong": the rule is called only if y is not the gold output. "always": it is called at every visit, because a correct prediction
+        may have a short margin.
     search : {"plain", "augmented", "both", "margin", "none"}
-        The search whose answer is y. "plain": the maximiser of the score. "augmented": the maximiser of score + loss_weight * loss.
-        "both": the second; the first is made too and is counted as the prediction. "margin": the same, but where the second finds the
-        gold output, no structure is better without the loss either: the example counts as right, and the first is left out. "none": no
-        search; for rules that act always. The engine turns "plain" into "both" where its option `loss_weight` is positive. Other values
-        are for the passes of trainers.
+        The search whose result is y. "plain": the largest score. "augmented": the largest score + loss_weight * loss. "both": as
+        "augmented", and the plain search too, whose result counts as the prediction. "margin": as "both", but if the augmented search
+        returns the gold output, the plain one is skipped. "none": no search, for rules that are always called. The engine changes "plain"
+        to "both" if its option `loss_weight` is positive. Other values are for the passes of trainers.
     loss_weight : float or None
-        What the loss counts in its augmented search; None: the engine's option of this name.
+        Factor of the loss in the augmented search; None: the engine's option of this name.
     needs : set of {"marginals", "search", "step sizes"}
-        What it asks its trial for: `Trial.marginals`, or `Trial.search`. The engine refuses problems that have none, and makes room.
-        "step sizes": it answers a gradient, to weights that give each coordinate a step size of its own (`Weights.sizes_steps`).
+        "marginals", "search": it calls `Trial.marginals` or `Trial.search`; problems without them raise an error. "step sizes": it
+        returns a gradient, for weights with a step size of their own for each coordinate (`Weights.sizes_steps`).
     sets_loss : bool
-        Whether the record counts what the rule leaves in `trial.loss`, as the objective that it descends, and not the losses of answers.
+        Whether the record uses `trial.loss` as the rule leaves it, such as an objective, instead of the losses of predictions.
     takes_weights : bool
-        Whether the rule can honour sample weights other than 0 and 1.
+        Whether the rule supports sample weights other than 0 and 1.
     threshold_order : {"any", "equal steps", "kept"}
-        What its steps do to ordered thresholds. "any": they may disorder them. "equal steps": their coefficients are whole multiples of the
+        The effect of steps on ordered thresholds. "any": they may break the order. "equal steps": coefficients are whole multiples of the
         sample weight, so steps of one size keep the order. "kept": every step keeps the order.
     options_used : tuple of str or None
         Which of the options "margin", "C" and "step_size" it depends on. None: those that its hook or `start` reads.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import Update
+    >>> class HalfStep(Update):
+    ...     '''A perceptron with half the step.'''
+    ...     def step(self, trial):
+    ...         return 0.5 * trial.weight * trial.difference()
+    >>> Engine("cusum", update=HalfStep(), random_state=0).fit([[0.0], [1.0]], [1, 2]).predict([[-1.0], [2.0]]).tolist()
+    [1, 2]
     """
 
     when = "wrong"
@@ -185,11 +269,34 @@ cdef class Update(Component):
         return -1
 
     def hardly_weighs(self, low, high, square):
-        """Whether steps hardly change with sample weights from `low` to `high`, where the squared norm of rows is `square` on average."""
+        """Whether steps hardly change with sample weights in a range, for a warning.
+
+        Parameters
+        ----------
+        low, high : float
+            Smallest and largest sample weight.
+        square : float
+            Mean squared norm of rows.
+
+        Returns
+        -------
+        bool
+        """
         return False
 
     def step(self, Trial trial):
-        """The coefficients over atoms to add, an array of shape (n_atoms,), or None for no step."""
+        """The coefficients over atoms to add to the weights.
+
+        Parameters
+        ----------
+        trial : Trial
+            The visited example.
+
+        Returns
+        -------
+        array of shape (n_atoms,) or None
+            None: no step.
+        """
         cdef int made
         trial.coefficient_buffer[:] = 0
         made = self.step_c(trial)
@@ -199,7 +306,20 @@ cdef class Update(Component):
 
 
 cdef class PerceptronUpdate(Update):
-    """w <- w + weight * (Phi(x, gold) - Phi(x, y))."""
+    """The structured perceptron: w <- w + weight * (Phi(x, gold) - Phi(x, y)).
+
+    References
+    ----------
+    M. Collins: Discriminative training methods for hidden Markov models: theory and experiments with perceptron algorithms. Proceedings
+    of EMNLP, pages 1-8, 2002.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import PerceptronUpdate
+    >>> Engine("cusum", update=PerceptronUpdate(), random_state=0).fit([[0.0], [1.0]], [1, 2]).predict([[-1.0], [2.0]]).tolist()
+    [1, 2]
+    """
 
     threshold_order = "equal steps"
     options_used = ()
@@ -216,23 +336,41 @@ cdef class PerceptronUpdate(Update):
 
 
 cdef class PassiveAggressiveUpdate(Update):
-    """The smallest step after which gold beats y by the margin m = margin * loss(gold, y).
+    """Passive-aggressive steps: the smallest weight change that gives the gold output a margin of margin * loss(gold, y) over y.
 
-    With h = m - w . delta and N the squared norm of delta: nothing if h <= 0 or N = 0, else w <- w + tau delta,
+    With h = margin * loss - w . delta and N the squared norm of delta = Phi(x, gold) - Phi(x, y), there is no step if h <= 0 or N = 0.
+    Otherwise w <- w + tau delta, with the C of the t-th visited example:
 
-        pa   tau = h / N                     (no slack: sample weights other than 0 and 1 have no meaning)
-        pa1  tau = min(C weight, h / N)      (slack weighed by C weight)
+        pa   tau = h / N                     (sample weights other than 0 and 1 have no meaning)
+        pa1  tau = min(C weight, h / N)
         pa2  tau = h / (N + 1 / (2 C weight))
-
-    with the C of the t-th example visited.
 
     Parameters
     ----------
-    variant : {"pa", "pa1", "pa2"}
-    margin : float
-        Positive.
-    C : float, Schedule or function
-        Positive; see `structperc.core.schedules.Schedule`.
+    variant : {"pa", "pa1", "pa2"}, default "pa"
+        "pa" fits every example exactly, and suits data without noise.
+    margin : float, default 1.0
+        Required margin for a loss of 1, larger than 0.
+    C : float, Schedule or function, default 1.0
+        Aggressiveness of pa1 and pa2, larger than 0. Larger values fit each example more closely; try 0.01 to 1 for noisy data.
+
+    Raises
+    ------
+    OptionError
+        If a parameter is out of range.
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz and Y. Singer: Online passive-aggressive algorithms. Journal of Machine Learning
+    Research 7, pages 551-585, 2006.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import PassiveAggressiveUpdate
+    >>> rule = PassiveAggressiveUpdate("pa1", C=0.1)
+    >>> Engine("cusum", update=rule, random_state=0).fit([[0.0], [1.0]], [1, 2]).predict([[-1.0], [2.0]]).tolist()
+    [1, 2]
     """
 
     citation = CRAMMER
@@ -262,7 +400,19 @@ cdef class PassiveAggressiveUpdate(Update):
         return C * trial.weight
 
     def hardly_weighs(self, low, high, square):
-        """pa2: tau changes by less than a fifth. pa1: the cap is beyond ten times the tau that makes up for the margin."""
+        """pa2: whether tau changes by less than a fifth. pa1: whether the cap is larger than ten times the tau that restores the margin.
+
+        Parameters
+        ----------
+        low, high : float
+            Smallest and largest sample weight.
+        square : float
+            Mean squared norm of rows.
+
+        Returns
+        -------
+        bool
+        """
         if self.variant == 1:
             return self.C.start * low * square > FAR * self.margin
         return (square + 1 / (2 * self.C.start * low)) < HARDLY * (square + 1 / (2 * self.C.start * high))
@@ -300,12 +450,12 @@ cdef class PassiveAggressiveUpdate(Update):
 
 
 cdef class ScheduledUpdate(Update):
-    """Base of rules whose steps have a size of their own: eta = step_size weight, with the step size of the t-th example visited.
+    """Base of rules with a step size: eta = step_size weight, with the step size of the t-th visited example.
 
     Parameters
     ----------
     step_size : float, Schedule or function, default 1.0
-        Positive; see `structperc.core.schedules.Schedule`.
+        Larger than 0; see `structperc.core.schedules.Schedule`. Larger values learn faster and less smoothly.
     decays : bool, default False
         Whether the weights decay with each step, so that steps without coefficients count too.
     """
@@ -337,16 +487,35 @@ def positive(name, value):
 
 
 cdef class LatentUpdate(ScheduledUpdate):
-    """w <- (1 - eta_2) w + eta_1 weight v, with v = Phi(x, completed gold) - Phi(x, y): eq. (6) of the latent perceptron.
+    """The latent structured perceptron: w <- (1 - eta_2) w + eta_1 weight (Phi(x, completed gold) - Phi(x, y)), eq. (6) of the paper.
 
-    A partial gold output (`Outputs.partial_gold`) is completed by its best structure; a whole gold output stays itself, and this
-    is the structured perceptron with step sizes. eta_1 = step_size for the t-th example visited; eta_2 is the decay that the
-    weights know, with a schedule of its own. No step where v = 0 and nothing decays.
+    A partial gold output (`Outputs.partial_gold`) is completed by its best structure. With complete gold outputs this is the structured
+    perceptron with step sizes. eta_1 is the step size of the t-th visited example, and eta_2 the decay of the weights. There is no step
+    if the difference is 0 and nothing decays.
 
     Parameters
     ----------
-    step_size, decays
-        As of `ScheduledUpdate`.
+    step_size : float, Schedule or function, default 1.0
+        Larger than 0. Larger values matter only beside decay or initial weights.
+    decays : bool, default False
+        Whether the weights decay with each step.
+
+    Raises
+    ------
+    OptionError
+        If the step size is not positive.
+
+    References
+    ----------
+    E. R. Fernandes, C. N. dos Santos and R. L. Milidiu: Latent structure perceptron with feature induction for unrestricted coreference
+    resolution. Proceedings of EMNLP-CoNLL, shared task, pages 41-48, 2012.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import LatentUpdate
+    >>> Engine("cusum", update=LatentUpdate(0.5), random_state=0).fit([[0.0], [1.0]], [1, 2]).predict([[-1.0], [2.0]]).tolist()
+    [1, 2]
     """
 
     citation = COLLINS

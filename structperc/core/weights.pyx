@@ -23,30 +23,52 @@ cdef enum:
 
 
 cdef class Weights(Component):
-    """The weight store: the weight vector w, in whatever form. It scores the atoms of an example and takes additive steps.
+    """The weight vector w in any form: it scores the atoms of an example and receives additive steps.
 
-    In Python a store overrides `scores` and `update`; `vector` where w is an array, which makes `coef_` and `explain` work; `norm` where
-    the length of a step is not that of its feature vector; `state` and `restore`, so that models are saved and partial_fit can be undone;
-    and, with averaging, `averaged`. In Cython it overrides the same methods with the ending _c where there is one.
+    A Python class overrides `scores` and `update`. Further methods are optional: `vector` if w is an array, for `coef_` and `explain`;
+    `norm` if the length of a step is not that of its feature vector; `state` and `restore`, to save models and to undo `partial_fit`;
+    `averaged` for averaging. A Cython class overrides the methods of the same names that end in _c.
 
     Attributes
     ----------
     options_used : tuple of str, default ()
-        As of `Component`: a store that can average or decay names "average" or "decay", and its hook reads them.
+        As in `Component`: weights that can average or decay name "average" or "decay", and their hook reads them.
     features : Features
+        The feature map; set by `start`.
     n_visited : int
-        How many examples have been visited. The loop counts; `Engine.save` and `Engine.load` keep the number.
+        Number of visited examples. The loop counts; model files store it.
     sum_of_steps : bool, default True
-        Whether w is the sum of its steps, sum_a c[a] phi(x, a), however they are averaged or decay. A store that transforms steps, such as
-        AROW by its covariance, sets False: then no kernel form of it exists, and `structperc check` compares it with none.
+        Whether w is the sum of its steps, sum_a c[a] phi(x, a), apart from averaging and decay. Set False if steps are transformed, as in
+        AROW: then there is no kernel form, and `structperc check` compares with none.
     sizes_steps : bool, default False
-        Whether it gives each weight a step size of its own, so that rules hand it gradients; see `Update.needs`.
+        Whether each weight has a step size of its own, so that rules return gradients; see `Update.needs`.
     projects : bool, default False
-        Whether it calls `Features.project` after each step of a map with constraints. Others are refused with such a map.
+        Whether it calls `Features.project` after each step. Without it, a map with constraints raises an error.
     takes_scaled_rows : bool, default True
         Whether columns of X may be shifted and divided before training (`scale`).
     mixes : bool, default False
-        Whether shards can be trained apart and mixed (`n_shards`): `follow`, `changes`, `mixed` and `advance` are there.
+        Whether shards can be trained separately and mixed (`n_shards`), by `follow`, `changes`, `mixed` and `advance`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine, hookimpl
+    >>> from structperc.components import Weights
+    >>> class PlainWeights(Weights):
+    ...     def start(self, parts, context):
+    ...         super().start(parts, context)
+    ...         self.w = np.zeros(self.features.n_weights)
+    ...     def scores(self, x):
+    ...         return self.features.scores(self.w, x)
+    ...     def update(self, x, c):
+    ...         self.features.add(self.w, x, c)
+    >>> class Plugin:
+    ...     name = "plain"
+    ...     @hookimpl
+    ...     def structperc_weights(self, context):
+    ...         return PlainWeights()
+    >>> Engine("cusum", plugins=[Plugin()], preset="paper").fit([[0.0], [1.0]], [1, 2]).predict([[2.0]]).tolist()
+    [2]
     """
 
     options_used = ()
@@ -69,14 +91,29 @@ cdef class Weights(Component):
     # ---- the life of a fit ----
 
     def start(self, parts, context):
-        """Takes the feature map; a subclass allocates here."""
+        """Read the feature map. A subclass allocates its memory here.
+
+        Parameters
+        ----------
+        parts : object with the parts as attributes
+            As in `Component.start`.
+        context : FitContext
+        """
         self.features = bound(parts.features)
         start_averaging(&self.averaging)
 
     def prepare(self, Rows rows):
-        """The rows as this store reads them; fit, partial_fit and predictions pass every data set through this method.
+        """Convert rows to the form that this class reads. Called for every data set of fit, partial_fit and predictions.
 
-        By default entries that a sparse row has for one column are added up, in a copy. Rows without such entries are not copied.
+        By default the entries of a sparse row for one column are summed, in a copy. Rows without such entries are not copied.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        Rows
         """
         if rows.objects and self.features.n_blocks:
             raise DataError(f"X is a list of objects, but {type(self.features.as_written()).__name__} describes rows of numbers; make a "
@@ -85,10 +122,16 @@ cdef class Weights(Component):
         return rows.summed()
 
     def begin_fit(self, rows):
-        """Announces the data that every pass of a fit will visit, before the first pass."""
+        """Called before the first pass of a fit.
+
+        Parameters
+        ----------
+        rows : Rows
+            The data that every pass visits.
+        """
 
     def end_fit(self):
-        """The fit is over, also where it failed."""
+        """Called after a fit, also after a failed one."""
 
     cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
         """Announces the visiting order from position t on: examples t, .., n - 1, or order[t], .., order[n - 1].
@@ -138,7 +181,16 @@ cdef class Weights(Component):
         count_visit(&self.averaging)
 
     def scores(self, Example x):
-        """s[a] = w . phi(x, a) for every atom of x."""
+        """The scores w . phi(x, a) of all atoms of x.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        float64 array of shape (n_atoms,)
+        """
         cdef Py_ssize_t n = self.features.n_atoms(x)
         cdef double[::1] s = np.zeros(n + PADDING)
         x.n_atoms = n
@@ -147,118 +199,262 @@ cdef class Weights(Component):
         return np.asarray(s)[:n]
 
     def update(self, Example x, c):
-        """w <- (1 - decay) w + sum_a c[a] phi(x, a)."""
+        """Make a step: w <- (1 - decay) w + sum_a c[a] phi(x, a).
+
+        Parameters
+        ----------
+        x : Example
+        c : float64 array of shape (n_atoms,)
+        """
         cdef double[::1] padded = room_for(c, self.features, x)
         if self.update_c(x, &padded[0]) != 0:
             self.reraise()
 
     def norm(self, Example x, c):
-        """||sum_a c[a] phi(x, a)||^2: the length that passive-aggressive steps divide by."""
+        """Squared norm of a step, by which passive-aggressive steps divide: ||sum_a c[a] phi(x, a)||^2.
+
+        Parameters
+        ----------
+        x : Example
+        c : float64 array of shape (n_atoms,)
+
+        Returns
+        -------
+        float
+        """
         cdef double[::1] padded = room_for(c, self.features, x)
         cdef double total = self.norm_c(x, &padded[0])
         self.reraise()
         return total
 
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
-        """phi(x, a) . phi(z, b)"""
+        """The inner product phi(x, a) . phi(z, b).
+
+        Parameters
+        ----------
+        x : Example
+        a : int
+            Atom of x.
+        z : Example
+        b : int
+            Atom of z.
+
+        Returns
+        -------
+        float
+        """
         return self.features.inner(x, a, z, b)
 
     # ---- what was learned ----
 
     def vector(self):
-        """The weights to predict with, an array of length n_weights; None where w is no array."""
+        """The weights to predict with.
+
+        Returns
+        -------
+        float64 array of shape (n_weights,) or None
+            None if w is not an array.
+        """
         return None
 
     def at(self, indices):
-        """Entries of `vector` by their numbers, an array."""
+        """Entries of `vector`.
+
+        Parameters
+        ----------
+        indices : int array
+            Numbers of weights.
+
+        Returns
+        -------
+        float64 array
+        """
         return np.asarray(self.vector())[indices]
 
     def assign(self, vector, n_visited):
-        """The inverse of `vector`: from now on w is this array, as if it had been that for n_visited examples."""
+        """Set w, the inverse of `vector`.
+
+        Parameters
+        ----------
+        vector : float64 array of shape (n_weights,)
+        n_visited : int
+            For averages: w counts as if it had been this for so many visits.
+        """
         raise self.missing("assign")
 
     def empty_kernel_rows(self, rows):
-        """What compares rows in place of their dot products: empty `KernelRows`, parameters settled by these rows; None: nothing does."""
+        """Empty `KernelRows` of a kernel, with parameters from these rows.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        KernelRows or None
+            None: no kernel.
+        """
         return None
 
     def averaged(self):
-        """The store to predict with: its mean over the visited examples when averaging, else itself."""
+        """The weights to predict with: the mean over the visited examples if averaging is on, else this object.
+
+        Returns
+        -------
+        Weights
+        """
         return self
 
     def batch_scores(self, rows):
-        """Atom scores of a whole data set, or None where examples must be scored one by one."""
+        """Atom scores of a whole data set at once.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        float64 array of shape (n_examples, n_atoms) or None
+            None: score the examples one by one.
+        """
         return None
 
     def rescaled(self, shift, spread):
-        """What `install` takes to score rows x as (x - shift) / spread are scored now; None: such weights are not known."""
+        """Weights that score (x - shift) / spread as the current ones score x, for `install`.
+
+        Parameters
+        ----------
+        shift : float64 array of shape (n_features,)
+        spread : float64 array of shape (n_features,)
+
+        Returns
+        -------
+        object or None
+            None: there are no such weights.
+        """
         return None
 
     def install(self, values):
-        """From now on the weights are what `rescaled` answered."""
+        """Set the weights to a result of `rescaled`.
+
+        Parameters
+        ----------
+        values : object
+        """
         raise self.missing("install")
 
     # ---- shards, trained apart and mixed ----
 
     def follow(self, store, rows=None):
-        """Copies weights and visit count from another store of this kind, before the updates of one shard.
+        """Copy weights and visit count from another object of this class, before the updates of one shard.
 
         Parameters
         ----------
         store : Weights
-            One that has made no step but by `advance`; others may follow it at the same time.
+            It has made no step but by `advance`. Several objects may follow it at the same time.
         rows : int64 array, optional
-            Where this store has followed that one before: the rows that have changed there since.
+            If this object followed it before: the rows that have changed since.
         """
         raise self.missing("follow")
 
     def changes(self, store, dtype=float):
-        """What has happened since `follow(store)`.
+        """The changes since `follow(store)`.
 
         Parameters
         ----------
         store : Weights
-        dtype : {float64, float32}
-            The type of the steps and sums; rounded to float32 they are half as long.
+        dtype : {float64, float32}, default float64
+            Type of the steps and sums. float32 needs half the memory and rounds.
 
         Returns
         -------
         dict
-            `rows`, the rows of weights that have changed, rising; `steps`, by how much, an array (rows, width); `sums`, the same summed
-            over the examples visited, where weights are averaged; `n_visited`, how many examples that were.
+            `rows`: the changed rows of weights, rising. `steps`: their changes, (n_rows, width). With averaging, `sums`: the same summed
+            over the visited examples. `n_visited`: how many examples that were.
         """
         raise self.missing("changes")
 
     def mixed(self, changes, shares):
-        """The changes of all shards together, in the form of `changes`: the steps times the shards' shares, and all of the sums.
+        """The changes of all shards together, in the form of `changes`.
 
-        Without shares (None) the step of a weight is the sum of all, at most twice the mean step of the shards that moved it.
+        Parameters
+        ----------
+        changes : list of dict
+            Of each shard.
+        shares : array of shape (n_shards,) or None
+            Factors of the steps. None: sums the steps of each weight, capped at twice the mean of the shards that moved it.
+
+        Returns
+        -------
+        dict
         """
         raise self.missing("mixed")
 
     def advance(self, changes):
-        """Adds what `mixed` has answered to the weights that the shards have followed."""
+        """Add the result of `mixed` to the weights that the shards have followed.
+
+        Parameters
+        ----------
+        changes : dict
+        """
         raise self.missing("advance")
 
     # ---- keeping and taking back ----
 
     def state(self):
-        """What must be saved besides `n_visited`, a dict of arrays; `restore` takes it back."""
+        """What a model file stores besides `n_visited`.
+
+        Returns
+        -------
+        dict of str to array
+        """
         raise self.missing("state")
 
     def restore(self, state):
-        """Takes back what `state` gave; `n_visited` has been restored before."""
+        """Restore what `state` returned; `n_visited` is set before.
+
+        Parameters
+        ----------
+        state : dict of str to array
+        """
         raise self.missing("restore")
 
     def snapshot(self, rows):
-        """Something from which `revert` undoes every step on these examples."""
+        """What `revert` needs to undo every step on these examples.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        object
+        """
         return self.n_visited, self.state()
 
     def revert(self, token):
+        """Undo all steps since `snapshot`.
+
+        Parameters
+        ----------
+        token : object
+            As `snapshot` returned it.
+        """
         self.n_visited, state = token
         self.restore(state)
 
     def is_finite(self, token=None):
-        """Whether no step has overflowed since the snapshot (or ever)."""
+        """Whether no step has overflowed.
+
+        Parameters
+        ----------
+        token : object, optional
+            Look only at steps since this snapshot. Default: at all weights.
+
+        Returns
+        -------
+        bool
+        """
         return True
 
     def reraise(self):
@@ -268,21 +464,35 @@ cdef class Weights(Component):
 
 
 cdef class PrimalWeights(Weights):
-    """w as a vector, with the sum of its past values when averaging.
-
-    The weights are stored as v with w = scale * v. The running sum of w over the visited examples is
-    scale_sum * v - u, where a step v += d adds scale_sum * d to u: averaging costs nothing between steps
-    (math of the lazy form: mean = w_T - (1/T) sum_s (s - 1) Delta_s).
-
-    Where the feature map allows it (`Features.on_demand_rows`) and a row with its averages is longer than a cache line, rows stand in
-    the order in which steps first touch them, after one row of zeros for all the others: memory and caches hold only features
-    that were ever learned from.
+    """The weight vector w as an array, with the sum of its past values for averaging.
 
     Parameters
     ----------
-    average : bool
-    decay : float in [0, 1), Schedule or function
-        Each step first multiplies w by 1 - decay, the decay of the t-th example visited; see `structperc.core.schedules.Schedule`.
+    average : bool, default False
+        Whether to predict with the mean of w over all visited examples.
+    decay : float in [0, 1), Schedule or function, default 0.0
+        Each step first multiplies w by 1 - decay, the decay of the t-th visited example. Larger values forget faster; try 1e-4 for
+        drifting streams.
+
+    Raises
+    ------
+    OptionError
+        If the decay is out of range.
+
+    Notes
+    -----
+    The array is v with w = scale * v. The running sum of w over the visited examples is scale_sum * v - u, where a step v += d adds
+    scale_sum * d to u. So averaging costs nothing between steps: the mean is w_T - (1/T) sum_s (s - 1) Delta_s.
+
+    If the feature map allows it (`Features.on_demand_rows`) and a row with its averages is longer than a cache line, rows have the order
+    in which steps first touched them, after one row of zeros for all others. Memory and caches then contain only features that were
+    learned from.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> Engine("cusum", average=True, epochs=2).fit([[0.0], [1.0]], [1, 2]).parts_.weights.vector().shape
+    (2,)
     """
 
     options_used = ("average", "decay")
@@ -303,7 +513,12 @@ cdef class PrimalWeights(Weights):
         self.allocate(bound(parts.features))
 
     def allocate(self, Features features):
-        """Room for the weights of this map, all 0."""
+        """Allocate the weights of a feature map, all 0.
+
+        Parameters
+        ----------
+        features : Features
+        """
         cdef Py_ssize_t width = features.row_width * (1 + self.averaging.average + self.n_kept), rows = features.n_weight_rows
         cdef bint lazy = features.on_demand_rows > 0 and 2 * features.row_width > LINE and rows < MOST_PLACES    # with averages or not
         self.features = features
