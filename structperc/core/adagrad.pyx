@@ -23,19 +23,38 @@ DUCHI = """@article{duchi2011adaptive,
 
 
 cdef class AdaGradWeights(PrimalWeights):
-    """G_i <- G_i + x_i^2, then w_i <- w_i + eta x_i / sqrt(G_i), for the direction x = sum_a c[a] phi(x, a) of a step.
+    """AdaGrad: weights with a step size for each coordinate, G_i <- G_i + x_i^2, w_i <- w_i + eta x_i / sqrt(G_i).
 
-    The atoms are summed up before they are squared. A weight whose x_i is 0 stays as it is, and so does its G_i; no small number is
-    added to the root. eta = step_size for the t-th example visited. Averages and decay are those of `PrimalWeights`:
-    both are of the weights, whatever their steps. Where the map constrains its weights, each step ends with the nearest allowed ones in
-    the Euclidean norm; for bounds this is the projection of AdaGrad's bound too.
+    x = sum_a c[a] phi(x, a) is the direction of a step: atoms are summed before they are squared. If x_i is 0, w_i and G_i do not change.
+    No small number is added to the root. If the map constrains its weights, each step ends at the nearest allowed ones in the Euclidean
+    norm.
 
     Parameters
     ----------
-    average, decay
-        As of `PrimalWeights`.
+    average : bool, default False
+        As in `PrimalWeights`.
+    decay : float in [0, 1), Schedule or function, default 0.0
+        As in `PrimalWeights`.
     step_size : float, Schedule or function, default 0.1
-        Positive: the length of a weight's first step, whatever the scale of its column.
+        Length eta of a weight's first step, larger than 0, whatever the scale of its column. Larger values learn faster; try 0.1 for rare
+        features, 1 for dense columns.
+
+    Raises
+    ------
+    OptionError
+        If a parameter is out of range.
+
+    References
+    ----------
+    J. Duchi, E. Hazan and Y. Singer: Adaptive subgradient methods for online learning and stochastic optimization. Journal of Machine
+    Learning Research 12, pages 2121-2159, 2011.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> engine = Engine("multiclass", update="adagrad", step_size=1.0, random_state=0).fit([[0.0], [1.0]], ["a", "b"])
+    >>> type(engine.parts_.weights).__name__, engine.predict([[2.0]]).tolist()
+    ('AdaGradWeights', ['b'])
     """
 
     options_used = ("average", "decay", "step_size")

@@ -45,28 +45,51 @@ ctypedef struct Origin:
 
 
 cdef class ExactUpdate(PassiveAggressiveUpdate):
-    """Every atom of the right answer shall score at least the margin, every other at most minus the margin.
+    """Exact passive-aggressive steps: every atom of the right output gets at least the margin, every other at most minus the margin.
 
-    For ranks these are the constraints of all thresholds (exact passive-aggressive ranking), for classes those of one class
-    against the rest, for which the steps are independent. With the signs t of the atoms (1: shall occur, -1: shall not, 0: may), the
-    deficits l = margin - t s and a Gram of the form shared + [a = b] own, the minimiser of
-
-        1/2 ||w' - w||^2 (+ C weight * sum of slacks: pa1; + C weight * sum of their squares: pa2)
-
-    is w + sum_a t_a lambda_a phi(x, a) with lambda_a = clip((l_a - t_a g) / d, 0, cap), where d is own (pa2: + 1 / (2 C weight)),
-    cap is C weight for pa1 and infinite otherwise, and g = shared sum_a t_a lambda_a, by which all scores rise together, is the one root of
-    a function that rises by pieces. Of up to eight atoms the sign of that function at every breakpoint t_a l_a tells which piece has the
-    root, without a branch (exact_few.h). Of more atoms whose scores fall, a walk over the breakpoints from 0 finds it, O(atoms). Newton's
-    method within a bracket then makes sure of it, and finds it alone in any other case: it ends on the
-    right piece, whose equation it solves. Both count g from an origin, the breakpoint of an atom on that piece: of a long row's step
-    nothing but the distance to it is left. Multipliers of both sides cancel in w; a step that lost its digits so is refused, which rows
-    longer than 10^6 can bring about.
+    On ordered labels these are the constraints of all thresholds (exact passive-aggressive ranking), on classes those of one class
+    against the rest, whose steps are independent.
 
     Parameters
     ----------
-    variant : {"exact-pa", "exact-pa1", "exact-pa2"}
-    margin, C
+    variant : {"exact-pa", "exact-pa1", "exact-pa2"}, default "exact-pa"
+        "exact-pa" fits every example exactly, and suits data without noise.
+    margin : float, default 1.0
         As in `PassiveAggressiveUpdate`.
+    C : float, Schedule or function, default 1.0
+        As in `PassiveAggressiveUpdate`.
+
+    Raises
+    ------
+    OptionError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    With the signs t of the atoms (1: required, -1: excluded, 0: open), the deficits l = margin - t s and a Gram matrix of the form
+    shared + [a = b] own, the minimiser of
+
+        1/2 ||w' - w||^2 (+ C weight * sum of slacks: pa1; + C weight * sum of their squares: pa2)
+
+    is w + sum_a t_a lambda_a phi(x, a) with lambda_a = clip((l_a - t_a g) / d, 0, cap). Here d is own (pa2: + 1 / (2 C weight)), and cap
+    is C weight for pa1, else infinite. g = shared sum_a t_a lambda_a, by which all scores rise together, is the one root of a rising
+    piecewise function.
+
+    - Up to eight atoms: the sign of that function at every breakpoint t_a l_a selects the piece of the root, without a branch
+      (exact_few.h).
+    - More atoms with falling scores: a walk over the breakpoints from 0, O(n_atoms).
+    - Newton's method within a bracket confirms the piece, and finds it in any other case.
+
+    g is relative to an origin, the breakpoint of an atom on that piece, because the step of a long row moves it only a little.
+    Multipliers of both sides cancel in w. If a step loses its digits that way, which rows longer than 10^6 can cause, it raises an error.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import ExactUpdate
+    >>> rule = ExactUpdate("exact-pa1", C=0.1)
+    >>> Engine("prank", update=rule, random_state=0).fit([[0.0], [1.0]], [1, 2]).predict([[-1.0], [2.0]]).tolist()
+    [1, 2]
     """
 
     when = "always"

@@ -239,7 +239,7 @@ cdef class HammingLoss(Loss):
     Examples
     --------
     >>> from structperc import Engine
-    >>> engine = Engine("sequence", loss="hamming").fit([[[1.0, 0.0], [0.0, 1.0]]], [["N", "V"]])
+    >>> engine = Engine("sequence", loss="hamming").fit([[["cat"], ["sleeps"]]], [["N", "V"]])
     >>> engine.parts_.loss.value((1, 2), (2, 2))
     1.0
     """
@@ -305,7 +305,7 @@ cdef class TokenLoss(Loss):
     --------
     >>> from structperc import Engine
     >>> from structperc.components import TokenLoss
-    >>> engine = Engine("sequence", loss=TokenLoss([[0, 1], [5, 0]])).fit([[[1.0, 0.0], [0.0, 1.0]]], [["N", "V"]])
+    >>> engine = Engine("sequence", loss=TokenLoss([[0, 1], [5, 0]])).fit([[["cat"], ["sleeps"]]], [["N", "V"]])
     >>> engine.parts_.loss.value((1, 2), (2, 1))
     6.0
     """

@@ -37,21 +37,32 @@ cdef inline bint block_moves(const double *c, Py_ssize_t n_rows, Py_ssize_t n_bl
 
 
 cdef class RowPart(Features):
-    """Each row of x has an atom for every block: phi(x, t * n_blocks + k) = e_k (x) x_t, and perhaps a constant feature.
-
-    Dense X keeps the weights as (block, feature), sparse X as (feature, block), so that one non-zero touches one contiguous row; then a
-    feature gets memory when a step first touches it. The constant feature is +1; the papers' -1 only turns the sign of the intercept.
+    """Each row of x has an atom for every block: phi(x, t * n_blocks + k) = e_k (x) x_t, with an optional constant feature.
 
     Parameters
     ----------
-    n_blocks, n_features : int
+    n_blocks : int
+        Number of blocks of weights.
+    n_features : int
+        Columns of X.
     intercept : bool, default False
-        A constant feature in every row: a weight per block.
+        Whether every row has a constant feature +1: one weight for each block.
     feature_major : bool, default False
-        Lay the weights out for sparse X.
+        Store the weights for sparse X.
     bounds : pair, optional
-        The lowest and the largest weights: numbers or arrays that broadcast to (n_blocks, n_features + intercept), -inf and inf where there
-        are none; 0 lies between them.
+        Smallest and largest weights: numbers or arrays that broadcast to (n_blocks, n_features + intercept), -inf and inf for none. 0 is
+        between them.
+
+    Notes
+    -----
+    Dense X has the weights as (block, feature), sparse X as (feature, block): one nonzero then touches one contiguous row. With sparse X
+    a feature gets memory when a step first touches it. The papers' constant feature is -1, which changes only the sign of the intercept.
+
+    Examples
+    --------
+    >>> from structperc.components import RowPart
+    >>> RowPart(3, 4, intercept=True).n_weights
+    15
     """
 
     def __init__(self, n_blocks, n_features, intercept=False, feature_major=False, bounds=None):
@@ -208,7 +219,19 @@ cdef class RowPart(Features):
         return where[values != 0], values[values != 0]
 
     def weight_of(self, feature, block):
-        """The numbers of the weights of these features in these blocks; feature n_features is the constant one."""
+        """Numbers of the weights of features in blocks.
+
+        Parameters
+        ----------
+        feature : int or int array
+            Columns of X; n_features is the constant feature.
+        block : int or int array
+            Blocks.
+
+        Returns
+        -------
+        int or int array
+        """
         if self.feature_major:
             return feature * self.row_width + block
         return np.where(feature < self.n_features, block * self.n_features + feature, self.n_blocks * self.n_features + block)
@@ -222,7 +245,17 @@ cdef class RowPart(Features):
         return np.append(rows.stored_columns(), np.arange(self.n_features, self.n_weight_rows))
 
     def split(self, w):
-        """Weights as (n_blocks, n_features) and intercepts as (n_blocks,), views where the layout allows."""
+        """Weights and intercepts as arrays, views if the layout allows it.
+
+        Parameters
+        ----------
+        w : float64 array of shape (n_weights,)
+
+        Returns
+        -------
+        weights : array of shape (n_blocks, n_features)
+        intercepts : array of shape (n_blocks,)
+        """
         w = np.asarray(w)
         if self.feature_major:
             table = w.reshape(-1, self.row_width)[:, :self.n_blocks]
@@ -274,16 +307,28 @@ cdef int adapt_blocks(RowPart f, const Parameter *p, Example x, const double *c,
 
 
 cdef class BlockFeatures(RowPart):
-    """Atom a of a one-row example x has x in weight block a: phi(x, a) = e_a (x) x, and a constant feature.
+    """One weight vector for each atom of a one-row example: phi(x, a) = e_a (x) x, with a constant feature.
 
     Parameters
     ----------
-    n_blocks, n_features : int
+    n_blocks : int
+        Number of atoms, such as classes.
+    n_features : int
+        Columns of X.
     intercept : bool, default True
+        Whether there is a constant feature.
     feature_major : bool, default False
-        Lay the weights out for sparse X.
+        Store the weights for sparse X.
     bounds : pair, optional
         As in `RowPart`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import BlockFeatures, Rows
+    >>> x = Rows(np.array([[1.0, 2.0]])).example(0)
+    >>> BlockFeatures(2, 2).vector(x, np.array([1.0, -1.0])).tolist()
+    [1.0, 2.0, -1.0, -2.0, 1.0, -1.0]
     """
 
     rows_per_example = 1
@@ -336,17 +381,26 @@ cdef BlockFeatures BLOCKS = BlockFeatures(1, 1)         # whose methods a derive
 
 
 cdef class RowFeatures(RowPart):
-    """Atom a of an example is its row a: phi(x, a) = x_a, one weight per column of X.
+    """Atom a of an example is its row a: phi(x, a) = x_a, one weight for each column of X.
 
-    Documents of a query, edges of a graph, candidate intervals: every structure is scored by the sum of its rows.
+    For documents of a query, edges of a graph or candidate intervals: a structure's score is the sum of the scores of its rows.
 
     Parameters
     ----------
     n_features : int
+        Columns of X.
     intercept : bool, default False
-        A constant feature in every row, so that each row that is chosen adds as much.
+        Whether every row has a constant feature, so that each chosen row adds the same amount.
     bounds : pair, optional
-        As in `RowPart`; (-inf, 0) for costs that are not negative where the features are not.
+        As in `RowPart`. Use (-inf, 0) for nonnegative costs of nonnegative features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import RowFeatures, Rows
+    >>> x = Rows([np.array([[1.0, 2.0], [3.0, 5.0]])]).example(0)
+    >>> RowFeatures(2).vector(x, np.array([1.0, -1.0])).tolist()
+    [-2.0, -3.0]
     """
 
     def __init__(self, Py_ssize_t n_features, intercept=False, bounds=None):

@@ -35,19 +35,33 @@ class Thresholds(TablePart):
 
 
 cdef class ThresholdFeatures(Features):
-    """Atom "rank > k" has phi(z, k) = (z, -e_k), so its score is u . z - b_k (eqs 12-14 of the CuSum paper).
+    """One shared direction with ordered thresholds: atom "rank > k" has phi(z, k) = (z, -e_k) and the score u . z - b_k.
 
-    The weights are u (n_features) and then the thresholds b (n_thresholds). Steps of one whole size keep the
-    thresholds ordered (a moved block is bordered by a gap of at least that size), and so do exact projections, up to rounding;
-    others are refused.
+    The weights are u (n_features), then the thresholds b (n_thresholds). Steps of one size keep the thresholds in order: two blocks that
+    differ are at least that far apart. Exact projections keep the order up to rounding. Other update rules raise an error.
 
     Parameters
     ----------
-    n_thresholds, n_features : int
-    feature_major : bool
-        Interleave weights and their averages for sparse X.
-    problem : str
-        What messages call it.
+    n_thresholds : int
+        Number of thresholds, one less than levels.
+    n_features : int
+        Columns of X.
+    feature_major : bool, default False
+        Store weights and averages for sparse X.
+    problem : str, default "prank"
+        Name in error messages.
+
+    References
+    ----------
+    R. L. Milidiú and R. H. S. Rocha: Cumulative Sum Ranking. arXiv:1911.11255, 2019. Equations 12 to 14.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import Rows, ThresholdFeatures
+    >>> x = Rows(np.array([[1.0, 2.0]])).example(0)
+    >>> ThresholdFeatures(2, 2).vector(x, np.array([1.0, 1.0])).tolist()
+    [2.0, 4.0, -1.0, -1.0]
     """
 
     rows_per_example = 1
@@ -76,7 +90,19 @@ cdef class ThresholdFeatures(Features):
             self.check_step_sizes(context.sample_weight, parts.weights.n_visited > 0)
 
     def check_step_sizes(self, sample_weight, trained):
-        """Steps keep the order when all have one size: then every gap is a multiple of it."""
+        """Raise an error for sample weights with which steps have several sizes: every gap must be a multiple of one size.
+
+        Parameters
+        ----------
+        sample_weight : array or None
+        trained : bool
+            Whether earlier steps had size 1.
+
+        Raises
+        ------
+        DataError
+            If the sizes differ.
+        """
         size = self.step_size or (1.0 if trained else sample_weight.max())
         other = ~np.isin(sample_weight, (0, size)) | (sample_weight != np.round(sample_weight))
         if other.any():

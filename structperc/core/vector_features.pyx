@@ -9,21 +9,22 @@ from structperc.core.rows cimport Example, Rows
 
 
 cdef class VectorFeatures(Features):
-    """A subclass gives `vectors(x)`; scores, updates, norms and inner products follow.
+    """Base class of feature maps in Python: a subclass defines `vectors(x)`.
 
-    `vectors` is called once per visit and once per prediction. Weight j belongs to column j of X if there are as many weights as columns;
-    override `column_of` where this is not so: `explain` names the weights by it (and the atoms by `Outputs.atom_names`).
+    `vectors` is called once for each visit and prediction. Weight j belongs to column j of X if there are as many weights as columns.
+    Otherwise override `column_of`, which `explain` uses for names.
 
     Parameters
     ----------
     n_weights : int
         Length of every phi(x, a).
     bounds : pair, optional
-        The lowest and the largest weights, numbers or arrays of shape (n_weights,); 0 lies between them.
+        Smallest and largest weights, numbers or arrays of shape (n_weights,); 0 is between them.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from structperc.components import VectorFeatures
     >>> class Pairs(VectorFeatures):            # atoms: neighbouring rows, described by their difference
     ...     def vectors(self, x):
     ...         return np.diff(x.rows, axis=0)
@@ -37,7 +38,16 @@ cdef class VectorFeatures(Features):
         self.constrained |= self.map.constrained
 
     def vectors(self, x):
-        """phi(x, a) for all atoms: an array or a sparse matrix or array of shape (n_atoms, n_weights)."""
+        """The feature vectors phi(x, a) of all atoms of x.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_atoms, n_weights)
+        """
         raise self.missing("vectors")
 
     def start(self, parts, context):

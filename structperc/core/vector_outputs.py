@@ -11,17 +11,23 @@ from structperc.core.structures import Structures
 
 
 def amounts(decision, n_atoms):
-    """A decision as a vector: how much it takes of each atom.
+    """A decision as a vector: the amount of each atom.
 
     Parameters
     ----------
     decision : array-like
-        Numbers with a point or truth values: the vector. Whole numbers: the atoms that are taken, each once.
+        Floats or truth values: the vector itself. Whole numbers: the chosen atoms, each once.
     n_atoms : int
+        Number of atoms.
 
     Returns
     -------
     float64 array of shape (n_atoms,)
+
+    Raises
+    ------
+    DataError
+        If the length is wrong, an atom does not exist or occurs twice, or an amount is not finite.
 
     Examples
     --------
@@ -50,9 +56,16 @@ def amounts(decision, n_atoms):
 
 
 class VectorOutputs(Outputs):
-    """Vectors with a finite amount of each atom; given as such, or as the numbers of the atoms taken once, see `amounts`; shown as such.
+    """Outputs that are vectors of amounts of atoms, such as solutions of optimisation problems.
 
-    A structure holds the bits of the amounts, two integers each. Two decisions are the same where all bits of their amounts are.
+    Users pass and get vectors, or numbers of atoms chosen once; see `amounts`. A structure encodes the bits of the amounts, two integers
+    each. Two decisions are the same if all bits are.
+
+    Examples
+    --------
+    >>> from structperc.components import VectorOutputs
+    >>> VectorOutputs().max_code_length(3)
+    6
     """
 
     def encode(self, y, rows):
@@ -74,7 +87,18 @@ class VectorOutputs(Outputs):
         self._n_atoms = parts.features.n_atoms
 
     def encoded(self, decision, n_atoms):
-        """The structure of a decision, a tuple of ints."""
+        """The structure of a decision.
+
+        Parameters
+        ----------
+        decision : array-like
+            As in `amounts`.
+        n_atoms : int
+
+        Returns
+        -------
+        tuple of int
+        """
         return tuple((amounts(decision, n_atoms) + 0.0).view(np.intc).tolist())         # one zero, without a sign
 
     def max_code_length(self, n_atoms):
