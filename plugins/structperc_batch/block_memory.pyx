@@ -75,7 +75,7 @@ cdef int grow(Block *block) noexcept nogil:
 
 
 cdef int make_distances(Block *block) noexcept nogil:
-    """Room for distances, if there is none yet: what a file says of a block must not ask for its square; -1 without memory."""
+    """Allocate distances if there are none yet. A block from a file must not need its square of memory. Returns -1 without memory."""
     if block.distance == NULL:
         block.distance = <double *> calloc(block.room * <size_t> block.room, sizeof(double))
     return -1 if block.distance == NULL else 0

@@ -85,7 +85,7 @@ cdef class Complete(BlockPass):
 
 
 cdef class WriteVectors(BlockPass):
-    """Moves nothing, and writes down the vectors Phi(x, gold) - Phi(x, y) of the structures of blocks that hold several, for `sweep`.
+    """Moves nothing, and stores the vectors Phi(x, gold) - Phi(x, y) of blocks with several structures, for `sweep`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The dual solution of a structural support vector machine, one block per example, and the base of the passes over it.
+"""The dual solution of a structural support vector machine, with one block per example, and the base class of passes.
 
     min over w   P(w) = 1/2 ||w||^2 + C sum_i weight_i max over y of h_i(y),   h_i(y) = loss_i(y) + w . (Phi(x_i, y) - Phi(x_i, gold_i))
     max over a   D(a) = sum_i sum_y a_i(y) loss_i(y) - 1/2 ||w(a)||^2,         a_i >= 0, sum_y a_i(y) = C weight_i,
@@ -6,7 +6,7 @@
     gap          P(w(a)) - D(a) = sum_i sum_y a_i(y) (max h_i - h_i(y)) >= 0
 
 The coefficients a_i of one example are a block, which holds the structures with a_i(y) > 0. Typical sizes: 10^2..10^6 blocks of 1 to 10
-structures. Memory: about 250 bytes per block; per structure its integers (4 bytes each), 32 bytes, and 8 bytes per pair of its block.
+structures. Memory: 250 bytes for each block; its integers (4 bytes each) and 32 bytes for each structure; 8 bytes for each pair.
 """
 import numpy as np
 
@@ -62,7 +62,7 @@ cdef class DualBlocks:
             self.blocks[i].gold.n = self.blocks[i].completion.n = -1
 
     def adopt_completions(self):
-        """Takes over the completions of the last `Complete` pass, and gives the weight of the old completions to the new ones."""
+        """Adopts the completions of the last `Complete` pass, and moves the weight of the old completions to the new ones."""
         cdef Py_ssize_t i, old, new
         cdef Block *block
         for i in range(self.n_examples):
@@ -136,7 +136,7 @@ cdef class DualBlocks:
                 gold_value += gold_sizes[i]
 
     def take_over(self, state, check_structure):
-        """Begins with another training's dual solution, perhaps of other losses, C, sample weights or gold outputs.
+        """Begins with another training's dual solution, which may have other losses, C, sample weights or gold outputs.
 
         The next `Rebuild` pass brings the solution into line; then call `taken_over`.
 
@@ -172,7 +172,7 @@ cdef class DualBlocks:
 
 
 cdef class BlockPass(Update):
-    """Base of the passes over the blocks, each an update rule: `trainer` and `run` give it to the loop in place of the model's own rule.
+    """Base of the passes over the blocks. Each is an update rule that `trainer` and `run` use instead of the model's own rule.
 
     Parameters
     ----------

@@ -1,9 +1,8 @@
 """Structural support vector machines, solved in the dual one example at a time: Frank-Wolfe steps as an update rule in atom space.
 
-A visit adds the structure of the loss-augmented search to the example's block (see `dual_blocks`) and maximises D over the block to
-rounding, by pairwise steps on squared distances ||Phi(x, y) - Phi(x, z)||^2 alone: features are asked only for those of a new
-structure, and w moves once. A visit costs, beside the search, O(atoms) per structure of the block, and for a new structure a norm per
-structure of the block.
+A visit adds the structure of the loss-augmented search to the example's block (see `dual_blocks`). It maximises D over the block to
+rounding, by pairwise steps on squared distances ||Phi(x, y) - Phi(x, z)||^2. Only a new structure needs its features, and w moves once.
+Cost of a visit beside the search: O(n_atoms) for each structure of the block. A new structure needs a norm for each other structure.
 """
 import numpy as np
 
@@ -71,7 +70,7 @@ cdef class BlockFrankWolfe(SearchedPass):
     Parameters
     ----------
     C : float, default 1.0
-        Weight of the losses' sum over the examples; in the convention lambda / 2 ||w||^2 + mean of n losses it is 1 / (lambda n).
+        Weight of the sum of losses over the examples. In the convention lambda / 2 ||w||^2 + mean loss it is 1 / (lambda n).
     margin : float, default 1.0
         The loss counts `margin` times.
 

@@ -18,8 +18,8 @@ cdef enum:
 cdef class StumpFeatures(Features):
     """phi(x, k)[t] = 2[k < r_t(x)] - 1 for the stumps t that boosting has found, 0 for those still to come.
 
-    The score of the atom "rank > k" is V - 2 W(<= k), where W(<= k) are the votes for ranks up to k, summed by rank, and V is the sum of
-    all. It falls with k, also in the last bit, and is 0 or more exactly where 2 W(<= k) <= V.
+    The score of the atom "rank > k" is V - 2 W(<= k). W(<= k) is the sum of the votes for ranks up to k, and V the sum of
+    all. It falls with k, also in the last bit, and is at least 0 exactly if 2 W(<= k) <= V.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ cdef class StumpFeatures(Features):
         votes_ : ndarray of shape (T,)
         stump_features_, stump_directions_ : ndarray of shape (T,)
         stump_thresholds_ : ndarray of shape (T, K - 1)
-            The stump t answers the lowest rank k with direction * x[feature] < threshold k.
+            The stump t predicts the lowest rank k with direct * x[feature] < threshold k.
         """
         return {
             "votes_": lambda: np.array(weights.vector()[:self.n_stumps]),

@@ -1,7 +1,7 @@
-"""Finds the decision stump of least cost over sorted columns, and keeps the costs and votes of a boosted ensemble of rankers.
+"""Finds the decision stump of least cost over sorted columns, and stores costs and votes of a boosted ensemble.
 
-Typical sizes: 10^2..10^5 rows, 1..100 columns, K = 2..10 ranks. Cost: O(D n log n) once, then about 5 ns for each row and column of a
-search, O(K) of them each. Memory: 5 bytes for each value of X, 2 K for each row.
+Typical sizes: 10^2..10^5 rows, 1..100 columns, K = 2..10 ranks. Cost: O(D n log n) once. Each search costs about 5 ns for each row and
+column, O(K) of them each. Memory: 5 bytes for each value of X, 2 K for each row.
 """
 import attrs
 import numpy as np
@@ -26,7 +26,7 @@ class Stump:
     thresholds : ndarray of shape (K - 1,)
         In order; -inf and inf where no value lies below or above.
     cost : float
-        Sum of the costs of its answers to the rows it was found on.
+        Sum of the costs of its predictions for its training rows.
     """
 
     feature: int
@@ -40,7 +40,7 @@ class Stump:
 
 
 def constant_stump(rank, n_ranks):
-    """A stump that answers this rank, from 1, to every x."""
+    """A stump that predicts this rank, from 1, for every x."""
     return Stump(0, 1, np.where(np.arange(1, n_ranks) < rank, -np.inf, np.inf), np.nan)
 
 
@@ -79,14 +79,14 @@ cdef class SortedColumns:
         self.order, self.ends = order, ends
 
     def search(self, const double[:, ::1] costs):
-        """The stump of least cost, and its answers.
+        """The stump of least cost, and its predictions.
 
         Of stumps of equal cost: the first feature, direction 1 before -1, and the lowest ranks.
 
         Parameters
         ----------
         costs : float64 array of shape (n_rows, K)
-            Of answering rank k + 1 to a row, any finite numbers.
+            Of predicting rank k + 1 for a row, any finite numbers.
 
         Returns
         -------
@@ -144,7 +144,7 @@ def reweigh(double[:, ::1] costs, const int[::1] y, const int[::1] ranks, double
     ----------
     costs : (n, K) array
     y, ranks : int32 arrays of shape (n,)
-        The right ranks and the answers of the round, from 1.
+        The right ranks and the predictions of the round, from 1.
     growth, scale : float
 
     Returns
@@ -172,9 +172,9 @@ def reweigh(double[:, ::1] costs, const int[::1] y, const int[::1] ranks, double
 
 
 def tally(double[:, ::1] votes, const int[::1] ranks, double vote, answers=None):
-    """Adds a ranker's vote for its answers; with `answers`, an int32 array of shape (n,), writes the answers of all rankers to it.
+    """Adds a ranker's vote for its predictions, and writes those of the ensemble to `answers`, if it is given.
 
-    The answer is min{k : 2 W(<= k) > V}, where W(<= k) are the votes for ranks up to k and V is their sum.
+    The prediction is min{k : 2 W(<= k) > V}, where W(<= k) are the votes for ranks up to k and V is their sum.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ cdef int add_slots(KernelRows kernel_rows, Queries q, Py_ssize_t group, Py_ssize
 
 
 cdef int add_rows(Features features, Example x, const double *sums, double *s) noexcept nogil:
-    """s[a] += the sum of the row and the block that atom a stands on, sums[row * n_blocks + block]; -1 on an error."""
+    """s[a] += the sum of the row and block of atom a, sums[row * n_blocks + block]; -1 on an error."""
     cdef Py_ssize_t a, cell
     for a in range(x.n_atoms):
         cell = features.cell_c(x, a)

@@ -1,8 +1,8 @@
 """The rows of the examples that are visited next, scored together.
 
-A block holds up to 256 rows of X, sixteen to a group, a row to a lane. Each lane has the sums of its row, over the support rows of their
-coefficients times the kernel, by block. `complete` brings these to the present weights, by the changes since the row's last visit or,
-where that is less, afresh; `change_c` keeps them there while steps are taken.
+A block has up to 256 rows of X, sixteen in a group, one row in each lane. Each lane has the sums of its row by block, over support rows:
+coefficients times the kernel. `complete` updates these to the current weights, by the changes since the row's last visit, or
+from scratch if that is less. `change_c` keeps them up to date while steps are taken.
 
 Typical sizes: 16 groups, 1..30 blocks, 10^2..10^5 support rows. Cost: a tile of kernel values for each change and group.
 """
@@ -88,7 +88,7 @@ cdef class LookAhead:
             self.row_at = np.resize(self.row_at, 2 * n)
 
     cdef int complete(self, Rows rows) except -1:
-        """Finds the sums of all rows of the block, at the present weights; makes room for the changes that the block can bring."""
+        """Computes the sums of all rows of the block at the current weights, and reserves memory for the block's changes."""
         cdef Py_ssize_t n = self.support.kernel_rows.n, n_rows = self.first_place[self.n_examples]
         cdef int status
         self.arrange(rows)
@@ -192,8 +192,8 @@ cdef class LookAhead:
     cdef int tile_c(self, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values, int64_t first) noexcept nogil:
         """Kernel values of slots with the lanes of a group, as far as they are needed; -1 on an error.
 
-        A value is needed where the row is still to be visited and, if slot i stands for change first + i, lacks this change (first -1:
-        any). Expensive values are found only there, and cached where there is room.
+        A value is needed if the row is still to be visited. If slot i is change first + i, the row must also lack this change (first -1:
+        any). Expensive values are found only there, and cached if there is room.
         """
         cdef Py_ssize_t i, lane, at = group * LANES, n_cached = self.cache.values.shape[0] if self.uses_cache else 0
         cdef double *value
@@ -227,7 +227,7 @@ cdef class LookAhead:
         return <void *> self.rows == <void *> x.source and self.n_visited > 0 and self.example[self.n_visited - 1] == x.index
 
     cdef bint advance(self, Example x) noexcept nogil:
-        """Visits x if it is the next example of the block; says whether it is."""
+        """Visits x if it is the next example of the block; returns whether it is."""
         if <void *> self.rows == <void *> x.source and self.n_visited < self.n_examples and self.example[self.n_visited] == x.index:
             self.n_visited += 1
             return True

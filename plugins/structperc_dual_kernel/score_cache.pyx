@@ -1,7 +1,7 @@
 """What training keeps of the rows of a fit from one visit to the next: their sums, the changes since, and expensive kernel values.
 
-Typical sizes: 10^3..10^6 rows, 1..30 blocks, as many changes as there are steps in an epoch. A row's sums are completed by the changes made
-since its last visit, which after the first epoch are far fewer than the support rows.
+Typical sizes: 10^3..10^6 rows, 1..30 blocks, as many changes as there are steps in an epoch. A row's sums are completed by the changes
+since its last visit. After the first epoch these are far fewer than the support rows.
 """
 import numpy as np
 
@@ -33,7 +33,7 @@ cdef class ScoreCache:
         self.values, self.most_values = np.zeros((0, 0)), most_values // 8
 
     cdef int reserve(self, Py_ssize_t further, Py_ssize_t n_stored) except -1:
-        """Makes room for so many further changes, and for kernel values of so many slots; forgets changes that cost more than they save."""
+        """Reserves memory for further changes and kernel values of slots, and drops changes that cost more than they save."""
         cdef Py_ssize_t n = self.n_changes - self.first_change, most = 2 * (n_stored + further), room
         if n > most:
             self.changed_slot, self.change = np.array(self.changed_slot[n - most // 2:n]), np.array(self.change[n - most // 2:n])

@@ -31,14 +31,14 @@ cdef class SupportSet:
     budget : int
         The most rows to hold; 0: no bound.
     removal : {"oldest", "random", "least"}
-        Which row makes room for another: the one that joined first, any, or that of the smallest ||v||^2 K(x, x), which is the squared
-        length of what it adds to the weights.
+        Which row is replaced by another: the oldest, a random one, or the one with the smallest ||v||^2 K(x, x). The last is the squared
+        length of what the row adds to the weights.
 
     Notes
     -----
-    Mistakes are bounded for "random" alone: of the perceptron with two classes, in one pass over rows that do not repeat and have
-    K(x, x) <= 1, if a u with ||u||^2 < budget separates them by the margin 1, at most 2 ||u||^2 / (1 - ||u|| / sqrt(budget))^2 are
-    expected. For the other two no bound is claimed.
+    Only "random" has a mistake bound, for the perceptron with two classes, one pass over different rows and K(x, x) <= 1.
+    If a u with ||u||^2 < budget separates them by the margin 1, at most 2 ||u||^2 / (1 - ||u|| / sqrt(budget))^2 mistakes are
+    expected. The other two have no known bound.
 
     References
     ----------
@@ -212,7 +212,7 @@ cdef class SupportSet:
 
 
 def short(key):
-    """A digest that stands for a key: two keys with one digest do not occur."""
+    """A digest of a key; collisions do not occur in practice."""
     return hashlib.blake2b(key, digest_size=KEY_BYTES).digest()
 
 

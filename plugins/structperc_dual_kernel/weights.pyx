@@ -1,8 +1,8 @@
 """A weight vector that is a sum of rows it has seen: of every step it keeps the rows and their coefficients (Fig. 5 of the CuSum paper).
 
-Typical sizes: 10^3..10^5 examples, a tenth to a half of which come to be held; 1..30 blocks; 1..100 rows an example. A visit costs a kernel
-value for each change since the example was last visited, or for each row held, whichever are fewer; a step costs as many as there are
-examples left in the block that was looked at ahead.
+Typical sizes: 10^3..10^5 examples, of which a tenth to a half are stored; 1..30 blocks; 1..100 rows an example. Cost of a visit: a kernel
+value for each change since the example's last visit, or for each stored row if these are fewer. A step needs a kernel value for each
+example left in the current block.
 """
 import threading
 
@@ -38,11 +38,11 @@ COLLINS_DUFFY = """@inproceedings{collins2002new,
 
 
 cdef class DualWeights(Weights):
-    """w = sum over steps i and atoms a of c_i[a] phi(x_i, a), where rows are compared by a kernel instead of their dot product.
+    """A kernel expansion: w = sum over steps i and atoms a of c_i[a] phi(x_i, a), with kernels of rows instead of dot products.
 
-    An atom stands on a row of x in a block (`Features.cell`), so that a row i needs one coefficient v[i, block] for each block, and
-    the score of an atom of z on row j in this block is sum_i v[i, block] K(x_i, z_j), plus what the atom has besides its row (an intercept,
-    a threshold, a transition), whose weights are kept as ever. Averages and decay are those of the primal store:
+    Each atom belongs to a row of x and a block (`Features.cell`), so a row i needs one coefficient v[i, block] for each block. The score
+    of an atom of z on row j in this block is sum_i v[i, block] K(x_i, z_j). Other weights of the atom (an intercept,
+    a threshold, a transition) are added as usual. Averages and decay are those of the primal weights:
     w = scale * v, and the mean over the visited examples is (scale_sum * v - u) / n_visited.
 
     Rows that repeat are held once. With a budget, a row gives way to each further one, and takes its share of the average with it.
@@ -101,7 +101,7 @@ cdef class DualWeights(Weights):
         return not isinstance(self.options[0], PrecomputedKernelRows)
 
     def prepare(self, Rows rows):
-        """Kernels need columns in order, and can make a plain number of an infinite one: that is refused here."""
+        """Kernels need columns in order. They can make a plain number of an infinite one, so infinite numbers raise an error here."""
         refuse_not_finite(rows)
         return rows.canonical() if rows.sparse else rows
 
@@ -156,7 +156,7 @@ cdef class DualWeights(Weights):
         return t + self.ahead.n_examples
 
     def provide(self, Py_ssize_t most):
-        """Makes room for the rows of an example, to hold their sums and a step, and to compare them with each other."""
+        """Reserves memory for the rows of an example: their sums, a step, and comparisons with each other."""
         self.scratch.reserve(most)
         if self.step is None or self.step.shape[0] < most:
             self.step, self.row_sums = np.zeros((most, self.n_blocks)), np.zeros((most, self.n_blocks))
@@ -257,7 +257,7 @@ cdef class DualWeights(Weights):
         return 0
 
     def whole(self, function, *arguments):
-        """The answer of a part of a step, which goes on after Ctrl-C: `update_c` reports that once the step is made."""
+        """The result of a part of a step, which goes on after Ctrl-C: `update_c` reports that once the step is made."""
         interrupts = []
         answer = completed(interrupts, function, *arguments)
         if interrupts:
@@ -265,7 +265,7 @@ cdef class DualWeights(Weights):
         return answer
 
     def slot_for(self, Example x, Py_ssize_t row):
-        """Where row `row` of x is held; it joins if it is not yet, and another one gives way if it must.
+        """The slot of row `row` of x. A new row joins; if the budget is full, it replaces another.
 
         After Ctrl-C it may be called again: the slot that was chosen stays so until a row has joined there.
         """
@@ -432,7 +432,7 @@ cdef class DualWeights(Weights):
             self.support.kernel_rows.fitted, self.scratch = True, None
 
     def assign(self, vector, n_visited):
-        """From now on w is this expansion over the rows of the fit, as if it had been that for n_visited examples.
+        """Sets w to this expansion over the rows of the fit, as if it had been that for n_visited examples.
 
         Parameters
         ----------
@@ -473,8 +473,8 @@ cdef class DualWeights(Weights):
         return self.averaged().batch_scores(rows)
 
     def attributes(self, weights):
-        """support_: the numbers of the rows that predictions need, counted over all data since training began, in the order in which they
-        came to be held; n_support_, support_vectors_ and dual_coef_ (n_support, n_blocks) to go with them; gamma_ where the kernel has one.
+        """support_: numbers of the rows that predictions need, over all data since training began, in the order in which they
+        joined. n_support_, support_vectors_ and dual_coef_ (n_support, n_blocks) go with them; so does gamma_ if the kernel has one.
         """
         known = {
             "support_": lambda: self.support.arrays()[2][self.live()[0]],

@@ -62,7 +62,7 @@ cdef class IntervalOutputs(RankOutputs):
 
 
 cdef class IntervalLoss(Loss):
-    """What a prediction costs beyond the nearest admissible rank, or what the cheapest admissible rank says of it.
+    """The cost of a prediction beyond the nearest admissible rank, or the value for the cheapest admissible rank.
 
     Parameters
     ----------

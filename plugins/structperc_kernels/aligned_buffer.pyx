@@ -41,7 +41,7 @@ cdef class AlignedBuffer:
 
 
 cdef object copied(const void *at, shape, dtype):
-    """An array with a copy of what stands there."""
+    """An array with a copy of the buffer."""
     array = np.empty(shape, dtype=dtype)
     cdef size_t to = array.ctypes.data
     if array.size:

@@ -29,7 +29,7 @@ cdef class ObjectQueries(Queries):
 
 
 cdef class KernelObjects(ListedKernelRows):
-    """Objects, and a kernel on them; held are `Encoded`, or the objects themselves where the kernel is a function of Python.
+    """Objects and a kernel on them. Stored are `Encoded`, or the objects themselves if the kernel is a Python function.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ cdef class KernelObjects(ListedKernelRows):
         return 0
 
     def asked(self, a, b):
-        """What the user's function says."""
+        """The value of the user's function."""
         value = self.kernel(a, b)
         try:
             return float(value)

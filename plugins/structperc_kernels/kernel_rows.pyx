@@ -1,7 +1,7 @@
 """Stored rows, and the kernel between them and the rows of an example.
 
-Rows are stored in slots. Rows to be scored are prepared as queries, sixteen side by side ("lanes"), so that one pass over a stored
-row compares it with sixteen. What stands in a lane depends on the row in this lane alone: a row has the same bits among others as alone.
+Rows are stored in slots. Rows to be scored are prepared as queries, sixteen side by side ("lanes"). One pass over a stored
+row compares it with all sixteen. A lane depends only on its own row, so a row has the same bits among others as by itself.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 features, or as many trees; 16..256 queries at a time.
 """
@@ -13,7 +13,7 @@ from structperc.errors import PluginError
 from structperc.plugin_tools import raise_interruption
 from structperc.core.rows cimport Example, Rows
 
-PROBED = 4                      # rows that tell whether a function is the same
+PROBED = 4                      # rows by which two functions are compared
 
 
 cdef class Queries:
@@ -34,7 +34,7 @@ cdef class KernelRows(Component):
         self.rows_per_tile = 256
 
     def start(self, context):
-        """Takes the form of the data (n_features, sparse, objects); refuses data without a storage form."""
+        """Reads the form of the data (n_features, sparse, objects); raises an error if there is no storage for it."""
 
     def settle_parameters(self, Rows rows):
         """Settles what depends on the first data, such as gamma="scale"; called before any step."""
@@ -62,7 +62,7 @@ cdef class KernelRows(Component):
         raise self.missing("select")
 
     def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, KernelRows source):
-        """Puts a copy of a row of `source`, perhaps this object itself, in place of a row of this one."""
+        """Copies a row of `source`, which may be this object itself, over a row of this one."""
         raise self.missing("copy_slot")
 
     def key(self, Rows rows, Py_ssize_t row):
@@ -102,14 +102,14 @@ cdef class KernelRows(Component):
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
         """values[i * LANES + lane] = kernel(row in slots[i], query group * LANES + lane).
 
-        Rows that are `expensive` may leave alone each value that is not NaN.
+        Rows that are `expensive` may skip each value that is not NaN.
         """
         with gil:
             self.error = self.missing("tile")
         return -1
 
     def append(self, Rows rows, Py_ssize_t row, number=None):
-        """Copies row `row` of X to slot n; `number` is its number over all training data, by default that in X."""
+        """Copies row `row` of X to slot n. `number` is its number over all training data, by default that in X."""
         cdef Example x = Example()
         x.look_at(rows)
         rows.load_row(row, x)
@@ -132,7 +132,7 @@ cdef class KernelRows(Component):
         return np.asarray(tiles).transpose(0, 2, 1).reshape(tiles.shape[0] * LANES, self.n)[:numbers.shape[0]]
 
     def probe(self):
-        """Kernel values by which another function of the same name is told, flat; None where the kernel is no function of Python."""
+        """Kernel values as a flat fingerprint, to recognise another function of the same name; None if the kernel is no Python function."""
         return None
 
     def few_values(self):

@@ -12,7 +12,7 @@ cdef class ListedKernelRows(KernelRows):
     """A subclass gives `taken`, and what a `KernelRows` needs besides."""
 
     def taken(self, rows, row, number):
-        """The entry for a row of X, whose number over all training data is `number`; refuses what cannot be compared."""
+        """The entry for a row of X with this number over all training data. Raises an error if it cannot be compared."""
         raise self.missing("taken")
 
     def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, KernelRows source):

@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = GLUE
 """Kernels on objects that are no rows of numbers: trees, strings.
 
-An object is encoded once: checked, its symbols numbered, its arrays laid out for the kernel. Symbols are numbered by a table of the kernel,
-for as long as an encoded object holds them, so objects that were encoded by different kernels must not be compared. A value is computed
+An object is encoded once: checked, its symbols numbered, its arrays laid out for the kernel. Symbols are numbered by a table of the kernel
+for as long as an encoded object uses them. Do not compare objects that different kernels have encoded. Values are computed
 without the GIL, in scratch space of the caller.
 
 Typical sizes: 10^2..10^5 objects of 10..200 nodes or symbols; encoding takes 10 to 100 us, a value 0.3 to 100 us.
@@ -116,8 +116,8 @@ cdef class ObjectKernel(Component):
         ----------
         obj : object
         learn : bool, default True
-            Make symbols that are new known to this kernel, until the last object that holds them is gone. Without, the result may be
-            compared with itself and with objects that were encoded before and learned, but not with another such object.
+            Whether new symbols become known to this kernel, until the last object with them is gone. If not, compare the result
+            only with itself and with objects that were encoded before with learn=True.
 
         Returns
         -------
@@ -126,7 +126,7 @@ cdef class ObjectKernel(Component):
         Raises
         ------
         DataError
-            Says what is wrong with the object; whoever knows which one it is adds it.
+            If the object is invalid. The caller adds which object it is.
         """
         raise self.missing("encode")
 
@@ -173,7 +173,7 @@ cdef class ObjectKernel(Component):
                 "ends": np.cumsum([len(encoded.symbols) for encoded in encodeds], dtype=np.int64)}
 
     def restore(self, state):
-        """The list of `Encoded` of which this is the state, their symbols learned; a DataError tells what is wrong with it."""
+        """The list of `Encoded` of this state, with their symbols learned. Raises DataError if it is invalid."""
         raise self.missing("restore")
 
     def saved_symbols(self, state):

@@ -12,7 +12,7 @@ from structperc_kernels.compared_rows cimport ComparedKernelRows
 
 
 cdef class PrecomputedKernelRows(ComparedKernelRows):
-    """All kernel values beforehand: X[i, j] is the kernel of row i with row j of all training data; a slot holds a column's number."""
+    """Precomputed kernel values: X[i, j] is the kernel of row i with row j of all training data. A slot has a column's number."""
 
     def start(self, context):
         if context.sparse or context.objects:

@@ -1,7 +1,7 @@
 """The string kernel: how many subsequences two strings have in common, gaps allowed (Lodhi et al., 2002).
 
-Typical sizes: strings of 5..500 symbols, subsequences of 2..6. An evaluation costs about 4 ns * |a| * |b| (up to a length of 5,
-then 1 ns more for each further symbol): 60 us for two sentences of 110 characters.
+Typical sizes: strings of 5..500 symbols, subsequences of 2..6. An evaluation costs about 4 ns * |a| * |b|, and from a length of 6
+on 1 ns more for each further symbol. Two sentences of 110 characters need 60 us.
 """
 import numbers
 
@@ -166,7 +166,7 @@ cdef double common(const String *a, const String *b, Py_ssize_t length, double d
 
 
 cdef bint follows(const String *a, const String *b) noexcept nogil:
-    """An order of strings, so that (a, b) and (b, a) are added up alike."""
+    """An order of strings, so that (a, b) and (b, a) are summed in the same order."""
     if a.n != b.n:
         return a.n > b.n
     return a.measured.order > b.measured.order

@@ -1,7 +1,7 @@
 """The convolution kernel on trees: how many fragments two parse trees have in common (Collins and Duffy, 2002).
 
 Typical sizes: trees of 20..200 nodes; two of 60 have 15 productions in common, in 40 pairs of nodes. An evaluation walks over both sorted
-lists of productions (2 ns per entry) and then visits equal pairs alone (10 ns each): 0.6 us for such trees. Encoding takes 1 us per node.
+lists of productions (2 ns per entry), then over equal pairs (10 ns each): 0.6 us for such trees. Encoding needs 1 us per node.
 """
 import re
 import reprlib
@@ -17,8 +17,8 @@ from structperc.plugin_tools import taken
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 
 cdef enum:
-    WORD = -1                   # in place of a number of children: a leaf that is a word, not a category
-    NO_PRODUCTION = -1          # in place of a child's number: a category without children
+    WORD = -1                   # as a number of children: a leaf that is a word, not a category
+    NO_PRODUCTION = -1          # as a child's number: a category without children
     MOST_PAIRS = 0x7FFFFFFF
     PAIR = 10                   # operations for a pair of nodes, and
     CHILD = 2                   # for each of their children
@@ -57,7 +57,7 @@ cdef class EncodedTree(Encoded):
     Attributes
     ----------
     symbols : tuple of str
-        Labels and words, each label before what stands below it.
+        Labels and words, each label before those below it.
     n_children : array of int32
         How many children each has; -1 for words.
     """
@@ -73,22 +73,23 @@ cdef class EncodedTree(Encoded):
 cdef class SubsetTreeKernel(ObjectKernel):
     """How many fragments two trees have in common, larger ones weighing less.
 
-    A fragment is a node with all its children, each of these again with all its children or cut off there: subset trees, that obey the
-    productions. With decay lambda, K(a, b) is the sum over all fragments f of lambda^size(f) * count_a(f) * count_b(f), where the size is
-    the number of productions of f. It is computed as the sum of C over all pairs of nodes:
+    A fragment is a node with all its children, each again with all its children or cut off there. Such subset trees follow the
+    productions. With decay lambda, K(a, b) is the sum over all fragments f of lambda^size(f) * count_a(f) * count_b(f). The size is
+    the number of productions of f. K is the sum of C over all pairs of nodes:
 
         C(n, m) = 0                                                     where the productions differ,
         C(n, m) = lambda * product over children k of (1 + C(n_k, m_k))  else, where words count as factors of 1.
 
-    A production is a label with the labels and words below it, in order; a word is never equal to a label. Values are the same bits for
+    A production is a label with the labels and words below it, in order. A word never equals a label. Values have the same bits for
     (a, b) and (b, a).
 
     Parameters
     ----------
     decay : float, default 0.4
-        lambda, above 0 and at most 1. With 1 all fragments count alike, and large trees are similar to nothing but themselves.
+        lambda, above 0 and at most 1. Larger values give large fragments more weight; with 1, large trees are similar only to
+        themselves. Try 0.2 to 0.5.
     normalise : bool, default True
-        K(a, b) / sqrt(K(a, a) K(b, b)); then K(a, a) = 1, except for trees without any production, a lone label, whose K is always 0.
+        K(a, b) / sqrt(K(a, a) K(b, b)), so that K(a, a) = 1. Trees without any production, single labels, have K = 0.
 
     Raises
     ------
@@ -97,9 +98,9 @@ cdef class SubsetTreeKernel(ObjectKernel):
 
     Notes
     -----
-    A tree is nested tuples or lists ("NP", ("D", "the"), ("N", "dog")), each a label and its children, words as strings; or the same as
-    a text, "(NP (D the) (N dog))"; or an `nltk.Tree`. A label may have no children: ("NP",), "(NP)". In a text a label may be missing
-    before a bracket, as the Penn Treebank's outermost one is; it is "" then.
+    A tree has one of three forms. Nested tuples or lists: ("NP", ("D", "the"), ("N", "dog")), each a label and its children, words as
+    strings. A text: "(NP (D the) (N dog))". An `nltk.Tree`. A label may have no children: ("NP",), "(NP)". In a text a label may be missing
+    before a bracket, as in the Penn Treebank's outermost one; it is "" then.
 
     Cost: O(number of different productions + pairs of nodes with equal productions * children). Scratch space: 8 bytes for each such pair.
     Nothing is recursive, so trees may be deep.
@@ -168,7 +169,7 @@ cdef class SubsetTreeKernel(ObjectKernel):
         cdef object child
         counts = np.array(n_children, dtype=np.intc)
         cdef int[::1] arity = counts
-        for i in range(len(symbols) - 1, -1, -1):           # backwards: what is below a node stands in `pending`, its first child last
+        for i in range(len(symbols) - 1, -1, -1):           # backwards: `pending` has the children of a node, the first one last
             PyErr_CheckSignals()
             n = arity[i]
             if n <= 0:
@@ -192,7 +193,7 @@ cdef class SubsetTreeKernel(ObjectKernel):
         return self.measured(encoded, &encoded.tree.measured, not productions)
 
     cdef Py_ssize_t room_c(self, Py_ssize_t size_a, Py_ssize_t size_b) noexcept nogil:
-        """A value or a Pair for each pair of nodes with equal productions, a Match for each node of the smaller tree."""
+        """Doubles that an evaluation needs: a value or a Pair for each pair of nodes, a Match for each node of the smaller tree."""
         return 4 * size_a * size_b + 4
 
     cdef double plain_c(self, const void *a, const void *b, double *work) noexcept nogil:
@@ -204,7 +205,7 @@ cdef class SubsetTreeKernel(ObjectKernel):
 
 
 cdef double common(const Tree *a, const Tree *b, double decay, Match *match, double *memo) noexcept nogil:
-    """The sum of C over all pairs of nodes, or NaN where interrupted; memo has room for a Pair or value for each pair of equal productions.
+    """The sum of C over all pairs of nodes, or NaN if interrupted. memo has room for each pair of equal productions.
 
     match has an entry for each node of a, and one before them: no node of b has the production of a node without production.
     """
@@ -222,7 +223,7 @@ cdef double common(const Tree *a, const Tree *b, double decay, Match *match, dou
     cdef double value, row_sum, total = 0
     for i in range(NO_PRODUCTION, a.n_nodes):
         match[i].first = match[i].n = 0
-    while g < g_end and h < h_end:                  # both go on together or one alone, without a branch that nobody can predict
+    while g < g_end and h < h_end:                  # both go on together or only one, without an unpredictable branch
         apart = <int64_t> g.production - h.production
         before, behind = apart >> 63 & 1, -apart >> 63 & 1
         found.mine, found.its = g, h
@@ -260,7 +261,7 @@ cdef double common(const Tree *a, const Tree *b, double decay, Match *match, dou
 
 
 cdef bint follows(const Tree *a, const Tree *b) noexcept nogil:
-    """An order of trees, so that (a, b) and (b, a) are added up alike."""
+    """An order of trees, so that (a, b) and (b, a) are summed in the same order."""
     if a.n_nodes != b.n_nodes:
         return a.n_nodes > b.n_nodes
     if a.n_groups != b.n_groups:

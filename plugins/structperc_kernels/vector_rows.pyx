@@ -1,11 +1,11 @@
 """Rows of numbers and the kernels between them: what dense and sparse rows share.
 
-Every kernel is a function of the dot product of two rows or of their L1 distance, so it needs a table of rows, perhaps their norms, and a
-description of the kernel; see tiles.h for how sixteen queries at a time are compared with it, and in which order sums are taken.
+Every kernel is a function of the dot product of two rows or of their L1 distance. It needs a table of rows, norms for some kernels, and
+a description of the kernel. tiles.h compares sixteen queries at a time with it, in a fixed order of sums.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 dense features, or of 80 non-zeros among 2^20.
-Cost: appending copies a row; an RBF value of 20 dense features takes about 2 ns, of 136 features 8 ns, of 80 non-zeros 9 ns; with
-dtype="float32" 0.8, 3.4 and 6 ns.
+Cost: appending copies a row. An RBF value of 20 dense features needs about 2 ns, of 136 features 8 ns, of 80 nonzeros 9 ns. With
+dtype="float32" it needs 0.8, 3.4 and 6 ns.
 """
 import numpy as np
 
@@ -46,8 +46,8 @@ cdef class VectorKernelRows(KernelRows):
     degree : int >= 1
     coef0 : float
     offset : float, optional
-        By default the smallest number that keeps the values between any two points of the box around the first data >= 0: the length
-        of its diagonal, in the norm of the kernel; 1 where that is 0.
+        By default the smallest number with nonnegative values between any two points of the box around the first data: the length
+        of its diagonal, in the norm of the kernel; 1 if that is 0.
     dtype : "float64" or "float32"
         The type in which rows are kept and compared; values are float64 in any case. float32 halves memory and time, and keeps about
         six digits.
@@ -112,7 +112,7 @@ cdef class VectorKernelRows(KernelRows):
         return self.function.offset
 
     def use(self, str instruction_set):
-        """Compares with the instructions of this set from now on (see `instruction_sets`); the values are the same, to the last bit."""
+        """Selects the instruction set (see `instruction_sets`); the values have the same bits."""
         self.tiles = named_tiles(instruction_set)
 
     def start(self, context):

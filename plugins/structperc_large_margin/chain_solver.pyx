@@ -34,8 +34,8 @@ cdef double NO_DIRECTION = 1e-3     # ||w|| of the longest phi(x): of p = 0, a s
 def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progress=None, shrinking=True):
     """Solves the dual of a chain: min 1/2 ||w||^2 - p sum mu.
 
-    Stops where the duality gap is at most `tolerance` times the primal objective, with scores computed anew; of p = 0 the gap of the
-    directions w / ||w||, times ||w||. Ctrl-C is answered within 0.1 s, with the last feasible point as the solution.
+    Stops if the duality gap is at most `tolerance` times the primal objective, with recomputed scores. For p = 0 the gap is that of the
+    directions w / ||w||, times ||w||. Ctrl-C stops it within 0.1 s, with the last feasible point as the solution.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progres
     start : float64 array of shape (N,), optional
         A feasible mu to begin with; by default that of the chain.
     progress : callable, optional
-        `progress(n_iterations, mu, scores)` about every n_examples steps; an answer that is true ends the solution. A KeyboardInterrupt it
+        `progress(n_iterations, mu, scores)` about every n_examples steps; a true result ends the solution. A KeyboardInterrupt that it
         raises counts as Ctrl-C. Scores of examples at rest may be some rounds old.
     shrinking : bool, default True
         Whether examples come to rest. The optimum is the same.
@@ -59,7 +59,7 @@ def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progres
 
     Notes
     -----
-    Ties: the first node, then the first example in the order of a working set, which is that of the examples' nodes.
+    Ties: the first node, then the first example in the order of a working set, the order of the examples' nodes.
 
     References
     ----------

@@ -1,11 +1,11 @@
 # distutils: extra_compile_args = VECTORS
-"""Columns of the kernel matrix of the training rows, computed sixteen at a time; those used last are kept while there is room.
+"""Columns of the kernel matrix of the training rows, computed sixteen at a time. A cache keeps the most recent ones.
 
-A value has the same bits whether it was kept or computed again, and sums of columns are taken in the order asked for: no result depends on
-the room.
+A value has the same bits whether it was cached or recomputed, and sums of columns have the order of the call. No result depends on
+the size of the cache.
 
-Typical sizes: 10^3..10^5 training rows, 200 MB. Cost: n values of the kernel a column, 8 n bytes to keep it; a kept column is added to sums
-in about 0.1 n ns to 0.3 n ns.
+Typical sizes: 10^3..10^5 training rows, 200 MB. Cost: n values of the kernel for a column, 8 n bytes to cache it. Adding a cached column
+needs about 0.1 n ns to 0.3 n ns.
 """
 import numpy as np
 
@@ -73,7 +73,7 @@ cdef class KernelColumns:
         for first in range(0, self.n, LANES):
             m = min(self.n - first, <Py_ssize_t> LANES)
             self.kernel_rows.prepare(self.queries, self.rows, np.arange(first, first + m, dtype=np.int64))
-            self.tile[:] = 0                            # what is expensive is computed where NaN stands
+            self.tile[:] = 0                            # expensive values are computed if the entry is NaN
             for i in range(m):
                 self.tile[i * LANES + i] = NAN
             if self.kernel_rows.tile_c(self.queries, 0, &self.alive[first], m, &self.tile[0]) < 0:
@@ -93,7 +93,7 @@ cdef class KernelColumns:
         self.measure()
 
     def narrow(self, const Py_ssize_t[::1] kept):
-        """From now on columns have values for some rows alone, which makes room for more columns.
+        """Limits columns to values for some rows, so that the cache has room for more columns.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ cdef class KernelColumns:
         self.room = min(max(self.memory.shape[0] // max(self.alive.shape[0], 1), LANES), self.owner.shape[0])
 
     def scores(self, const double[::1] coefficients):
-        """K c for coefficients c of all rows, which may be 0; columns have values for all rows from then on."""
+        """K c for coefficients c of all rows, which may be 0. Afterwards columns have values for all rows."""
         held = np.flatnonzero(coefficients).astype(np.intc)
         cdef const int[::1] which = held
         cdef const double[::1] few = np.asarray(coefficients)[held]

@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = VECTORS
-"""Passes over the rows of X and over the coordinates of a chain, for Newton steps; the same bits on every machine.
+"""Passes over the rows of X and the coordinates of a chain, for Newton steps. The same bits on every machine.
 
-Typical sizes: n = 10^2..10^6 rows of d = 10..10^5 columns, N = 2 n .. 20 n coordinates. A sum of rows costs O(non-zeros), as fast as
-memory; a table of products O(d^2) a row; a pass over the coordinates 2 ns each. Memory: 24 bytes a coordinate.
+Typical sizes: n = 10^2..10^6 rows of d = 10..10^5 columns, N = 2 n .. 20 n coordinates. A sum of rows costs O(nonzeros), at the speed of
+memory. A table of products costs O(d^2) a row; a pass over the coordinates 2 ns each. Memory: 24 bytes a coordinate.
 """
 import numpy as np
 
@@ -202,7 +202,7 @@ cdef class SmoothHinges:
         self.residual, self._centre, self._mu = np.empty(len(chain.cap)), self.centre, self.mu
 
     def evaluate(self, const double[::1] f, const double[::1] b, double width):
-        """Multipliers at this point; returns beta (n_examples,), sums of g mu by node (n_nodes,), the sum of mu, and that of the hinges."""
+        """Multipliers at this point: beta (n_examples,), sums of g mu by node (n_nodes,), the sum of mu, the sum of the hinges."""
         cdef double[::1] beta = np.zeros(self.n_examples), flow = np.zeros(self.n_nodes)
         cdef Py_ssize_t c, n = len(self.cap)
         cdef double r, m, signed, total = 0, hinges = 0, steepness = 1 / width

@@ -41,7 +41,7 @@ def thresholds(chain, scores):
     """The best thresholds of a chain for fixed scores.
 
     Minimises sum_c cap_c (p + g_c (f_e(c) - z_m(c)))_+ + sum_m d_m z_m over z, with z_1 <= .. <= z_M where the arcs of the chain are open.
-    Each threshold alone is a weighted quantile of the breakpoints f + g p; pool-adjacent-violators orders them. O(n log n).
+    Each single threshold is a weighted quantile of the breakpoints f + g p; pool-adjacent-violators orders them. O(n log n).
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def thresholds(chain, scores):
 def dual_vertex(chain, scores):
     """The dual solution that is best for fixed scores: maximises sum_c mu_c (g_c f_e(c) + p) over all feasible mu.
 
-    Its value equals that of `thresholds`. Coordinates beyond their threshold are at their cap, those before it at 0; of those on it the
-    last nodes and coordinates give way first. O(n log n).
+    Its value equals that of `thresholds`. Coordinates beyond their threshold are at their cap, those before it at 0. Of those on it,
+    the last nodes and coordinates are reduced first. O(n log n).
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """A few examples whose coordinates are optimised while all others rest: two coordinates at a time, the second of them by second order.
 
-Coordinates stand node by node, a place for each example at each node; examples come in the order of their nodes, so that the members of a
-node lie side by side where an example has few. Typical sizes: 16..512 examples, 1..40 nodes. Cost of a step: about 0.5 ns for each place
+Coordinates are ordered by node, with a place for each example at each node. Examples have the order of their nodes, so the members of a
+node are adjacent if examples have few. Typical sizes: 16..512 examples, 1..40 nodes. Cost of a step: about 0.5 ns for each place
 of the nodes, and 5 ns for each example. Ties: the first node, then the first place.
 """
 import numpy as np
@@ -100,7 +100,7 @@ cdef class WorkingSet:
     cdef Py_ssize_t optimise(self, double enough, Py_ssize_t most) noexcept nogil:
         """Steps until no admissible pair is violated by more than `enough`; returns how many, or -1 after Ctrl-C.
 
-        Before a step, only the nodes of the pair that seemed to violate most when last looked at are looked at again.
+        Before a step, only the nodes of the last worst pair are checked again.
         """
         cdef Py_ssize_t steps = 0, m = 0, m2 = 0, i, j, k, a, b, q = self.q
         cdef bint known = False

@@ -16,10 +16,10 @@ cdef enum:
 
 
 cdef class RankingLoss(Loss):
-    """What a list h of m = min(k, n) documents lacks beside the best list; g_j is what document j is worth, 0 or 1 unless told otherwise.
+    """The shortfall of a list h of m = min(k, n) documents from the best list. g_j is the gain of document j, 0 or 1 by default.
 
         precision          (1/k) (largest sum of m of the g_j - sum of g_j over h)
-        recall             the same, divided by the sum of all g_j in place of k; 0 where that is 0
+        recall             the same, divided by the sum of all g_j instead of k; 0 if that is 0
         ndcg               1 - DCG(h) / DCG(best list); DCG adds g_j / log2(1 + place), places 1..m; 0 where no document is worth anything
         average-precision  1 - AP; AP adds, over the places with a relevant document, its share among the places up to there, and divides by
                            min(m, number of relevant documents); 0 where there is none

@@ -30,7 +30,7 @@ cdef class RankingOutputs(Outputs):
     relevant : float
         A document of this or a higher relevance is worth 1, others 0.
     gains : sequence of float or None
-        What documents of relevance 0, 1, 2, ... are worth, in place of `relevant`: numbers from 0, at most 32 different ones.
+        Gains of the relevances 0, 1, 2, ..., instead of `relevant`: numbers from 0, at most 32 different ones.
     order_counts : bool
         Whether also the order of a list must be right, most worth first.
     """
@@ -43,7 +43,7 @@ cdef class RankingOutputs(Outputs):
     cdef readonly bint order_counts
     cdef bint began                             # whether relevances to learn from have been seen
     cdef readonly object worth                  # by level
-    cdef object level_of                        # by relevance; None: what `relevant` says
+    cdef object level_of                        # by relevance; None: by `relevant`
 
     def __cinit__(self, *args, **kwargs):
         self.partial_gold = True
@@ -165,7 +165,7 @@ cdef class RankingOutputs(Outputs):
         return 1
 
     cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil:
-        """Documents of the best level by score, then those of the next one, the first k; of equal scores the earlier document."""
+        """Documents of the best level by score, then those of the next one, the first k. Ties: the earlier document."""
         return sp_first(s, gold, n_gold, self.k, y)
 
 
@@ -182,7 +182,7 @@ def read_gains(gains):
 
 
 def need_queries(rows):
-    """Where queries begin; refuses rows that nothing groups."""
+    """Where queries begin. Raises an error if nothing groups the rows."""
     if rows.offsets is None:
         raise DataError("each row of X would be a query with a single document; say which rows are one query's: groups=[...] (an entry for "
                         "each row), lengths=[...] or offsets=[...]. lengths=[len(X)] makes all of them one query's.")

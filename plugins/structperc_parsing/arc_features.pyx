@@ -1,16 +1,16 @@
 # distutils: extra_compile_args = VECTORS
 """Features of arcs, labels and siblings by template, hashed into rows of eight weights.
 
-A line of the template gives the arc (h, m) one row of weights, for the direction of the arc and the cells that the line reads. Weight 0
-of the row is that of the direction alone, the others are those of the distances 1, 2, 3, 4, 5 to 6, 7 to 10 and more: one cache line
-holds them all. A line with words between gives one row for each word with different cells. A line of siblings gives a row likewise, for
+A line of the template gives the arc (h, m) one row of weights, for the direction of the arc and the cells of the line. Weight 0
+of the row is for the direction only. The others are for the distances 1, 2, 3, 4, 5 to 6, 7 to 10 and more, in one cache
+line. A line with words between gives one row for each word with different cells. A line of siblings also gives a row, for
 the distance between the two dependents. A line of labels gives groups of consecutive rows, a weight for each label.
 
-What lines read of one word alone is summed up once for each word; what siblings read without their head, once for each pair.
+The sums of lines that read one word are computed once for each word; those of siblings without their head, once for each pair.
 
-Typical sizes: 40 lines, 25 words, 2^22 rows. An arc costs 5 to 8 ns for each line, most of it memory; rows of the arcs after it are fetched
-meanwhile. Labels that compete within arcs cost a cache line for every eight labels and line; labels given the heads cost so much for each
-word alone. Siblings are n^3 / 3. The hashes of a sentence take O(n * lines) memory, for the duration of a call.
+Typical sizes: 40 lines, 25 words, 2^22 rows. An arc costs 5 to 8 ns for each line, mostly memory; rows of later arcs are prefetched.
+Labels that compete within arcs cost a cache line for every eight labels and line. Labels given the heads cost that for each
+word only. Siblings are n^3 / 3. The hashes of a sentence need O(n * lines) memory during a call.
 """
 import numpy as np
 
@@ -91,7 +91,7 @@ cdef inline const double *weights_of(const Parameter *p, Py_ssize_t row) noexcep
 cdef class ArcFeatures(Features):
     """The features of all atoms; see atoms.pxd for their order.
 
-    Labels given the heads have features where the rows of x know a head of each word (`Rows.given`); a head below 0, -1 - h, says that the
+    Labels given the heads have features if the rows of x have a head of each word (`Rows.given`). A head below 0, -1 - h, means that the
     tree is settled: its arcs score 1, and others 0.
 
     Parameters
@@ -200,7 +200,7 @@ cdef class ArcFeatures(Features):
 
     cdef void sum_singles(self, const Lines *lines, Parts *parts, const Parameter *p, Py_ssize_t base, Py_ssize_t octets, uint64_t n_rows,
                           double *sums, uint32_t *rows) noexcept nogil:
-        """What lines read of one word alone: sums[2 * word + turned], of heads and after them of dependents, each WIDTH * octets numbers.
+        """Sums of lines that read one word: sums[2 * word + turned], of heads, then of dependents, each WIDTH * octets numbers.
 
         rows: room for two for each word and line.
         """
@@ -403,7 +403,7 @@ cdef class ArcFeatures(Features):
             return self.short_of_memory()
         hash_siblings(&self.siblings, &parts)
         memset(pairs, 0, size * size * sizeof(double))
-        for m in range(1, size):                        # the head stands beyond t, seen from m, or at t
+        for m in range(1, size):                        # the head is beyond t, seen from m, or at t
             for t in range(1, size):
                 if t != m:
                     find_sibling_rows(&self.siblings, &parts, 0 if t < m else t, m, t, 0, first, n_rows, next_rows(&ring))
@@ -569,13 +569,13 @@ cdef class ArcFeatures(Features):
     # ---- from Python ----
 
     def column_of(self, indices):
-        """A weight belongs to a hash of cells of several columns, and to no column alone."""
+        """A weight belongs to a hash of cells of several columns, and to no single column."""
         return np.full(len(np.asarray(indices)), -1)
 
     def rows_of(self, Example x, Py_ssize_t h, Py_ssize_t m, bint of_labels=False):
         """Which features an arc has: triples of a line, a word between or None, and a number of a row.
 
-        Rows of labels are the first of a group; `slot` tells the weight within a row.
+        Rows of labels are the first of a group; `slot` is the weight within a row.
         """
         cdef const Lines *lines = &self.labels if of_labels else &self.arcs
         cdef Parts parts

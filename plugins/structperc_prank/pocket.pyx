@@ -1,7 +1,7 @@
 """The pocket algorithm with ratchet for rankers of one direction: perceptron steps on drawn examples, and the best ranker on all of them.
 
 After a step the costs of the ranker over all rows are summed, until they reach those of the ranker in the pocket, or are hopeless. Costs
-are held as whole multiples of one 2^52nd of their sum, a power of two: sums are exact in any order, so rows of high cost come first.
+are whole multiples of one 2^52nd of their sum, a power of two. So sums are exact in any order, and rows of high cost come first.
 
 Typical sizes: 10^2..10^5 rows, 5..100 features, K = 5..10 ranks. Cost: 10 ns and O(features) for a draw, and for a step at most 0.2 ns for
 each row and column, and as much for each row and threshold; 1 ns for each value of sparse rows. Memory: 8 (features + 2 K) bytes a row
@@ -30,7 +30,7 @@ DIGITS = 52             # costs add up to 2^52 of their units at most
 
 
 cdef class PocketSearch:
-    """Perceptron steps on examples drawn by their largest costs, and the ranker of least total cost among all that were checked.
+    """Perceptron steps on examples drawn by their largest costs; keeps the ranker of least total cost that was checked.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ cdef class PocketSearch:
     y : int array of shape (n,)
         Ranks, from 1.
     costs : float64 array of shape (n, K)
-        Of all answers to each row.
+        Of all predictions for each row.
     variant : {"structured", "original", "single"}
         The step, as of the option.
     compared : {"all", "screened", "runs"}
-        Which rankers are compared with the one in the pocket: "all"; "screened": all, but a comparison ends where the costs of the first
-        rows are above the pocket's by three standard deviations; "runs": those that are right longer in a row than the pocket's was.
+        Which rankers are compared with the one in the pocket. "all". "screened": all, but a comparison ends if the costs of the first
+        rows are above the pocket's by three standard deviations. "runs": those with a longer run of right predictions than the pocket's.
     seed : int
         Of the draws, below 2^64.
 
@@ -61,7 +61,7 @@ cdef class PocketSearch:
     cdef int variant
     cdef bint runs, screened, dense
     cdef bint compared, in_pocket                # whether the total cost of the ranker is known; whether it is the one in the pocket
-    cdef int64_t run_length, pocket_run         # right answers in a row
+    cdef int64_t run_length, pocket_run         # right predictions in a row
     cdef Py_ssize_t n_checked                   # operations of a check
     cdef uint64_t seed
     cdef double[::1] ranker, pocket             # u and then the thresholds
@@ -124,7 +124,7 @@ cdef class PocketSearch:
         self.tiles, self.tile_costs = tiled(X), tiled(costs)
 
     def epoch(self, weights, n_visited, answers=None, drawn=None):
-        """As many draws as there are rows, and the pocket's ranker as the weights after them, also where Ctrl-C ends them before.
+        """Makes as many draws as rows, then sets the weights to the pocket's ranker, also after Ctrl-C.
 
         Parameters
         ----------
@@ -133,12 +133,12 @@ cdef class PocketSearch:
         n_visited : int
             How many examples have been visited before.
         answers, drawn : int32 and int64 arrays of shape (n,), optional
-            Receive the answers before each step, and the rows that were drawn.
+            Receive the predictions before each step, and the rows that were drawn.
 
         Returns
         -------
         int, int, float
-            Draws, those answered wrongly, and the sum of their costs.
+            Draws, those predicted wrongly, and the sum of their costs.
         """
         cdef int[::1] found = answers
         cdef int64_t[::1] rows = drawn
@@ -299,7 +299,7 @@ def tiled(values):
 
 
 def alias_table(weights):
-    """For each row the part of its cell that is its own, and the row that has the rest; a row is drawn with probability ~ its weight.
+    """Tables for drawing rows: each row's share of its cell, and the row with the rest. A row is drawn with probability ~ its weight.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from structperc.errors import ConflictingOption
 
 
 cdef class SingleUpdate(Update):
-    """Moves the violated threshold next to the prediction alone: b_y down if y < gold, b_{y-1} up if y > gold, and u by x or -x.
+    """Moves only the violated threshold next to the prediction: b_y down if y < gold, b_{y-1} up if y > gold, and u by x or -x.
 
     Thresholds that are whole numbers stay in order: the prediction lies strictly below the threshold that falls, and not below the one
     that rises.

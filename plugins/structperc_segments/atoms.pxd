@@ -1,7 +1,7 @@
 # The atoms of a division into segments, and the best division by their scores.
 #
-# Sizes: 23 tokens, 12 labels, 23 or 45 blocks. A division is encoded as an integer per token, 2 * label + 1 where a segment begins, else
-# 2 * label; in partial gold outputs also OPEN and OPEN_BEGIN.
+# Sizes: 23 tokens, 12 labels, 23 or 45 blocks. A division is encoded as an integer per token: 2 * label + 1 if a segment begins, else
+# 2 * label. Partial gold outputs also have OPEN and OPEN_BEGIN.
 from structperc.core.rows cimport Example
 from structperc.solvers.segments cimport Lattice
 
@@ -25,7 +25,7 @@ ctypedef struct Search:
     const double *tokens        # scores of atoms of tokens, then of segments that have rows
     const double *lengths       # (n_labels, N_LENGTHS)
     const int *most             # of each label, how many tokens a segment has at most
-    const int *known            # codes that the division agrees with, perhaps open; NULL: any
+    const int *known            # codes that the division agrees with, may be open; NULL: any
     const int *gold             # codes whose missed segments, and all others, score `bonus`; NULL: none do
     double bonus
 

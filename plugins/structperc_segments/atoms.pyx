@@ -28,7 +28,7 @@ cdef const double *scores_from(const Lattice *lattice, Py_ssize_t start, double 
                 row[n_labels + k] = s[layout.first + k]
         else:
             for k in range(out):
-                row[k] = -INFINITY                          # a token outside is alone
+                row[k] = -INFINITY                          # a token outside is its own segment
             if d + 1 < reach:
                 for k in range(out, n_labels):
                     row[n_labels + k] = row[k] + s[layout.inside + k]
@@ -87,9 +87,9 @@ cdef class Atoms:
     n_labels : int
         That outside of all segments, if there is one, is the first.
     outside : bool
-        Whether tokens may stand outside of all segments, each alone.
+        Whether tokens may be outside of all segments, each by itself.
     places : {"iob2", "iobes"}
-        Which places of a token in its segment have weights of their own: the first and all others, or first, inside, last and alone.
+        Places of a token in its segment with weights of their own: the first and all others, or first, inside, last and only.
     described : int, default 0
         Up to how many tokens segments have rows of their own.
     """
@@ -110,7 +110,7 @@ cdef class Atoms:
         self.limit(np.ones(n_labels, dtype=np.intc))
 
     def limit(self, most):
-        """Sets how many tokens a segment of each label has at most; tokens outside are alone."""
+        """Sets the largest number of tokens of a segment of each label; tokens outside are single."""
         most = np.array(most, dtype=np.intc)
         most[:self.layout.n_outside] = 1
         self.most, self.longest = most, most.max()
@@ -180,7 +180,7 @@ cdef class Atoms:
             before, start = k, stop
 
     cdef void prepare(self, const double *s, Py_ssize_t n, Search *search, Lattice *lattice) noexcept nogil:
-        """The search for the best division of n tokens with these scores of atoms; nothing is known, nothing has a bonus."""
+        """The search for the best division of n tokens with these scores of atoms, without known codes or a bonus."""
         search.layout, search.most = self.layout, &self.most[0]
         search.tokens, search.known, search.gold, search.bonus = s, NULL, NULL, 0
         lattice.n_tokens, lattice.n_labels, lattice.longest = n, self.layout.n_labels, min(self.longest, max(n, 1))

@@ -7,7 +7,7 @@ from structperc_segments.atoms cimport OPEN, OPEN_BEGIN, Atoms
 
 
 cdef class TokenLoss(Loss):
-    """How many tokens have a wrong label, or wrongly begin a segment or go on with one; tokens of which nothing is known cost nothing."""
+    """The number of tokens with a wrong label, or a wrong begin of a segment. Unknown tokens cost nothing."""
 
     cdef Atoms atoms
 

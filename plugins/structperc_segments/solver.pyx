@@ -17,7 +17,7 @@ from structperc_segments.atoms cimport N_LENGTHS, Atoms, Search, length_class, r
 cdef class SegmentArgmax(Argmax):
     """The division into segments of largest score, by dynamic programming.
 
-    Of equal ones that with the lowest label of the last segment (tokens outside come first), then the longest last segment, then the same
+    Ties: the lowest label of the last segment (tokens outside come first), then the longest last segment, then the same
     for the segment before.
     """
 
@@ -39,7 +39,7 @@ cdef class SegmentArgmax(Argmax):
 
     cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                        int *y) noexcept nogil:
-        """Segments that are missed or should not be are no atoms, so their loss is added to the scores of segments."""
+        """Missed and surplus segments are no atoms, so their loss is added to the scores of segments."""
         if self.by_segments:
             return self.search(x, s, gold, n_gold, scale, y)
         return Argmax.argmax_augmented_c(self, x, s, gold, n_gold, loss, scale, y)
@@ -61,7 +61,7 @@ cdef class SegmentArgmax(Argmax):
         return Argmax.argmax(self, scores, x)
 
     def check_size(self, scores, Example x):
-        """Refuses scores of another example."""
+        """Raises an error for scores of another example."""
         cdef Py_ssize_t expected = self.atoms.n_atoms(x.block.n_rows)
         if len(scores) != expected:
             raise DataError(f"{len(scores)} atom scores for example {x.index}; expected {expected} for its {x.n_rows} rows.")
@@ -109,7 +109,7 @@ cdef class SegmentArgmax(Argmax):
         return self.sums(x, s, True, expected, log_z)
 
     cdef int sums(self, Example x, const double *s, bint log_sum, double *found, double *total) noexcept nogil:
-        """For each atom the sum of what the solver says of the segments that have it; -1 after storing an error."""
+        """For each atom the sum of the solver's values of the segments with it; -1 after storing an error."""
         cdef Search search
         cdef Lattice lattice
         cdef Py_ssize_t n = self.atoms.tokens_in(x.block.n_rows), n_labels = self.atoms.layout.n_labels, a
@@ -141,7 +141,7 @@ cdef inline void put(double *at, double value, bint log_sum) noexcept nogil:
 
 
 cdef void spread(const Lattice *lattice, const double *segments, bint log_sum, double *found) noexcept nogil:
-    """Adds up probabilities of segments, or takes the largest of their scores, for the atoms of tokens and lengths; O(n L K)."""
+    """Sums probabilities of segments, or computes the largest scores, for the atoms of tokens and lengths; O(n L K)."""
     cdef const Search *search = <const Search *> lattice.data
     cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, blocks = search.layout.n_blocks, start, d, k, reach
     cdef double *lengths = found + row_of(&search.layout, n, n) * blocks + n_labels * n_labels

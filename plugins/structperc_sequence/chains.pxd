@@ -1,4 +1,4 @@
-# The scores of a linear chain: those of tokens, of transitions, and perhaps of the first and the last label.
+# The scores of a linear chain: those of tokens, of transitions, and optionally of the first and the last label.
 
 ctypedef struct Chain:
     Py_ssize_t n_tokens, n_labels

@@ -13,5 +13,5 @@ cdef Py_ssize_t forward_backward_work(Py_ssize_t n_tokens, Py_ssize_t n_labels) 
 
 cdef int forward_backward(const sp_inner *kernels, const sp_tiles *tiles, const Chain *chain, double *tokens, double *pairs, double *log_z,
                           double *work) noexcept nogil
-# log Z, the probabilities of the tokens' labels (n_tokens, n_labels), and how often each pair of labels is expected (n_labels, n_labels).
-# TOO_WIDE: the scores lie too far apart for products of numbers, or no labelling is left; logarithms must say. STOPPED: by a signal.
+# log Z, label probabilities of tokens (n_tokens, n_labels), and expected counts of pairs of labels (n_labels, n_labels).
+# TOO_WIDE: scores are too far apart for products, or no labelling is left; use logarithms. STOPPED: by a signal.

@@ -8,8 +8,8 @@ With E_t[k] = exp(token score), A[l, m] = exp(transition), the messages F from t
 each divided by its largest entry, so that Z is the product of the divisors. Then p_t[k] = F_t E_t B_t / N_t adds up to 1 over l, and the
 pair (l, m) is expected A[l, m] sum_t F_t[k] E_t[k] E_t+1[m] B_t+1[m] / N_t times.
 
-Nothing underflows unseen: where the scores of one token, or of the transitions, spread over more than WIDE, or a message over more than
-1 / SMALL, the answer is TOO_WIDE.
+Underflow is detected. If the scores of one token, or of the transitions, spread over more than WIDE, or a message over more than
+1 / SMALL, the result is TOO_WIDE.
 
 Typical sizes: 24 tokens, 22 labels: 0.3 us a token. Time O(T L^2), memory O(T L).
 """

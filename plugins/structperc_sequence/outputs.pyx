@@ -18,8 +18,8 @@ from structperc_sequence.solver cimport Viterbi
 cdef class ChainOutputs(Outputs):
     """A label for each token, encoded as the tuple of their codes 1..L.
 
-    Users give and get a list of labels per sentence; labels in one flat list, one for each row of X, are understood too. In gold outputs
-    None stands for a token of which nothing is known; its code is 0.
+    Users pass and get a list of labels for each sentence. A flat list, one label for each row of X, is also allowed. In gold outputs
+    None means an unlabelled token; its code is 0.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ cdef class ChainOutputs(Outputs):
                                     f"correct it or allow it.")
 
     def other_scheme(self, gold):
-        """Where the constraints are those of a scheme and the labels are written by another one, what to do; or None."""
+        """What to do if the constraints have one tagging scheme and the labels another; or None."""
         if not isinstance(self.forbidden, str):
             return None
         sentences = np.split(gold.values, gold.offsets[1:len(gold.offsets) - 1])

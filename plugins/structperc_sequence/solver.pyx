@@ -4,8 +4,8 @@ A message m_t[l] sums up, in the semiring, the scores of all labellings of the t
 
     m_t[l'] = (+)_l  m_{t-1}[l] (x) e_{t-1}[l] (x) a[l, l']
 
-with the tokens' scores e and the transitions' a; (x) is + in all of them. (max, +) finds the best labels, the same with lists of k
-numbers the k best, and (log of a sum of exponentials, +) the marginals. Messages from the other end are those of the reversed chain.
+with the tokens' scores e and the transitions' a; (x) is + in all of them. (max, +) gives the best labels, and lists of k
+numbers the k best. (log of a sum of exponentials, +) gives the marginals. Messages from the other end are those of the reversed chain.
 
 Typical sizes: 23 tokens, 22 labels: 60 ns per token for the best labels. Time O(T L^2), k times that for the k best; memory O(T L).
 """
@@ -76,7 +76,7 @@ cdef class LogSum(Largest):
 
 
 cdef class LargestFew(Semiring):
-    """Lists of the `size` largest, falling; among equals the one of the lowest label before, then the one ranked first there."""
+    """Lists of the `size` largest, falling. Ties: the lowest label before, then the one ranked first there."""
 
     cdef int[:, ::1] origins            # (n_tokens, n_labels * size): label * size + rank of the message before
     cdef double[::1] heads              # of each list that is merged, the largest that is left
@@ -274,7 +274,7 @@ cdef class Viterbi(Argmax):
         return Argmax.argmax(self, scores, x)
 
     def check_size(self, scores, Example x):
-        """Takes the number of atoms from the scores, and refuses scores of another example."""
+        """Sets the number of atoms from the scores. Raises an error for scores of another example."""
         expected = self.n_atoms(x)
         if len(scores) != expected:
             raise DataError(f"{len(scores)} atom scores for example {x.index}; expected {expected} for its {x.n_rows} tokens.")
@@ -390,7 +390,7 @@ cdef class Problem:
         self.chain = solver.chain(x, &self.s[0], NULL, &self.work[0])
 
     cdef messages(self, Semiring semiring):
-        """All messages; refuses a chain without any labelling."""
+        """All messages. Raises an error for a chain without any labelling."""
         cdef Py_ssize_t T = self.chain.n_tokens, L = self.chain.n_labels
         cdef double[:, ::1] found = np.zeros((T, L * semiring.size))
         if forward(semiring, &self.chain, &found[0, 0]) < 0:
@@ -399,7 +399,7 @@ cdef class Problem:
         if self.chain.end != NULL:
             last = last + self.part(self.chain.end, 1)[0]
         if not np.isfinite(last.max()):
-            self.solver.argmax(self.s, self.x)      # says what is wrong
+            self.solver.argmax(self.s, self.x)      # raises the error with its reason
             raise too_large(self.x)
         return np.asarray(found)
 
@@ -436,8 +436,8 @@ cdef class Problem:
     def totals(self, Semiring semiring, shown, plus, nothing):
         """For every atom, what the semiring sums up over the structures that contain it, as often as they do.
 
-        `shown` makes what is answered of the totals of all labels of a token, or of all pairs of two, which stand along its axis; `plus`
-        adds that up, from `nothing`.
+        `shown` converts the totals of all labels of a token, or of all pairs of two, along its axis. `plus`
+        sums the results, from `nothing`.
         """
         cdef Py_ssize_t T = self.chain.n_tokens, L = self.chain.n_labels
         if T == 0:

@@ -1,7 +1,7 @@
 """A read-write lock for a model, and a lock for its one trainer.
 
-The state is a few C fields, changed while the GIL is held and without a call into Python. Acquiring and releasing costs about 20 ns
-where nobody else is there; an interrupt falls neither between the two and the call that they enclose, nor into them. A lock object
+The state is a few C fields, changed under the GIL and without a call into Python. Acquiring and releasing costs about 20 ns
+without contention. An interrupt never falls between the two and the call that they enclose, nor into them. A lock object
 exists only while a thread waits.
 """
 import functools
@@ -41,12 +41,12 @@ cdef class Waiting:
 cdef class Access:
     """Many calls that read a model, or one call that changes it in place.
 
-    Threads are let in in the order in which they came, so neither a stream of readers keeps a writer out nor a stream of writers a reader.
-    A thread may read within its own reads and writes, and write within its own writes. A write within a read of one's own is refused,
-    since the call around it would go on with another model than it began with.
+    Threads enter in the order of their arrival, so readers do not starve writers, nor writers readers.
+    A thread may read within its own reads and writes, and write within its own writes. A write within a thread's own read raises an error,
+    because the outer call would continue with another model.
 
-    After a fork, threads of the parent keep nobody in the child waiting. Where one of them was changing the model, the child's copy is half
-    changed, and every use of it is refused.
+    After a fork, threads of the parent do not block the child. If one of them was changing the model, the child's copy is half
+    changed, and every use of it raises an error.
 
     Compiled code may enclose a block by `begin_read` and `end_read`, or `begin_write` and `end_write`, in `try` and `finally`. Python
     code passes a function, since Ctrl-C could fall between `begin_read()` and `try`.
@@ -59,7 +59,7 @@ cdef class Access:
         PyMem_Free(self.readers)
 
     def read(self, function, *arguments):
-        """Calls a function that reads the model, and returns its answer.
+        """Calls a function that reads the model, and returns its result.
 
         Raises
         ------
@@ -75,7 +75,7 @@ cdef class Access:
             self.end_read()
 
     def write(self, function, *arguments):
-        """Calls a function that changes the model in place, and returns its answer.
+        """Calls a function that changes the model in place, and returns its result.
 
         Raises
         ------
@@ -123,7 +123,7 @@ cdef class Access:
             self.admit()
 
     cdef int check(self) except -1:
-        """Refuses a model that another thread was changing when the process was forked."""
+        """Raises an error for a model that another thread was changing during a fork."""
         self.forget_parent()
         if self.torn:
             raise BusyError("this process was forked while another thread was changing the model, so the copy here is half changed; "
@@ -233,7 +233,7 @@ def reading(method):
 
 
 cdef class Turn:
-    """One caller at a time; a second one is refused at once.
+    """One caller at a time; a second one raises an error at once.
 
     Of a turn that a thread of the parent process took, a child after a fork knows nothing.
     """

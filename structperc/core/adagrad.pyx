@@ -1,4 +1,4 @@
-"""AdaGrad: a weight store that gives each weight a step size of its own, from the squares of its gradients so far.
+"""AdaGrad: weights with a step size for each coordinate, from the squares of its gradients so far.
 
 Typical sizes: as of `PrimalWeights`, with one number more per weight. A step costs twice that of a perceptron, and a root and a division
 for each weight that it moves.

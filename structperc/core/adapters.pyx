@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = GLUE
 """How the one compiled loop drives components written in Python.
 
-`structperc.core.component.bound` returns the component itself when every method that the loop calls is compiled, otherwise an
-adapter whose `_c` methods call those that Python overrides and pass the others on. So a Python override is never bypassed.
+`structperc.core.component.bound` returns the component itself if every method that the loop calls is compiled. Otherwise it returns an
+adapter: its `_c` methods call those that Python overrides and pass the others on. So a Python override is never bypassed.
 Only the loop, the weight store, the loss and the step see adapters; everything else talks to the component itself.
 
 Cost: 0.1 to 0.6 us per call; one adapter per component and fit.
@@ -74,7 +74,7 @@ cdef int fill(double *at, answer, Example x, component, method, bint finite=True
 
 
 cdef int fill_scores(double *s, answer, Example x, component) except -1:
-    """Checks and copies scores. Those that are not finite are left to the loop, which looks at the row first; x keeps whose they are."""
+    """Checks and copies scores. The loop handles scores that are not finite, because it checks the row first; x keeps their source."""
     cdef Py_ssize_t a
     fill(s, answer, x, component, "scores", finite=False)
     for a in range(x.n_atoms):
@@ -111,7 +111,7 @@ cdef Py_ssize_t whole(answer, component, method, Example x) except -1:
 
 
 cdef int in_place(answer, given, component, method, Example x) except -1:
-    """Refuses what a method returned that changes an array in place: its author may have changed a copy."""
+    """Raises an error if a method that changes an array in place returned something: its author may have changed a copy."""
     if answer is not None and answer is not given:
         raise PluginError(f"{type(component).__name__}.{method} returned {shortened(answer)} for example {x.index}; expected None, since "
                           f"it changes the array that it is given.")
@@ -125,7 +125,7 @@ cdef int failed(Component adapter, error, method, Example x) noexcept:
 
 
 cdef double gram_of_norms(part, Example x, double *off_diagonal) except? -1:
-    """The Gram matrix of atoms with one inner product for all pairs, from squared norms of a map or of weights: returns d."""
+    """The Gram matrix of atoms with one inner product for all pairs, from squared norms; returns d."""
     one, two = np.zeros(x.n_atoms), np.zeros(x.n_atoms)
     one[:1], two[:1], two[1:2] = 1, 1, -1
     cdef double own = part.norm(x, two) / min(x.n_atoms, 2)

@@ -1,6 +1,6 @@
 # Averages and decay of a weight store, both lazy.
 #
-# w = scale * v, where v is stored, and the mean of w over the visited examples is (scale_sum * v - u) / n_visited, where a step v += d adds
+# w = scale * v, where v is stored. The mean of w over the visited examples is (scale_sum * v - u) / n_visited. A step v += d adds
 # scale_sum * d to u. So neither averaging nor decay costs anything between two steps.
 from structperc.core.schedules cimport Schedule
 

@@ -86,7 +86,7 @@ cdef void add_row(const sp_rows *x, Py_ssize_t row, double weight, const double 
 cdef class ColumnSums:
     """Sums of each column over rows of training, weighted as their examples are.
 
-    They are sums of distances from a centre, the mean of the first rows: squares of the values lose the digits of a column such as a
+    They are sums of distances from a centre, the mean of the first rows. Squares of the values would lose the digits of a column such as a
     year, whose spread is small beside its mean.
 
     Parameters

@@ -1,4 +1,4 @@
-# The base class of all parts. Methods ending in _c run without the GIL and answer -1 after storing an exception in `error`.
+# The base class of all parts. Methods ending in _c run without the GIL and return -1 after storing an exception in `error`.
 
 
 cdef class Component:

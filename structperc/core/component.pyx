@@ -1,4 +1,4 @@
-"""The base class of all parts of an engine, and how the loop calls a part of which Python overrides some methods."""
+"""The base class of all parts of an engine, and how the loop calls Python overrides of their methods."""
 from types import GetSetDescriptorType
 from weakref import WeakKeyDictionary
 
@@ -20,7 +20,7 @@ cdef bint is_compiled(component) noexcept:
 
 
 def overrides(component, name):
-    """Whether Python code, not a compiled class, answers `component.name`."""
+    """Whether Python code, not a compiled class, defines `component.name`."""
     if is_compiled(component):
         return False
     if name in getattr(component, "__dict__", ()):
@@ -53,7 +53,7 @@ def outdated(component, description, *methods):
 
 
 def expected(answer, kind, part, method, what, Example x=None):
-    """What a method returned, if it is of this type; else a `PluginError` that names the method, the example and what was expected."""
+    """The result of a method if it has this type, else a `PluginError` with the method, the example and the expected type."""
     if isinstance(answer, kind):
         return answer
     where = "" if x is None else f" for example {x.index}"
@@ -81,7 +81,7 @@ def fields_of(kind):
 
 
 def settle(component):
-    """Gives compiled code the attributes that a Python class sets in its body, or in place of the compiled attribute of that name.
+    """Copies to compiled code the attributes that a Python class sets in its body or redefines.
 
     Returns whether there are such attributes: then those of the object may change without compiled code.
     """
@@ -139,7 +139,7 @@ def remake(kind, args, kwargs, attributes):
 
 
 def take_error(*parts):
-    """What stopped compiled work of this thread, or the first error that a method ending in _c has stored in one of these parts.
+    """What stopped compiled work of this thread, or the first error that a method ending in _c has stored in these parts.
 
     None where there is neither; forgets all of them.
     """
@@ -151,7 +151,7 @@ def take_error(*parts):
 
 
 def raise_stored(*parts):
-    """Raises the error that a method ending in _c has stored in one of these parts before it answered -1."""
+    """Raises the error that a method ending in _c has stored in one of these parts before it returned -1."""
     error = take_error(*parts)
     if error is not None:
         raise error
@@ -161,14 +161,14 @@ def raise_stored(*parts):
 
 
 def noted(error, component, method, example=None):
-    """The error of an author's code, with a note that names component, method and example; sentences of this library name them already."""
+    """The error of an author's code, with a note on component, method and example; messages of this library have them already."""
     if isinstance(error, Exception) and not isinstance(error, StructPercError):
         add_note(error, f"in {type(component).__name__}.{method}" + ("" if example is None else f", example {example.index}"))
     return error
 
 
 def located(error):
-    """The error of an author's code, with a note that names the part, its method and the example, read from the traceback.
+    """The error of an author's code, with a note on the part, its method and the example, read from the traceback.
 
     The innermost method that a base class of this library declares, or hook, counts. Errors of this library name their place already.
     """
@@ -188,7 +188,7 @@ def located(error):
 
 
 def method_of(owner, code):
-    """The name of the method with this code, where it is a hook or a base class of this library declares it; else None."""
+    """The name of the method with this code, if it is a hook or a base class of this library declares it; else None."""
     kind = type(owner)
     if code.co_name[:11] == "structperc_":
         return code.co_name

@@ -60,7 +60,7 @@ cdef double ORDERED = 4         # 1 / the largest slope of the logistic function
 
 
 def refuse_loss_weight(context, rule):
-    """Refuses a loss in the search of a rule that makes searches of its own, or none."""
+    """Raises an error for a loss in the search of a rule with searches of its own, or without search."""
     if context.loss_weight:
         raise UnusedOption(f"loss_weight={context.loss_weight} has no effect with update={rule!r}; leave it at 0.0.", "loss_weight")
 
@@ -84,8 +84,8 @@ cdef class HingeUpdate(Update):
     Examples
     --------
     >>> from structperc.components import HingeUpdate
-    >>> HingeUpdate(margin=2.0).needs
-    {'step sizes'}
+    >>> sorted(HingeUpdate(margin=2.0).needs)
+    ['search', 'step sizes']
     """
 
     search = "margin"

@@ -1,7 +1,7 @@
 """Exact passive-aggressive steps: the projection onto all of a trial's margin constraints at once.
 
-Typical sizes: 4 atoms (ranks) to 1000. Cost: one norm and O(atoms), where the scores fall along the atoms as thresholds make them; 20 ns
-for the 4 atoms of 5 ranks (exact_few.h).
+Typical sizes: 4 atoms (levels) to 1000. Cost: one norm and O(n_atoms) if the scores fall along the atoms, as with thresholds. 20 ns
+for the 4 atoms of 5 levels (exact_few.h).
 """
 from libc.math cimport INFINITY, fabs
 from structperc.core.updates cimport Trial
@@ -23,13 +23,13 @@ cdef extern from "exact_few.h" nogil:
     double sp_exact_step(const double *s, double *c, Py_ssize_t n, double margin, double q, double d, double limit, double cap) noexcept
 
 cdef enum:
-    MOST_PASSES = 2000          # of the search for the root; 1 or 2 are usual, halving alone ends within this
+    MOST_PASSES = 2000          # of the search for the root; 1 or 2 are usual, pure halving ends within this
 
 cdef double NEAR = 1e-15        # of the size of the sums: below, a difference is rounding
 cdef double SMALLEST = 2.2250738585072014e-308      # a squared norm below has lost digits
 
 
-cdef double LOST = 1e-3         # of what was short: a step whose rounding moves the scores by more is refused
+cdef double LOST = 1e-3         # of what was short: a step whose rounding moves the scores by more raises an error
 
 
 ctypedef struct Side:
@@ -157,7 +157,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         return moved > 0
 
     cdef int without_norm(self, Trial trial) noexcept nogil:
-        """Orthogonal blocks and ||x||^2 = 0: no direction to move in, unless the norm is lost to rounding alone."""
+        """Orthogonal blocks and ||x||^2 = 0: no direction to move in, unless only rounding makes the norm 0."""
         with gil:
             if trial.x.blank:
                 return 0
@@ -227,12 +227,12 @@ cdef inline double position(double t, double s, double margin, const Origin *ori
 
 
 cdef double walk(const Side *falling, const Side *growing, double margin, double q, double limit, Origin *origin) noexcept nogil:
-    """The g >= 0 with q g = sum of the falling side's clipped deficits - sum of the growing side's; deficits are largest at the middle.
+    """The g >= 0 with q g = sum of the falling side's clipped deficits - sum of the growing side's. Deficits peak at the middle.
 
-    As g grows, the falling deficits l - g leave the limit, then the sum; the growing m + g enter the sum, then reach the limit. The origin
+    As g grows, the falling deficits l - g leave the limit, then the sum. The growing m + g enter the sum, then reach the limit. The origin
     is an atom in the sum, or the last one that left it.
     """
-    cdef Py_ssize_t capped = 0, within = 0, full = 0, entered = 0       # falling: at the limit, of use at all; growing: likewise
+    cdef Py_ssize_t capped = 0, within = 0, full = 0, entered = 0       # falling: at the limit, of use at all; growing: the same
     cdef double sums = 0, g, leaves, enters, uncaps, fills, following
     while capped < falling.n and deficit(falling, capped, margin) >= limit:
         capped += 1
@@ -254,7 +254,7 @@ cdef double walk(const Side *falling, const Side *growing, double margin, double
         fills = limit - deficit(growing, full, margin) if full < entered else INFINITY
         following = min(min(uncaps, leaves), min(enters, fills))
         if not g > following or within - capped == 1 and entered == full and capped <= full:    # also ends where numbers overflow
-            break                           # an atom that pulls alone stays, although rounding may say otherwise
+            break                           # a single pulling atom stays, although rounding may show otherwise
         if following == leaves:
             within -= 1
             sums -= deficit(falling, within, margin)

@@ -14,12 +14,12 @@ cdef enum:
 
 
 ctypedef struct Parameter:
-    # n_weight_rows rows of row_width weights, `pitch` doubles apart; a weight's averaging accumulator stands `average` doubles behind it
+    # n_weight_rows rows of row_width weights, `pitch` doubles apart. A weight's averaging accumulator is `average` doubles behind it
     # (0: none).
     double *w
     Py_ssize_t pitch
     Py_ssize_t average
-    # Private to the core: with `place` and `marks` (see sp_blocks in inner.h) the first on_demand_rows rows stand where `place` says; the
+    # Private to the core: with `place` and `marks` (see sp_blocks in inner.h), `place` has the position of the first on_demand_rows rows. The
     # rows after these begin at `fixed` in any case.
     double *fixed
     int *place
@@ -28,7 +28,7 @@ ctypedef struct Parameter:
 
 
 ctypedef struct StepSizes:
-    # What a step with a size for each weight needs: G stands `squares` doubles behind the weight.
+    # What a step with a size for each weight needs: G is `squares` doubles behind the weight.
     double rate, to_w, to_u
     Py_ssize_t squares
 
@@ -42,8 +42,8 @@ cdef class Features(Component):
     cdef Py_ssize_t fixed_atoms                 # atoms of every example, -1: they differ; in Python `atoms_per_example`
     cdef Py_ssize_t on_demand_rows              # so many of the first rows, one per column of X, get memory when a step touches them
     cdef bint prefetches                        # whether prefetch_c does anything
-    cdef bint explicit_only                     # whether no atom stands on a row of x
-    cdef bint followed                          # whether coefficients of another map's atoms stand behind this one's
+    cdef bint explicit_only                     # whether no atom belongs to a row of x
+    cdef bint followed                          # whether coefficients of another map's atoms come after this one's
     cdef double[::1] scratch
     cdef int[::1] scratch_place
     cdef int scratch_rows
@@ -69,7 +69,7 @@ cdef inline void adapt_row(Features f, double *w, Py_ssize_t n, const Parameter 
 
 
 cdef inline Py_ssize_t claimed(const Parameter *p, Py_ssize_t row) noexcept nogil:
-    """Where a row stands that a step changes; it gets memory if it has none yet."""
+    """Position of a row that a step changes; it gets memory if it has none yet."""
     if p.place == NULL:
         return row
     return p.marks[row] if p.marks[row] != 0 else sp_mark(p.place, p.marks, p.n_placed, row)

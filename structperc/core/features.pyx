@@ -149,7 +149,7 @@ cdef class Features(Component):
         return -1
 
     cdef int batch_scores_c(self, const Parameter *p, Example x, Py_ssize_t first, Py_ssize_t n, double *s) noexcept nogil:
-        """`scores_c` of the examples first, .., first + n - 1 of x's data set, one after the other; of maps with as many atoms in each."""
+        """`scores_c` of the examples first, .., first + n - 1 of x's data set; for maps with as many atoms in each."""
         cdef Py_ssize_t i
         cdef int status
         x.n_atoms = self.fixed_atoms
@@ -168,12 +168,12 @@ cdef class Features(Component):
     cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
         """After a step on x: moves the weights that it touched to the nearest allowed ones; -1 on an error. x None: all weights.
 
-        As in `add_c` a weight w is stored as w * to_w, and where it moves by d its accumulator moves by d * to_u.
+        A weight w is stored as w * to_w. If it moves by d, its accumulator moves by d * to_u, as in `add_c`.
         """
         return 0
 
     cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
-        """A step with a size for each weight (see sp_inner.adapt in inner.h), whose change is sum_a c[a] phi(x, a); -1 on an error.
+        """A step with a size for each weight (see sp_inner.adapt in inner.h), along sum_a c[a] phi(x, a); -1 on an error.
 
         Writes the change down and looks at all weights, of those on demand at the touched ones.
         """
@@ -193,7 +193,7 @@ cdef class Features(Component):
         return 0
 
     cdef int write_c(self, Example x, const double *c, Parameter *written) noexcept nogil:
-        """Writes sum_a c[a] phi(x, a) down where `written` then says, weights on demand in the rows that it places; -1 on an error.
+        """Writes sum_a c[a] phi(x, a) to `written`, weights on demand in the rows of their places; -1 on an error.
 
         Whoever reads it leaves zeros there.
         """
@@ -240,7 +240,7 @@ cdef class Features(Component):
         return -1
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
-        """row * n_blocks + block of the row and the block that atom a stands on, -1: on none; -2 on an error."""
+        """row * n_blocks + block of the row and the block of atom a, -1: none; -2 on an error."""
         with gil:
             self.error = self.missing("cell")
         return -2
@@ -249,7 +249,7 @@ cdef class Features(Component):
         pass
 
     cdef void follow(self) noexcept:
-        """Tells a map that coefficients of another map's atoms stand behind its own."""
+        """Sets that coefficients of another map's atoms come after those of this map."""
         self.followed = True
 
     def n_atoms(self, Example x):
@@ -842,7 +842,7 @@ cdef class SumFeatures(Features):
 
     @property
     def n_features(self):
-        """Columns of X that the parts were made for, if one of them says."""
+        """Number of columns of X, if one of the parts knows it."""
         return self.left.n_features if hasattr(self.left, "n_features") else self.right.n_features
 
     cdef void follow(self) noexcept:

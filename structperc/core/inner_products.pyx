@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """Which instruction set the inner products use. See inner.h.
 
-The environment variable STRUCTPERC_INSTRUCTION_SET names the widest set to use, such as avx2, to measure a machine without AVX-512 on one
-with it. Every set gives the same bits. It is read when structperc is imported.
+The environment variable STRUCTPERC_INSTRUCTION_SET names the widest set to use, such as avx2. With it you can measure, on one machine,
+others without AVX-512. Every set gives the same bits. It is read when structperc is imported.
 """
 import os
 

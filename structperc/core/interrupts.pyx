@@ -8,7 +8,7 @@ cdef enum:
 
 
 def completed(list interrupts, function, *arguments):
-    """The answer of a function that may be called again from its beginning; Ctrl-C on its way begins it anew.
+    """The result of a function that may be called again from its beginning. Ctrl-C during the call starts it anew.
 
     Parameters
     ----------

@@ -72,11 +72,11 @@ cdef class PassResult:
     Attributes
     ----------
     visited, mistakes, updates : int
-        Examples seen, answered wrongly before their step, and stepped on.
+        Examples seen, predicted wrongly before their step, and stepped on.
     loss : float
-        Sum of the losses of the answers, or of what a rule with `sets_loss` leaves.
+        Sum of the losses of the predictions, or the values that a rule with `sets_loss` leaves.
 
-    The answer is the prediction, or in a pass whose rule asks for the augmented search alone the structure that this search finds. A pass
+    If the rule asks only for the augmented search, its structure counts as the prediction. A pass
     without search counts neither mistakes nor losses.
     """
 
@@ -186,7 +186,7 @@ cdef class Loop:
         return (self.features, self.outputs, self.argmax, self.loss, self.update, self.weights, self.store.features)
 
     def use(self, update, search, double loss_weight):
-        """Takes the rule of the passes to come, with this search in place of its own."""
+        """Sets the rule of the next passes, with this search instead of its own."""
         if search not in SEARCHES or update.when not in MOMENTS or search == "none" and update.when != "always":
             raise PluginError(f"{type(update).__name__} has when={update.when!r} and search={search!r}; expected when='wrong' or 'always', "
                               f"and search='plain', 'augmented', 'both', 'margin' or, with when='always', 'none'.")
@@ -327,7 +327,7 @@ cdef class Loop:
         self.far_x.look_at(rows)
 
     def fail(self, int status, Example x, Weights store=None):
-        """Raises what stopped a pass; a note names the part and the example of an error that is not of this library."""
+        """Raises what stopped a pass. Errors from outside this library get a note on the part and the example."""
         scoring = () if store is None else (store, store.features)
         error = take_error(*self.components(), *scoring)
         if error is not None:
@@ -479,7 +479,7 @@ cdef class Loop:
         return self.predicted_codes(rows, batch, store, NULL)
 
     cdef predicted_codes(self, Rows rows, batch, store, int *labels):
-        """`predict`; with `labels` it writes label outputs there, and answers None."""
+        """`predict`; with `labels` it writes label outputs there, and returns None."""
         cdef bint compiled, single = self.outputs.code_width == 1
         cdef Weights weights = self.answering(self.store if store is None else store, &compiled)
         cdef Room room = self.taken_room()
@@ -550,7 +550,7 @@ cdef class Loop:
         return Room() if room is None else room
 
     cdef Weights answering(self, store, bint *compiled):
-        """A store as predictions call it, and whether they need no Python; what was found last is kept, one-row calls ask again."""
+        """Weights as predictions call them, and whether they need no Python. The last result is cached, for one-row calls."""
         cdef Weights weights
         found = self.answers
         if found is None or found[0] is not store:
@@ -596,7 +596,7 @@ cdef class Loop:
     cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
                            double *own, Py_ssize_t most, Py_ssize_t together, int *found, Py_ssize_t length, int64_t *ends,
                            Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
-        """Answers examples from `start` on; where it stopped: at n, at a look for Ctrl-C or where `found` has no room left."""
+        """Predicts examples from `start` on; returns where it stopped: at n, at a check for Ctrl-C, or if `found` is full."""
         cdef Py_ssize_t i = start, m, n_searched, stop = min(start + CHUNK, n), seen = 0, fixed = self.features.fixed_atoms
         cdef Py_ssize_t scored_to = start
         cdef bint single = self.outputs.code_width == 1

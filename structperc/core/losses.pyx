@@ -433,7 +433,7 @@ cdef class ExampleCosts(Loss):
 
 
 def labels_of(outputs, what):
-    """How many labels the outputs have; refuses outputs without labels."""
+    """The number of labels; raises an error for outputs without labels."""
     if outputs.n_labels == 0:
         raise PluginError(f"{what} needs outputs of one label per example, but {type(outputs).__name__} has structures; "
                           f"use loss='hamming' or 'zero-one', or a plugin's own.")

@@ -1,4 +1,4 @@
-"""What the steps of a shard have changed, row by row of the weights, and the mixture of several shards' changes.
+"""The changes by the steps of a shard, row by row of the weights, and the mixture of several shards' changes.
 
 Typical sizes: 10^2..10^6 changed rows of 1..50 weights, 2..64 shards. Every row is read once; about 1 ns a weight.
 """
@@ -21,7 +21,7 @@ def changed_rows(const double[:, ::1] table, const double[:, ::1] base, const in
     table, base : arrays (rows, pitch)
         w = scale * v and, `average` entries behind v (0: none), u; the running sum of w is scale_sum * v - u. Those of the base are w.
     where, base_where : int64 arrays
-        The rows to compare: where each stands in the table and in the base.
+        The rows to compare: their positions in the table and in the base.
     n_visited : int
         Examples visited since the table was that of the base.
     steps, sums : arrays (len(where), width)
@@ -56,13 +56,13 @@ def merged(list shards, const double[::1] shares, bint bounded, real[:, ::1] ste
     Parameters
     ----------
     shards : list of (rows, steps, sums)
-        Of each shard the rows that it has changed, rising, and their changes; sums of no columns where there are none.
+        Of each shard the changed rows, rising, and their changes; sums without columns if there are none.
     shares : float64 array
         The weight of each shard's steps. Their sums are added as they are.
     bounded : bool
         Whether the step of a weight is at most twice the mean step of the shards that moved it.
     steps, sums, rows : arrays
-        Receive sum_i share_i * step_i, the sum of the sums, and the rows, rising; as long as all the shards' rows together.
+        Receive sum_i share_i * step_i, the sum of the sums, and the rows, rising. As long as all shards' rows together.
     """
     cdef Py_ssize_t i, j, n = 0, width = steps.shape[1], m = len(shards), n_sums = sums.shape[1]
     cdef int64_t row
@@ -113,7 +113,7 @@ def merged(list shards, const double[::1] shares, bint bounded, real[:, ::1] ste
 
 def add_rows(double[:, ::1] table, const int64_t[::1] where, const real[:, ::1] steps, const double[:, ::1] sums, Py_ssize_t average,
              double scale_sum):
-    """w += steps, and u such that the running sum, with this scale_sum from now on, grows by what the sums say."""
+    """w += steps, and u such that the running sum grows by `sums`, with this scale_sum."""
     cdef Py_ssize_t k, j, width = steps.shape[1]
     cdef double *v
     with nogil:

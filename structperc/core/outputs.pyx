@@ -745,7 +745,7 @@ cdef class LabelOutputs(Outputs):
             found = encode_few(self._code_of, y if type(y) is list else y.tolist())
             if found is not None:
                 return found
-        return Structures(self._codes.encode(y, n))     # slower, and says what is wrong
+        return Structures(self._codes.encode(y, n))     # slower, and raises the error with its reason
 
     cdef Structures gold(self, y, Rows rows, features):
         return self.encoded(y, rows.n_examples) if self._encodes else Outputs.gold(self, y, rows, features)
@@ -755,7 +755,7 @@ cdef class LabelOutputs(Outputs):
         return Structures(self._codes.encode(answers, rows.n_examples))
 
     def check_gold(self, gold, rows, features):
-        """Refuses nothing: codes that are no labels have been refused."""
+        """Does nothing: codes that are no labels have raised an error already."""
 
     def check_structure(self, Example x, y):
         if not isinstance(y, int) or not 1 <= y <= self.n_labels:

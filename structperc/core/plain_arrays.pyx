@@ -55,7 +55,10 @@ cdef object ndarray = np.ndarray, empty = np.empty, int32 = np.dtype(np.int32)
 
 
 def are_reals(values, tuple shape, double low, double high, Py_ssize_t most):
-    """Whether values is a plain float64 array of numbers from low to high, of a shape as in `arguments.shaped` and `most` along an axis."""
+    """Whether values is a plain float64 array of numbers from low to high, with a shape as in `arguments.shaped`.
+
+    `most` bounds the length of each axis.
+    """
     cdef Py_buffer buffer
     cdef bint within = False
     if opened(values, &buffer):
@@ -66,7 +69,7 @@ def are_reals(values, tuple shape, double low, double high, Py_ssize_t most):
 
 
 def copied_wholes(values, tuple shape, int low, int high, Py_ssize_t most):
-    """A plain array of int32 or int64 numbers from low to high as a new int32 array; None for any other; shape and most as in `are_reals`.
+    """A plain array of int32 or int64 numbers from low to high as a new int32 array. None for any other; shape and most as in `are_reals`.
 
     The copy is checked, not the array, which another thread may change.
     """
@@ -105,7 +108,7 @@ cdef bint opened(values, Py_buffer *buffer) except -1:
 
 
 cdef bint fits(const Py_buffer *buffer, tuple shape, Py_ssize_t most) except -1:
-    """Whether an array has a shape; a text stands for any size, and the same text for the same size."""
+    """Whether an array has a shape; a text means any size, and the same text the same size."""
     cdef Py_ssize_t d, e
     if buffer.ndim != len(shape):
         return False

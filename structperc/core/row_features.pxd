@@ -1,7 +1,7 @@
 # Feature maps whose atoms stand on rows of x: phi(x, a) = e_block (x) x_row.
 #
-# Sizes: 4 blocks of 10..1000 dense features, or of 2^20 sparse ones with 80 non-zeros; 1..1000 rows an example. Cost: one pass over the
-# values of the rows for four blocks at a time (see inner.h); a norm costs what a step does.
+# Sizes: 4 blocks of 10..1000 dense features, or of 2^20 sparse ones with 80 nonzeros; 1..1000 rows an example. Cost: one pass over the
+# rows' values for four blocks at a time (see inner.h). A norm costs what a step does.
 from structperc.core.bounds cimport Bounds
 from structperc.core.features cimport Features, Parameter
 from structperc.core.inner_products cimport sp_blocks

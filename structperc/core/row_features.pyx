@@ -1,7 +1,7 @@
 """Feature maps whose atoms stand on rows of x: blocks of weights, of which each atom has one multiplied with one row.
 
 Typical sizes: 4 blocks of 10..1000 dense features, or of 2^20 sparse ones with 80 non-zeros; 1..1000 rows an example.
-Cost: one pass over the values of the rows for four blocks at a time (see inner.h); a norm costs what a step does.
+Cost: one pass over the rows' values for four blocks at a time (see inner.h). A norm costs what a step does.
 """
 import numpy as np
 
@@ -172,7 +172,7 @@ cdef class RowPart(Features):
         return 0
 
     cdef sp_blocks summed(self, Example x, const double *c, int *n_placed) noexcept nogil:
-        """The sum of sparse rows with coefficients, of the features that it touches, behind the constant feature's; to be left as zeros."""
+        """The sum of sparse rows with coefficients, at their features, after the constant feature's. Leave zeros there."""
         cdef sp_blocks b
         n_placed[0] = 1
         self.scratch_for((self.n_features + 1) * self.n_blocks, self.n_features)
@@ -398,7 +398,7 @@ cdef class RowFeatures(RowPart):
     --------
     >>> import numpy as np
     >>> from structperc.components import RowFeatures, Rows
-    >>> x = Rows([np.array([[1.0, 2.0], [3.0, 5.0]])]).example(0)
+    >>> x = Rows(np.array([[1.0, 2.0], [3.0, 5.0]]), offsets=np.array([0, 2])).example(0)
     >>> RowFeatures(2).vector(x, np.array([1.0, -1.0])).tolist()
     [-2.0, -3.0]
     """

@@ -42,11 +42,11 @@ cdef class Rows:
     cdef const unsigned char *allowed_at
     cdef readonly Py_ssize_t allowed_width
     cdef const int64_t *starts
-    cdef readonly object given          # intc array (n_rows,): an answer for each row that features of some atoms depend on, or None
+    cdef readonly object given          # intc array (n_rows,): for each row the prediction that features of some atoms depend on, or None
     cdef const int *given_at
     cdef Py_ssize_t value_size, index_size
     cdef tuple _kept                    # the arrays whose memory is read
-    cdef dict kept                      # of one example alone: as `Example.kept`
+    cdef dict kept                      # of a single example: as `Example.kept`
 
     cdef void attach(self, X, Py_ssize_t n_rows, Py_ssize_t n_features, int layout) noexcept
     cdef void attach_dense(self, X, const Py_buffer *view) noexcept
@@ -65,7 +65,7 @@ cdef class Rows:
                 x.block.dense = <const char *> self.whole.dense + first * sp_dense_pitch(&self.whole)
 
     cdef inline void load_many(self, Py_ssize_t first, Py_ssize_t n, Example x) noexcept nogil:
-        """Points x at all rows of n examples, or of as many as there are from the first on, as if they were one."""
+        """Points x at all rows of n examples, or of as many as there are from the first on, as one example."""
         cdef Py_ssize_t last = min(first + n, self.n_examples)
         self.load(first, x)
         x.block.n_rows = last - first if self.starts == NULL else self.starts[last] - self.starts[first]

@@ -27,7 +27,7 @@ ctypedef fused index_t:
 
 
 cdef int refuse_layout(X) except -1:
-    """Refuses an array that is no C-contiguous matrix of float64 or float32."""
+    """Raises an error for an array that is no C-contiguous matrix of float64 or float32."""
     if X.ndim != 2 or X.dtype not in (np.float64, np.float32) or not X.flags.c_contiguous:
         order = "" if X.flags.c_contiguous else ", not in C order"
         raise PluginError(f"Rows was given an array of shape {X.shape} and type {X.dtype}{order}; "
@@ -36,7 +36,7 @@ cdef int refuse_layout(X) except -1:
 
 
 cdef int refuse_starts(const index_t *starts, Py_ssize_t n_starts, Py_ssize_t n_parts, Py_ssize_t n, bint offsets) except -1:
-    """Refuses numbers of which neighbours do not bound parts of n rows (`offsets`) or entries."""
+    """Raises an error unless neighbouring numbers bound parts of n rows (`offsets`) or entries."""
     cdef Py_ssize_t i
     cdef int64_t before = 0
     cdef bint right = n_starts == n_parts + 1
@@ -448,7 +448,7 @@ cdef int by_size(const void *a, const void *b) noexcept nogil:
 
 
 cdef inline int refuse_columns(Py_ssize_t row, int64_t low, int64_t high, Py_ssize_t n_columns) except -1:
-    """Refuses a row with entries outside of X."""
+    """Raises an error for a row with entries outside of X."""
     if low < 0 or high >= n_columns:
         raise PluginError(f"row {row} of a sparse X has entries for the columns {low}..{high}; X has the columns 0..{n_columns - 1}.")
     return 0

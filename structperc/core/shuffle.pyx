@@ -1,7 +1,7 @@
 """A new visiting order for each epoch: Fisher-Yates on the example numbers, 3 ns per example where they fit the cache.
 
 Typical sizes: 10^2..10^7 examples. One 64-bit seed from the fit's generator starts a splitmix64 stream (Steele, Lea and
-Flood 2014); bounded numbers are drawn without bias (Lemire 2019).
+Flood 2014). Bounded numbers are drawn without bias (Lemire 2019).
 """
 import numpy as np
 
@@ -34,7 +34,7 @@ def shuffled(examples, random):
     Parameters
     ----------
     examples : int64 array, or int
-        The numbers; an int stands for 0 .. examples - 1. At most 2^32 - 1 of them.
+        The numbers; an int means 0 .. examples - 1. At most 2^32 - 1 of them.
     random : numpy.random.Generator
         Gives one 64-bit seed.
     """

@@ -17,7 +17,7 @@ cdef class Trial:
     cdef const double *s                        # atom scores, without the loss
     cdef double *c                              # coefficients over atoms, all to be written by the rule
     cdef Encoded gold_code                      # gold structure (completed)
-    cdef Encoded given_code                     # gold output as it was given, perhaps partial
+    cdef Encoded given_code                     # gold output as the user gave it, may be partial
     cdef Encoded y_code                         # the structure found by the search; n = 0 in a pass without search
     cdef public double loss                     # that of y; a rule with `sets_loss` leaves here what the record counts
     cdef readonly double weight

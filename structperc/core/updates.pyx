@@ -97,7 +97,7 @@ cdef class Trial:
         return self.outputs.difference_c(self.x, self.gold_code.at, self.gold_code.n, self.y_code.at, self.y_code.n, self.c)
 
     cdef int signs_c(self) noexcept nogil:
-        """c = 1 for atoms that are surely in the right answer, -1 for those that surely are not, else 0; -1 on an error."""
+        """c = 1 for atoms that are required in the right output, -1 for those excluded, else 0; -1 on an error."""
         return self.outputs.signs_c(self.x, self.given_code.at, self.given_code.n, self.c)
 
     cdef double norm_c(self) noexcept nogil:
@@ -105,7 +105,7 @@ cdef class Trial:
         return self.weights.norm_c(self.x, self.c)
 
     cdef int marginals_c(self) noexcept nogil:
-        """expected[a] = how often atom a is expected in y where p(y) = exp(score of y) / Z, and log Z; -1 on an error."""
+        """expected[a] = expected count of atom a where p(y) = exp(score of y) / Z, and log Z; -1 on an error."""
         return self.argmax.marginals_c(self.x, self.s, self.expected, &self.log_z)
 
     cdef int search_c(self, double scale) noexcept nogil:

@@ -25,7 +25,7 @@ cdef class PrimalWeights(Weights):
     cdef readonly Schedule decay
     cdef Parameter p
     cdef double[::1] buffer, saved
-    cdef int[::1] place                     # where each lazy row stands (0: nowhere yet); None: rows stand in order
+    cdef int[::1] place                     # position of each lazy row (0: none yet); None: rows are in order
     cdef int[::1] marks                     # the same of rows that steps have touched since `follow`, else 0; None: nobody follows
     cdef int n_placed                       # rows in use, that of zeros among them
     cdef Py_ssize_t n_kept                  # further numbers that a subclass keeps of each weight, behind its running sum

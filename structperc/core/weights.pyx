@@ -163,7 +163,7 @@ cdef class Weights(Component):
         return 0
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
-        """-1 on an error before the step; 1 on an error once the step is made, as where Ctrl-C came in between."""
+        """-1 on an error before the step; 1 on an error once the step is made, such as after Ctrl-C."""
         with gil:
             self.error = self.missing("update")
         return -1
@@ -791,8 +791,8 @@ cdef class PrimalWeights(Weights):
         return self.decay.probe()
 
     def state(self):
-        """`weights`, the rows in use as they are stored; `scales`; and, where rows stand in the order in which steps touched them,
-        `columns`: which rows these are.
+        """`weights`, the rows in use as they are stored, and `scales`. If rows are in the order in which steps touched them, also
+        `columns`: their numbers.
         """
         state = {"weights": np.array(self._table().ravel()), "scales": np.array([self.averaging.scale, self.averaging.scale_sum])}
         if self.place is not None:
@@ -807,7 +807,7 @@ cdef class PrimalWeights(Weights):
         return columns
 
     def _first(self):
-        """Where the first lazy row stands: behind the row of zeros and all others."""
+        """Position of the first lazy row: behind the row of zeros and all others."""
         return self.features.n_weight_rows - self.features.on_demand_rows + 1
 
     def restore(self, state):
@@ -865,7 +865,7 @@ cdef class PrimalWeights(Weights):
         return scalars, None, None if self.place is None else np.array(self.place), None
 
     def is_finite(self, token=None):
-        """Whether all weights (that the token says were touched) are finite; a quarter of a nanosecond each."""
+        """Whether all weights (or those that the token names) are finite; a quarter of a nanosecond each."""
         cdef Py_ssize_t j, n = self.rows_in_use() * self.p.pitch
         cdef double a = 0, b = 0, c = 0, d = 0
         if token is not None and token[1] is not None:

@@ -38,7 +38,7 @@ cdef class EngineCalls:
 
     @property
     def model(self) -> Model | None:
-        """What training made, or None; for the thread that is in a fit the model under way, for all others that of before."""
+        """The trained model, or None. For the thread of a running fit the model in training, for all others the former one."""
         return self.known()
 
     @model.setter
@@ -203,7 +203,7 @@ cdef class EngineCalls:
 
 
 cdef unknown_argument(method, name):
-    """The error of an argument that a method does not have, with where it goes or the argument that is meant."""
+    """The error of an argument that a method does not have, with its place or the argument that is meant."""
     known = ARGUMENTS[method]
     place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, known)
     return OptionError(f"{method} has no argument {name!r}.{place} It has {', '.join(known)}.")
@@ -306,7 +306,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
         else:
             if classes is not None:
                 if model.context.labels is None:
-                    model.parts.outputs.find_labels(None, classes)          # says that there are none
+                    model.parts.outputs.find_labels(None, classes)          # raises: there are none
                 agreed(classes, model.context.labels, "the earlier calls")
             if not model.streaming:
                 model.parts.trainer.check_chunks(model.parts)
@@ -355,7 +355,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
 
 
 cdef int step_on(EngineCalls engine, TrainingRun run, rows, counts) except -1:
-    """Changes the model in place, and takes everything back where the pass fails; `counts` are what rows weigh in the columns' sums."""
+    """Changes the model in place, and undoes everything if the pass fails; `counts` are the weights of rows in the columns' sums."""
     cdef list interrupts = []
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights

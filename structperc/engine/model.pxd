@@ -18,7 +18,7 @@ cdef class Parts:
     cdef public Loss loss
     cdef public Argmax argmax
     cdef public Update update
-    cdef object as_started              # what `remembered` said of each part
+    cdef object as_started              # the result of `remembered` for each part
 
 
 cdef class Model:
@@ -33,7 +33,7 @@ cdef class Model:
     cdef readonly Access access
     cdef public ColumnSums column_sums  # of the rows of training; None: not kept
     cdef object linear                  # what `is_linear` returns; None: not yet known
-    cdef Py_ssize_t n_features          # as the context says
+    cdef Py_ssize_t n_features          # from the context
     cdef bint objects
     cdef bint by_chunks                 # whether the weights score chunks of examples in a way of their own (`Weights.batch_scores`)
     cdef bint conditional               # as the outputs say

@@ -54,7 +54,7 @@ class NoAttribute(AttributeError):
         return " ".join(self.args)
 
     def of(self, owner):
-        """The same error of an object that stands for this one."""
+        """The same error of an object that wraps this one."""
         return NoAttribute(owner, self.rest)
 
     def listing(self, known):
@@ -98,12 +98,12 @@ cdef class Parts:
 
 
 def refuse_labels(outputs, labels):
-    """Refuses what a `find_labels` returned that is no array of labels."""
+    """Raises an error if a `find_labels` returned no array of labels."""
     expected(labels, (np.ndarray, type(None)), outputs, "find_labels", "an array of the labels in order, or None where there are none")
 
 
 def refuse_unstarted(kind, part):
-    """Refuses a part that does not know after its start what compiled code reads of it."""
+    """Raises an error for a part that lacks, after its start, what compiled code reads of it."""
     if kind == "outputs" and isinstance(part, LabelOutputs) and not part.n_labels:
         raise PluginError(f"{type(part).__name__} does not know its labels; a find_labels of its own begins with "
                           f"super().find_labels(y, classes).")
@@ -121,7 +121,7 @@ def remembered(part):
 
 
 def digest(value, depth=0):
-    """Numbers and texts themselves; of arrays and collections type, size and up to 1000 entries; of other objects nothing but the type."""
+    """Numbers and texts themselves; of arrays and collections type, size and up to 1000 entries; of other objects only the type."""
     if value is None or isinstance(value, (int, float, str, bytes, np.generic)):
         return repr(value)
     if isinstance(value, np.ndarray):
@@ -144,7 +144,7 @@ cdef class Model:
     options : dict
         The engine's own, as they were when training began.
     mistakes, loss, status, online, history
-        The record of training, as the engine shows it; `history` is a list with a `Visit` for each example visited, or None.
+        The record of training, as the engine shows it; `history` is a list with a `Visit` for each visit, or None.
     temperature : float
         Of probabilities: p(y) is proportional to exp(score of y / temperature).
     scaling : Scaling or None
@@ -283,7 +283,7 @@ cdef class Model:
         return self.stored(self.scaling.applied(rows) if self.scales else rows)
 
     def read_one(self, x):
-        """The example that users pass alone, and the rows that it is made of."""
+        """The single example that a user passes, and its rows."""
         self.parts.trainer.check_answers()
         features = self.parts.features
         rows = expected(self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None), Rows, self.parts.reader,
@@ -301,9 +301,9 @@ cdef class Model:
         return x
 
     cdef int look_alike(self, Rows rows) except -1:
-        """Refuses data that do not look like those of the first fit."""
+        """Raises an error for data unlike those of the first fit."""
         if rows.n_features != self.n_features or rows.objects != self.objects or rows.feature_names is not None:
-            check_same(self.context, rows)      # compares the names, and says what differs
+            check_same(self.context, rows)      # compares the names, and raises the error
         return 0
 
     cpdef int make_room(self, Rows rows) except -1:
@@ -325,7 +325,7 @@ cdef class Model:
     # ---- scores ----
 
     def scored(self, rows):
-        """Chunks of rows, each with the number of its first example and its atom scores, None where examples are scored one by one."""
+        """Chunks of rows, each with the number of its first example and its atom scores; None: score examples one by one."""
         self.look_alike(rows)                   # another model may have read them
         weights, features = self.parts.weights, self.parts.features
         product = not (overrides(weights, "scores") and not overrides(weights, "batch_scores")
@@ -364,7 +364,7 @@ cdef class Model:
             yield x, scores
 
     def conditioned(self, codes, rows, settled):
-        """The rows with an earlier part of these answers given."""
+        """The rows with an earlier part of these predictions given."""
         outputs = self.parts.outputs
         return expected(outputs.conditioned(codes, rows, settled=settled), Rows, outputs, "conditioned", "Rows")
 
@@ -408,7 +408,7 @@ cdef class Model:
         """The logarithm of every label's probability, (n_examples, n_labels); see `Engine.predict_proba`."""
         return answers.log_probabilities(self.parts, self.label_scores(rows), 1 / self.temperature)
 
-    # ---- answers ----
+    # ---- predictions ----
 
     cpdef predict(self, Rows rows):
         """The structure of largest score for each example, decoded."""
@@ -520,7 +520,7 @@ def together_checked(part, scores, n_examples, n_atoms):
 
 
 def located_call(function, *arguments):
-    """The answer of a function, whose errors get a note on the part that raised them."""
+    """The result of a function, whose errors get a note on the part that raised them."""
     try:
         return function(*arguments)
     except Exception as error:
@@ -536,7 +536,7 @@ def read_for(Model model, X, offsets, lengths, groups, allowed=None):
 
 
 def first_of(rows):
-    """A data set of the first example alone."""
+    """A data set of only the first example."""
     return next(matrices.chunks(rows, matrices.CHUNK_VALUES))[1] if rows.n_examples else rows
 
 

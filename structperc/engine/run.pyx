@@ -154,7 +154,7 @@ cdef class TrainingRun:
         return time.perf_counter() - self.began
 
     def end_epoch(self, PassResult passed):
-        """Tells all observers of the epoch, whose pass this was."""
+        """Calls all observers after the epoch of this pass."""
         self.under_way = False
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
                                    self.seconds))
@@ -185,9 +185,9 @@ cdef class TrainingRun:
         Parameters
         ----------
         mistakes, updates : int
-            Examples answered wrongly, and steps made.
+            Examples predicted wrongly, and steps made.
         loss : float
-            Sum of the losses of the answers.
+            Sum of the losses of the predictions.
 
         Returns
         -------
@@ -370,7 +370,7 @@ cdef class TrainingRun:
         return 0
 
     cdef int refuse_early(self, method) except -1:
-        """Refuses a recorded pass outside of an epoch; a chunk of a stream has none."""
+        """Raises an error for a recorded pass outside of an epoch; a chunk of a stream has none."""
         if not self.under_way and self.observers is not None:
             raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called {method} outside of an epoch; call begin_epoch "
                               f"before its first pass, and end_epoch after its last one.")

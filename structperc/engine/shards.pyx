@@ -2,8 +2,8 @@
 # cython: boundscheck=True, wraparound=True
 """Shards: parts of the examples that are trained apart for one round, each by parts of its own, and then mixed.
 
-One round of iterative parameter mixing (McDonald, Hall and Mann 2010): every shard makes a pass from the weights w and arrives at w_i; then
-w <- w + sum_i mu_i (w_i - w), or for mixing="bounded-sum", weight by weight, w <- w + min(1, 2 / m) sum_i (w_i - w) with the m shards that
+One round of iterative parameter mixing (McDonald, Hall and Mann 2010): every shard makes a pass from the weights w to w_i. Then
+w <- w + sum_i mu_i (w_i - w). With mixing="bounded-sum", weight by weight, w <- w + min(1, 2 / m) sum_i (w_i - w) for the m shards that
 moved it. The mean over examples visited counts all vectors that any shard has visited, each once.
 
 Compiled, as `structperc.engine.run`.
@@ -56,11 +56,11 @@ cdef class Shard:
     number : int
         Of this shard among all, from 0; random orders depend on it.
     model : Model
-        Assembled for this shard alone (`structperc.engine.assembly.again`).
+        Assembled only for this shard (`structperc.engine.assembly.again`).
     trained : Model
-        The one that the shards train together, whose parts tell those of the shard what they have learned of the data.
+        The one that the shards train together. Its parts pass on to those of the shard what they have learned of the data.
     opened : function of a generator of random numbers or None
-        Answers with a context of the examples, an iterable of `ShardPart`; the generator, if any, says in which order.
+        Returns a context of the examples, an iterable of `ShardPart`; the generator, if any, draws their order.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ cdef class Shard:
                 self.states[kind] = state
 
     def train(self, base, seed, epoch, shuffle, changed=None, keep=False, dtype=float):
-        """One pass, in the order that seed, epoch and number of the shard say; a thread that is no longer wanted ends it early.
+        """One pass, in the order from seed, epoch and number of the shard; a thread that is no longer wanted ends it early.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ cdef class Shard:
         return 0
 
     def refuse_changed_states(self):
-        """Refuses parts that learn from steps, which no mixture of weights takes along."""
+        """Raises an error for parts that learn from steps, because mixing weights loses that."""
         for kind, before in self.states.items():
             part = getattr(self.model.parts, kind)
             after = state_of(part)
@@ -151,7 +151,7 @@ class ShardPass:
     ----------
     passed : PassResult
     changes : dict
-        As `Weights.changes` answers.
+        As `Weights.changes` returns.
     examples : list of int64 arrays
         Those visited, in their order, where predictions are kept.
     online : list or None

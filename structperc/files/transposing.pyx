@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """Columns as rows: what files keep column by column becomes the matrix that training reads row by row.
 
-Typical sizes: 10^4 to 10^6 rows of 10 to 1000 columns. A pass of 1 to 2 ns per number, without the GIL, so that a thread reads the next
-part of a stream while one is learned from.
+Typical sizes: 10^4 to 10^6 rows of 10 to 1000 columns. A pass of 1 to 2 ns per number runs without the GIL. A thread can thus read the next
+part of a stream during training.
 """
 import numpy as np
 

@@ -1,7 +1,7 @@
 """CSR rows of named features under construction.
 
-Typical sizes: 10^5 tokens of 20 names. Some tokens wait together: first all their names are hashed, then the table's slots
-are looked at, then the names found there, each fetched from memory before it is needed. A result of n features takes 8 n
+Typical sizes: 10^5 tokens of 20 names. Several tokens are processed together: first all names are hashed, then the table's slots
+are read, then the names there. Each is prefetched from memory. A result of n features needs 8 n
 bytes, allocated once.
 """
 import numpy as np
@@ -20,7 +20,7 @@ cdef extern from "sort_columns.h" nogil:
     bint sp_ranks(int *columns, Py_ssize_t n, int *ranks) noexcept
 
 cdef enum:
-    PLACE_BITS = 23             # of a sort key: where in the token the feature stands; above them its column
+    PLACE_BITS = 23             # of a sort key: the feature's place in the token; above them its column
 
 
 cdef inline int64_t get(const char *array, bint wide, Py_ssize_t i) noexcept nogil:

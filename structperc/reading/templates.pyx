@@ -46,10 +46,10 @@ cdef class Template:
     ----------
     text : str
         Each line is text with macros `%x[offset,column]`: the string of that column, `offset` tokens further on. Before the
-        sentence stand the tokens `_B-1`, `_B-2` ..., behind it `_B+1`, `_B+2` .... Each line gives each token one feature with
-        the value 1, whose name is the line with its macros replaced; a line without macros is a constant feature. Blank lines
-        and lines that begin with `#` are left out, and so is a line `B` (or `B01`), CRF++'s bigram of labels: a sequence model
-        always has one weight per pair of labels. Transitions that look at x (`B...%x[...]`) are refused.
+        sentence are the tokens `_B-1`, `_B-2` ..., after it `_B+1`, `_B+2` .... Each line gives each token one feature with
+        the value 1. Its name is the line with its macros replaced; a line without macros is a constant feature. Blank lines
+        and lines that begin with `#` are left out. So is a line `B` (or `B01`), CRF++'s bigram of labels, since a sequence model
+        always has one weight per pair of labels. Transitions that look at x (`B...%x[...]`) raise an error.
     columns : sequence of str, optional
         Names of the columns, with which macros can then say which they mean; otherwise columns are numbered from 0.
 
@@ -119,7 +119,7 @@ cdef class Template:
         return self.n_columns
 
     def check_columns(self, Py_ssize_t n):
-        """Refuses tokens of so few columns that a macro would find nothing."""
+        """Raises an error for tokens with too few columns for a macro."""
         if n < self.n_columns:
             raise DataError(f"tokens have {n} column{'s' * (n != 1)}, but {self.widest} reads column {self.n_columns - 1}; columns are "
                             f"counted from 0.")
@@ -332,8 +332,8 @@ def default_template(n_columns):
     Parameters
     ----------
     n_columns : int
-        Columns of a token. Each has a window of five tokens, -2..2, and the pairs (-1, 0) and (0, 1); columns after the first, which
-        repeat themselves more, also have the pairs (-2, -1) and (1, 2) and the three triples in that window.
+        Columns of a token. Each has a window of five tokens, -2..2, and the pairs (-1, 0) and (0, 1). Columns after the first repeat
+        themselves more, and also have the pairs (-2, -1) and (1, 2) and the three triples in that window.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Tokens with named features to rows.
 
-Strings in lists take 25 to 30 ns each (16 where all is in the cache), 40 while a vocabulary is learned; the entries of dicts 70.
+Strings in lists need 25 to 30 ns each (16 if all is in the cache), 40 while a vocabulary is learned. Entries of dicts need 70.
 """
 import numpy as np
 
@@ -121,7 +121,7 @@ cdef bint only_strings(object items) noexcept:
 
 
 cdef int push_list(RowBuilder builder, object items) except -1:
-    """One feature per string, and perhaps a vector."""
+    """One feature per string, and optionally a vector."""
     vectors = [item for item in items if not isinstance(item, str) and is_vector(item)]
     if len(vectors) > 1:
         raise DataError(f"the token has {len(vectors)} vectors; give each a name, in a dict such as {{'a': vector, 'b': vector}}")
@@ -148,7 +148,7 @@ cdef int push_strings(RowBuilder builder, object strings) except -1:
 
 
 cdef int push_dict(RowBuilder builder, object token, size_t prefix, size_t n_prefix, int depth) except -1:
-    """The features of a dict, whose names begin with what stands in the scratch at `prefix`."""
+    """The features of a dict, whose names begin with the text in the scratch at `prefix`."""
     cdef Text scratch = builder.scratch
     cdef size_t at
     cdef double weight
@@ -181,7 +181,7 @@ cdef int push_dict(RowBuilder builder, object token, size_t prefix, size_t n_pre
 
 
 cdef int push_prefixed(RowBuilder builder, object strings, size_t prefix, size_t n_prefix) except -1:
-    """One feature per string, whose names begin with what stands in the scratch at `prefix`."""
+    """One feature per string, whose names begin with the text in the scratch at `prefix`."""
     cdef Text scratch = builder.scratch
     cdef size_t at
     for item in strings:
@@ -193,7 +193,7 @@ cdef int push_prefixed(RowBuilder builder, object strings, size_t prefix, size_t
 
 
 cdef inline size_t begin(Text scratch, size_t prefix, size_t n_prefix) except? 0:
-    """Begins a name with a copy of a prefix; returns where it stands."""
+    """Begins a name with a copy of a prefix; returns its position."""
     cdef size_t at = scratch.used
     if n_prefix:
         scratch.reserve(n_prefix)
