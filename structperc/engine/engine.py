@@ -119,6 +119,80 @@ class Engine(EngineCalls, EngineOptions):
         """What `predict` answers, for rows that `read` has read."""
         return predicted(self.model_, rows, n_threads(self.n_jobs))
 
+    def predict_k_best(self, X, k, *, offsets=None, lengths=None, groups=None, allowed=None):
+        """The k structures of largest score of each example, each with its score.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+        k : int
+            At least 1.
+
+        Returns
+        -------
+        list of n_examples lists of (output, score)
+            Best first, at most k; fewer where there are fewer. Outputs are as `predict` shows them, and the first is what `predict`
+            returns. Structures of the same atoms count once. Where scores tie, the solver's rule decides; where all structures are
+            enumerated, the earlier one comes first.
+
+        Raises
+        ------
+        OptionError
+            For a k that is no whole number, or below 1.
+        PluginError
+            The solver has no list of the k best, and the outputs cannot be enumerated, or are more than 100,000.
+
+        Notes
+        -----
+        A score is w . Phi(x, y). Differences of scores, divided by `temperature_`, are differences of `log_probability`, but of ordered
+        labels, whose probabilities are cumulative. The cost is that of the solver, for chains O(k) times that of `predict`.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("multiclass", epochs=9).fit([[-1.0], [1.0], [3.0]], ["a", "b", "b"])
+        >>> for output, score in engine.predict_k_best([[2.0]], k=2)[0]:
+        ...     print(output, score)
+        b 3.0
+        a -3.0
+        """
+        model = self.model_
+        return model.predict_k_best(read_for(model, X, offsets, lengths, groups, allowed), k)
+
+    def log_probability(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None):
+        """The logarithm of the probability of given outputs, p(y) proportional to exp(score of y / `temperature_`).
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`. With `allowed`, probabilities are those among the allowed outputs.
+        y : list of n_examples outputs
+            As `predict` shows them.
+
+        Returns
+        -------
+        ndarray of shape (n_examples,)
+            At most 0. Of ordered labels the probabilities are those of `predict_proba`. Training by perceptron or margin fits no
+            probabilities: `calibrate` does.
+
+        Raises
+        ------
+        DataError
+            An output is not one that the example can have.
+        PluginError
+            The solver has no log-partition, and the outputs cannot be enumerated, or are more than 100,000.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("sequence", epochs=9).fit([[["the"], ["cat"]], [["cat"], ["the"]]], [["D", "N"], ["N", "D"]])
+        >>> engine.log_probability([[["the"], ["cat"]]] * 2, [["D", "N"], ["N", "D"]]).round(3).tolist()
+        [-0.053, -4.053]
+        """
+        model = self.model_
+        return model.log_probability(read_for(model, X, offsets, lengths, groups, allowed), y)
+
     def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
         """By how much the best structure of each example leads the next one, shape (n_examples,); 0: a tie, inf: there is no other."""
         model = self.model_

@@ -147,6 +147,14 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         found = self._trained_for(X).predict_marginals(X)
         return np.stack(found) if len(found) else np.zeros((0, 0))
 
+    def predict_k_best(self, X, k):
+        """The k labels of largest score of each row, best first: a list of lists of (label, score); see `Engine.predict_k_best`."""
+        return self._trained_for(X).predict_k_best(X, k)
+
+    def log_probability(self, X, y):
+        """The logarithm of the probability of the label y[i] of row i, shape (n_samples,), as `predict_log_proba` has it."""
+        return self._trained_for(X).log_probability(X, as_column(y))
+
     def margins(self, X):
         """By how much the best label of each row leads the second best, shape (n_samples,); 0: a tie."""
         return self._trained_for(X).margins(X)

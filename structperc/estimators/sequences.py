@@ -185,6 +185,53 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         found = self._trained().predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         return list(found) if data.offsets is None else data.as_given(np.concatenate(found))
 
+    def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None):
+        """The k outputs of largest score of each sentence.
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`.
+        k : int
+            At least 1.
+
+        Returns
+        -------
+        list of n_sentences lists of (labels, score)
+            Best first; fewer than k where a sentence has no more. At a tie the lower label of the last token comes first, then that of
+            the token before it, and so on.
+        """
+        refuse_rows_alone(X, lengths, groups)
+        return self._trained().predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
+
+    def log_probability(self, X, y, lengths=None, groups=None, allowed=None):
+        """The logarithm of the probability of the labels of each sentence together, shape (n_sentences,).
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`. With `allowed`, probabilities are those among the allowed labels.
+        y : list of lists of labels, or flat sequence of n_tokens labels
+            One label per token.
+
+        Raises
+        ------
+        DataError
+            Constraints or `allowed` exclude the labels.
+
+        Examples
+        --------
+        >>> from structperc.estimators import SequenceTagger
+        >>> X, y = [[["the"], ["cat"]], [["a"], ["dog"]], [["cat"], ["the"]]], [["D", "N"], ["D", "N"], ["N", "D"]]
+        >>> model = SequenceTagger(random_state=0).fit(X, y)
+        >>> likely, unlikely = model.log_probability(X[:1] * 2, [["D", "N"], ["N", "N"]])
+        >>> bool(likely > unlikely)
+        True
+        """
+        refuse_rows_alone(X, lengths, groups)
+        data = Groups(X, None, lengths, groups)
+        return self._trained().log_probability(data.X, data.by_rows(y), offsets=data.offsets, allowed=data.by_rows(allowed))
+
     def margins(self, X, lengths=None, groups=None, allowed=None):
         """By how much the best output of each sentence leads the second best.
 

@@ -123,6 +123,30 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
                             "pass scoring=, or score with a loss that is a function of the labels.")
         return -weighted_mean(losses, sample_weight)
 
+    def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None):
+        """The k structures of largest score of each example, best first: a list of lists of (output, score); see `Engine.predict_k_best`.
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`.
+        k : int
+            At least 1.
+        """
+        return self._trained_for(X).predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
+
+    def log_probability(self, X, y, lengths=None, groups=None, allowed=None):
+        """The logarithm of the probability of given outputs, shape (n_examples,); see `Engine.log_probability`.
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`.
+        y : list of n_examples outputs
+            As `predict` shows them.
+        """
+        return self._trained_for(X).log_probability(X, y, lengths=lengths, groups=groups, allowed=allowed)
+
     def margins(self, X, lengths=None, groups=None, allowed=None):
         """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other."""
         return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
