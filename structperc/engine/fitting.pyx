@@ -295,11 +295,11 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
         run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, engine)
+        counts = None if sample_weight is None or model.totals is None else sample_weights(sample_weight, rows.n_examples)
         model.access.begin_write()
         try:
             if scaling is None:
-                step_on(engine, run, rows)
-                model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
+                step_on(engine, run, rows, counts)
             else:
                 step_scaled(engine, run, rows, scaling, interrupts)
         finally:
@@ -313,8 +313,8 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
     return 0
 
 
-cdef int step_on(EngineCalls engine, TrainingRun run, rows) except -1:
-    """Changes the model in place, and takes everything back where the pass fails."""
+cdef int step_on(EngineCalls engine, TrainingRun run, rows, counts) except -1:
+    """Changes the model in place, and takes everything back where the pass fails; `counts` are what rows weigh in the columns' sums."""
     cdef list interrupts = []
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights
@@ -337,6 +337,7 @@ cdef int step_on(EngineCalls engine, TrainingRun run, rows) except -1:
                 and completed(interrupts, weights.is_finite, token)):
             engine.trained, model.streaming, model.status = model, True, INTERRUPTED
             model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
+            model.add_rows(run.rows, counts)
             raise
         completed(interrupts, weights.revert, token)
         model.loss, model.weighted, model.weighed = loss, weighted, before
@@ -350,6 +351,7 @@ cdef int step_on(EngineCalls engine, TrainingRun run, rows) except -1:
         raise
     engine.trained, model.streaming = model, True
     model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
+    model.add_rows(run.rows, counts)
     model.status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
     return 0
 
@@ -367,14 +369,14 @@ cdef int step_scaled(EngineCalls engine, TrainingRun run, rows, scaling, list in
     entered = weights.rescaled(*scaling.inverse)
     if entered is None:                         # rows are scaled whenever they are read, as at first
         try:
-            return step_on(engine, run, rows)
+            return step_on(engine, run, rows, None)
         finally:
             if weights.averaging.n_visited > n_visited:
                 model.scaling, model.scales = scaling, True
     state = state_of(weights)
     try:
         weights.install(entered)
-        step_on(engine, run, rows)
+        step_on(engine, run, rows, None)
     except BaseException:
         if weights.averaging.n_visited == n_visited:
             completed(interrupts, weights.restore, state)

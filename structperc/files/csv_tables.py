@@ -14,6 +14,7 @@ from structperc.core.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.frames import PART_CELLS, FrameFile, is_number
 from structperc.files.opening import can_be_read_again, name_of, opened_text
+from structperc.files.parsing import parse_csv
 from structperc.files.tables import Table
 
 __all__ = ["opened_csv", "read_csv", "stream_csv"]
@@ -182,9 +183,8 @@ class CsvFile(FrameFile):
         pandas = require("pandas", "reading CSV files", "cli")
         kinds = None if numbers is None else {name: float if name in numbers else str for name in columns}
         try:
-            return pandas.read_csv(io.BytesIO(b"\n" + text.encode()), names=self.header, header=None, index_col=False,
-                                   usecols=columns if alone else None, sep=self.separator, decimal=self.decimal, dtype=kinds,
-                                   keep_default_na=False, low_memory=False)
+            return parse_csv(io.BytesIO(b"\n" + text.encode()), names=self.header, header=None, index_col=False,
+                             usecols=columns if alone else None, sep=self.separator, decimal=self.decimal, dtype=kinds, low_memory=False)
         except pandas.errors.ParserError as error:
             if "out of memory" in str(error):
                 raise MemoryError(f"{self.name} is too large to be read at once") from None
@@ -241,7 +241,7 @@ class CsvFile(FrameFile):
         rows = io.StringIO()
         csv.writer(rows).writerows([[cell] for cell in ["label", *cells.tolist()]])
         rows.seek(0)
-        found = pandas.read_csv(rows, keep_default_na=False, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
+        found = parse_csv(rows, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
         return found.iloc[codes].reset_index(drop=True) if found.dtype.kind in "iufb" else column
 
     def reader(self, lines):

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, did_you_mean
 from structperc.extras import require
+from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
 from structperc.files.transposing import rows_of
 from structperc.reading.column_faults import MISSING_WORDS, ColumnError, fill_of, find_fault, mends_of, one_by_one
@@ -168,7 +169,7 @@ class FrameFile:
         """A column that came as something else, as numbers, NaN where it holds none; what a cell is does not depend on others."""
         pandas = require("pandas", "reading tables", "cli")
         codes, cells = pandas.factorize(column.astype(str))
-        values = np.append(numbers_of(pandas, cells.tolist(), self.decimal), np.nan)        # code -1: no cell at all
+        values = np.append(numbers_of(cells.tolist(), self.decimal), np.nan)        # code -1: no cell at all
         return pandas.Series(values[codes], index=column.index, name=column.name)
 
     def pointed(self, column):
@@ -253,28 +254,28 @@ def listed(names) -> str:
     return ", ".join(texts if len(names) <= 10 else [*texts[:7], "...", *texts[7:]])
 
 
-def numbers_of(pandas, cells, decimal) -> np.ndarray:
+def numbers_of(cells, decimal) -> np.ndarray:
     """What the parser of CSV files makes of each cell; NaN where it is no number to it."""
     point = re.escape(decimal)
     number = re.compile(rf"\s*[+-]?([0-9]+({point}[0-9]*)?|{point}[0-9]+)(e[+-]?[0-9]+)?\s*|\s*[+-]?inf(inity)?\s*", re.IGNORECASE)
     found = np.array([TRUTH.get(cell, np.nan) for cell in cells], dtype=float)
-    parse([i for i, cell in enumerate(cells) if number.fullmatch(cell)], pandas, cells, decimal, found)
+    parse([i for i, cell in enumerate(cells) if number.fullmatch(cell)], cells, decimal, found)
     return found
 
 
-def parse(chosen, pandas, cells, decimal, found) -> None:
+def parse(chosen, cells, decimal, found) -> None:
     """Parses the chosen cells into `found`; of many halves, where one is beyond all numbers."""
     if not chosen:
         return
     text = "\n".join(cells[i].strip() for i in chosen)
     try:
-        found[chosen] = pandas.read_csv(io.StringIO(text), header=None, names=["x"], sep="\x01", decimal=decimal, dtype=float,
-                                        keep_default_na=False, low_memory=False)["x"]
+        found[chosen] = parse_csv(io.StringIO(text), header=None, names=["x"], sep="\x01", decimal=decimal, dtype=float,
+                                  low_memory=False)["x"]
     except ValueError:
         if len(chosen) > 1:
             middle = len(chosen) // 2
-            parse(chosen[:middle], pandas, cells, decimal, found)
-            parse(chosen[middle:], pandas, cells, decimal, found)
+            parse(chosen[:middle], cells, decimal, found)
+            parse(chosen[middle:], cells, decimal, found)
 
 
 def is_number(cell) -> bool:

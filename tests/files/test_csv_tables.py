@@ -2,9 +2,12 @@
 
 import bz2
 import csv
+import functools
 import gzip
 import io
+import itertools
 import lzma
+import signal
 import sys
 from contextlib import contextmanager
 
@@ -260,6 +263,13 @@ class TestHostile:
         with pytest.raises(KeyboardInterrupt):
             read_csv(path, target="y")
 
+    @pytest.mark.parametrize("cells", ["1,2\n", "1,x\n", " TRUE,2\n"])
+    def test_ctrl_c_while_the_parser_reads_is_ctrl_c(self, write, monkeypatch, cells):
+        read, calls = pd.read_csv, itertools.count()
+        monkeypatch.setattr(pd, "read_csv", lambda source, **options: read(source if next(calls) else Interrupted(source), **options))
+        with pytest.raises(KeyboardInterrupt):
+            read_csv(write("a,y\n" + cells), target="y")
+
     def test_want_of_memory_is_no_open_quote(self, write, monkeypatch):
         path, read = write("a,y\n1,2\n"), pd.read_csv
 
@@ -286,3 +296,15 @@ def interrupted(lines, at):
         if number == at:
             raise KeyboardInterrupt
         yield line
+
+
+class Interrupted:
+    """A file; Ctrl-C comes while it is read, in no frame of Python: before 3.12 such an exception has no value yet."""
+
+    read = functools.partial(max, signal.SIGINT, key=signal.raise_signal)
+
+    def __init__(self, file):
+        self.file = file
+
+    def __iter__(self):
+        return iter(self.file)

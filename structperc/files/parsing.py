@@ -1,0 +1,22 @@
+"""Text of CSV files as frames."""
+
+from __future__ import annotations
+
+from structperc.extras import require
+
+
+def parse_csv(source, **options):
+    """A frame of what a file in memory contains: `pandas.read_csv` with these options; no word means NaN.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When Ctrl-C comes. Before Python 3.12, pandas raises a ParserError for it, a ValueError.
+    """
+    pandas = require("pandas", "reading CSV files", "cli")
+    try:
+        return pandas.read_csv(source, keep_default_na=False, **options)
+    except pandas.errors.ParserError as error:
+        if "Calling read" in str(error):        # memory can always be read
+            raise KeyboardInterrupt from None
+        raise
