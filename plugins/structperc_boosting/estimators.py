@@ -64,7 +64,7 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from structperc_boosting.estimators import ORStump
+    >>> from structperc.estimators import ORStump
     >>> stump = ORStump().fit([[0.0, 7.0], [1.0, 7.0], [2.0, 7.0]], [1, 2, 3])
     >>> stump.feature_, stump.direction_, stump.thresholds_.tolist()
     (0, 1, [0.5, 1.5])
@@ -159,7 +159,7 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from structperc_boosting.estimators import AdaBoostOR
+    >>> from structperc.estimators import AdaBoostOR
     >>> import numpy as np
     >>> X, progression = load_diabetes(return_X_y=True)
     >>> y = np.digitize(progression, [90, 140, 210]) + 1

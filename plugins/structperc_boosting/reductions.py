@@ -62,7 +62,7 @@ class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstima
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from structperc_boosting.reductions import BinaryReduction
+    >>> from structperc.estimators import BinaryReduction
     >>> X, y = [[-2.0], [-1.0], [0.5], [0.7], [2.0], [3.0]], [1, 1, 2, 2, 3, 3]
     >>> BinaryReduction(LogisticRegression(C=100)).fit(X, y).predict([[-3.0], [0.6], [4.0]]).tolist()
     [1, 2, 3]
@@ -157,8 +157,8 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from structperc_boosting.estimators import ORStump
-    >>> from structperc_boosting.reductions import RankerClassifier
+    >>> from structperc.estimators import ORStump
+    >>> from structperc.estimators import RankerClassifier
     >>> X, k, above = [[-2.0], [-2.0], [0.5], [0.5], [2.0], [2.0]], [1, 2, 1, 2, 1, 2], [False, False, True, False, True, True]
     >>> model = RankerClassifier(ORStump()).fit(X, above, thresholds=k)
     >>> model.predict([[0.6], [0.6]], thresholds=[1, 2]).tolist()

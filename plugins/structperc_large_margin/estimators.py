@@ -108,7 +108,7 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from structperc_large_margin.estimators import SVOR
+    >>> from structperc.estimators import SVOR
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1, 1, 2, 3, 3]
     >>> model = SVOR(kernel="linear", C=0.1).fit(X, y)
     >>> model.predict(X).tolist(), model.status_

@@ -81,7 +81,7 @@ class DependencyParser(BaseEstimator):
 
     Examples
     --------
-    >>> from structperc_parsing.estimators import DependencyParser
+    >>> from structperc.estimators import DependencyParser
     >>> X = [[("dogs", "NOUN"), ("bark", "VERB")], [("the", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]]
     >>> y = [[(2, "nsubj"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]]
     >>> parser = DependencyParser(random_state=0).fit(X, y)

@@ -144,5 +144,5 @@ def nearest(value, known) -> str | None:
         return None
     lower = text.lower()
     meant = [name for name, others in OTHER_NAMES.items() if lower in others.split()]
-    near = [name for name in meant if name in names] if meant else difflib.get_close_matches(lower, names, 1)
+    near = [lower] if lower in names else [name for name in meant if name in names] if meant else difflib.get_close_matches(lower, names, 1)
     return names[near[0]] if near else None
