@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
@@ -9,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
+from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import RankScore, cloned_ranker
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, cumulative_log_probabilities, generator
 from structperc_boosting.bases import (
@@ -25,6 +28,7 @@ from structperc_boosting.stump_search import SortedColumns, Stump, tally
 
 __all__ = ["AdaBoostOR", "ORStump"]
 
+COLUMNS = ("n_features_in_", "feature_names_in_")
 ROUNDS = Option(100, low=1)
 PATIENCE = Option(None, types=(int, type(None)), low=1)
 FRACTION = Option(0.1, above=0, below=1)
@@ -112,7 +116,7 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost.OR: an ensemble of rankers for ordered labels, each trained on the costs that the rankers before it left.
 
     The answer is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over stumps,
@@ -149,7 +153,7 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     errors_ : ndarray of shape (T,)
         The rankers' costs in their rounds, as a part of the costs of both ends of the scale.
     engine_ : Engine
-        Over stumps: `engine_.save(path)` writes the ensemble without pickle.
+        Over stumps: what was trained.
     status_ : str
         "max_epochs", "early_stopped", or "converged" where no further ranker could improve the ensemble.
     classes_ : ndarray of shape (K,)
@@ -167,6 +171,8 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> bool(abs(model.predict(X[300:]) - y[300:]).mean() < 0.8)
     True
     """
+
+    _held: ClassVar[dict] = {"cost": "loss"}
 
     def __init__(self, estimator=None, *, n_estimators=100, cost="absolute", n_iter_no_change=None, validation_fraction=0.1,
                  calibrate=False, classes=None, random_state=None):
@@ -204,13 +210,11 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             held_out = HeldOut(X[held], costs[held], patience)
         engine = None
         if self.estimator is None or type(self.estimator) is ORStump:
-            engine = Engine("adaboost-or", epochs=n_rounds, loss=self.cost if own_costs is None else "costs", classes=labels,
-                            calibrate=self.calibrate, plugins=[] if held_out is None else [held_out])
+            engine = self._engine(epochs=n_rounds, loss=self.cost if own_costs is None else "costs", classes=labels,
+                                  calibrate=self.calibrate, plugins=[] if held_out is None else [held_out])
             chosen = {"costs": None if own_costs is None else np.asarray(own_costs)[rows],
                       "sample_weight": None if weights is None else weights[rows]}
             engine.fit(_safe_indexing(given, rows) if hasattr(given, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
-            stumps = [stump_of(engine, t) for t in range(len(engine.votes_))]
-            trained = stumps, engine.votes_, engine.errors_, engine.status_
         else:
             if self.calibrate:
                 raise OptionError(f"calibrate=True fits a temperature to stumps alone, and estimator={self.estimator!r:.60} is another "
@@ -218,9 +222,10 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             trained = self._boosted(X[rows], ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
         if held_out is not None:
             held_out.forget()
-        vars(self).pop("engine_", None)
         if engine is not None:
-            self.engine_ = engine
+            self._keep(engine)
+            return self
+        vars(self).pop("engine_", None)
         self.estimators_, self.estimator_weights_, self.errors_, self.status_ = trained
         self.classes_ = labels
         return self
@@ -264,16 +269,6 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for ranks in self._stages(self._read(X)):
             yield self.classes_[ranks - 1]
 
-    def save(self, path):
-        """Writes an ensemble of stumps without pickle; `structperc.Engine.load(path)` reads it.
-
-        Raises
-        ------
-        OptionError
-            The rankers are no stumps.
-        """
-        self._ensemble_of_stumps("saved without pickle").save(path)
-
     def explain(self, x):
         """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone."""
         return self._ensemble_of_stumps("explained").explain(x)
@@ -282,6 +277,20 @@ class AdaBoostOR(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.estimator is not None
         return tags
+
+    def _engine(self, **options):
+        return Engine("adaboost-or", **options)
+
+    def _keep(self, engine):
+        """What training of stumps made known."""
+        known = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        known |= {"engine_": engine, "estimators_": [stump_of(engine, t) for t in range(len(engine.votes_))],
+                  "estimator_weights_": engine.votes_, "errors_": engine.errors_, "status_": engine.status_, "classes_": engine.classes_}
+        note(self, engine)
+        vars(self).update(known)
+
+    def _trained(self):
+        return self._ensemble_of_stumps("saved without pickle, or asked for more than labels and probabilities")
 
     def _ensemble_of_stumps(self, what):
         check_is_fitted(self)

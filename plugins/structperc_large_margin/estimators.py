@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d, validate_data
@@ -10,6 +12,7 @@ from structperc_kernels import USED_BY, ObjectKernel
 
 from structperc import Engine, Option
 from structperc.errors import DataError
+from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import RankScore
 from structperc.plugin_tools import find_labels
 
@@ -18,10 +21,11 @@ __all__ = ["SVOR"]
 MOST_PASSES = 2**31 - 1
 MOST_ITERATIONS = 10_000
 PASSES = Option(MOST_ITERATIONS, low=-1)
+COLUMNS = ("n_features_in_", "feature_names_in_")
 OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
 
 
-class SVOR(RankScore, ClassifierMixin, BaseEstimator):
+class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     """Support vector ordinal regression: predicts ordered labels by one direction that thresholds cut with a large margin.
 
     The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise
@@ -92,7 +96,7 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
         "converged", "max_epochs", "stalled", "disordered" (see `method`), or "degenerate": the best w is 0, which answers one rank
         alone, or none where the sum of margins is maximised.
     engine_ : Engine
-        What was trained; `engine_.save(path)` writes it without pickle, `engine_.explain(x)` tells why x got its label.
+        What was trained.
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -114,6 +118,8 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
     >>> model.predict(X).tolist(), model.status_
     ([1, 1, 2, 3, 3], 'converged')
     """
+
+    _held: ClassVar[dict] = {"cost": "loss"}
 
     def __init__(self, method="implicit", *, C=1.0, nu=None, kernel="rbf", gamma="scale", degree=3, coef0=0.0, kernel_options=None,
                  tol=1e-3, cache_size=200, max_iter=MOST_ITERATIONS, cost="absolute", disordered="refuse",
@@ -178,6 +184,19 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
         """
         return self._trained().predict_proba(self._read(X))
 
+    def explain(self, x, against=None, baseline=None, groups=None):
+        """Why x got its label: the winner's score minus a rival's, split by threshold and column, of kernel="linear"; see `Engine.explain`.
+
+        Parameters
+        ----------
+        x : one row
+        against : label, optional
+            The rival; without it the runner-up.
+        baseline, groups
+            As in `Engine.explain`.
+        """
+        return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse, tags.input_tags.pairwise = True, self._compares_columns()
@@ -214,7 +233,7 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.engine_
 
-    def _engine(self, labels, gamma, own_costs):
+    def _engine(self, labels=None, gamma="scale", own_costs=False):
         """A new engine with these parameters."""
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         passes = PASSES.read("max_iter", self.max_iter)
@@ -233,8 +252,10 @@ class SVOR(RankScore, ClassifierMixin, BaseEstimator):
         names = ("thresholds_", "margins_", "coef_", "support_", "dual_coef_", "objective_", "dual_objective_", "gap_", "status_",
                  "classes_")
         known = {name: getattr(engine, name) for name in names if hasattr(engine, name)}
+        known |= {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
         for name in names:
             vars(self).pop(name, None)
+        note(self, engine)
         vars(self).update(known | {"engine_": engine, "n_iter_": len(engine.mistakes_)})
 
 

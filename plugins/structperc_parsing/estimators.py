@@ -7,13 +7,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine
 from structperc.errors import OptionError
+from structperc.estimators.keeping import EngineAnswers, note
 from structperc_parsing.explanations import explain_arc
 from structperc_parsing.scores import attachment_scores
 
 __all__ = ["DependencyParser"]
 
 
-class DependencyParser(BaseEstimator):
+class DependencyParser(EngineAnswers, BaseEstimator):
     """Predicts the head of every word of a sentence, and the label of its arc, such that all words form a tree.
 
     A tree scores the sum of its arcs. An arc scores a weight for each feature of its head, its dependent, the words around and between
@@ -62,7 +63,7 @@ class DependencyParser(BaseEstimator):
     Attributes
     ----------
     engine_ : Engine
-        What was trained; `engine_.save(path)` writes it without pickle, `Engine.load(path)` reads it.
+        What was trained.
     classes_ : ndarray
         The labels, where arcs have labels.
     n_lifted_ : int
@@ -117,16 +118,16 @@ class DependencyParser(BaseEstimator):
             engine.fit(X, y, sample_weight=sample_weight)
         except KeyboardInterrupt:
             if engine.model is not None:
-                self.engine_ = engine
+                self._keep(engine)
             raise
-        self.engine_ = engine
+        self._keep(engine)
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
         """One pass over a part of the data, continuing from what was learned; the first call fixes the labels."""
         engine = self.__dict__.get("engine_") or self._engine()
         engine.partial_fit(X, y, sample_weight=sample_weight)
-        self.engine_ = engine
+        self._keep(engine)
         return self
 
     def predict(self, X, k=None):
@@ -173,6 +174,11 @@ class DependencyParser(BaseEstimator):
     def _trained(self):
         check_is_fitted(self, "engine_")
         return self.engine_
+
+    def _keep(self, engine):
+        if vars(self).get("engine_") is not engine:
+            note(self, engine)
+            self.engine_ = engine
 
     def _engine(self):
         options = self.get_params(deep=False)

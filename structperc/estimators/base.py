@@ -26,7 +26,7 @@ from structperc.engine.options import (
     WeightOptions,
     engine_options,
 )
-from structperc.errors import DataError, ModelFormatError, OptionError, ReplacedOption, UnusedOption
+from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
 from structperc.reading import matrices
@@ -92,8 +92,8 @@ def declared(cls):
     return cls
 
 
-class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, KernelOptions,
-                      CallOptions):
+class EngineEstimator(keeping.EngineMethods, Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions,
+                      KernelOptions, CallOptions):
     """An engine made from the parameters at each fit.
 
     `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
@@ -106,42 +106,10 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
     shuffle: bool = True
     plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
                                          "an earlier one. Clones share the objects; of a class each fit makes its own.")
-    def citation(self) -> str:
-        """BibTeX of exactly the methods in use."""
-        return (vars(self).get("engine_") or self._engine()).citation()
 
     @property
     def n_iter_(self):
         return len(self._trained().mistakes_)
-
-    def save(self, path):
-        """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
-
-        `Engine.load` reads the file as well.
-        """
-        self._trained().save(path)
-
-    @classmethod
-    def load(cls, path, plugins=(), **options):
-        """Reads a model that `save` wrote; `structperc.estimators.load` does so whatever the class.
-
-        Parameters
-        ----------
-        path : path or file opened for bytes
-        plugins : sequence of plugin objects or components
-            The objects that were passed to the constructor and have no name.
-        **options
-            The functions that were passed to the constructor, such as a kernel; a model file knows only their names.
-
-        Raises
-        ------
-        ModelFormatError, PluginError, OptionError, OSError
-        """
-        engine = Engine.load(path, plugins, **options)
-        address = keeping.address_noted(engine)
-        if address != keeping.address_of(cls):
-            raise ModelFormatError(f"the model was written by {address}, not by {cls.__name__}; structperc.estimators.load reads any.")
-        return keeping.restored(cls, engine)
 
     def __dir__(self):
         trained = (*self.engine_.fitted_attributes(), "engine_", "n_iter_", "unused_parameters_") if "engine_" in vars(self) else ()
@@ -226,7 +194,7 @@ class EngineEstimator(Parameters, UpdateOptions, LossOptions, TrainingOptions, W
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
-            engine.notes[keeping.NOTE] = keeping.described(self, self._unused)
+            keeping.note(self, engine)
             kept = {"engine_": engine, "_trained_with": self._trained_by(), "unused_parameters_": self._unused}
             vars(self).update(kept)         # all of them at once, whenever Ctrl-C comes
         return self

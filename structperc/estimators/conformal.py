@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from structperc.core.labels import LabelCodes
+from structperc.core.labels import LabelCodes, find_labels
 from structperc.engine.option import option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
@@ -15,6 +15,7 @@ from structperc.estimators.parameters import not_fitted
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
 from structperc.reading import matrices
+from structperc.reading.intervals import find_ends, interval_labels, read_intervals
 
 FORGOTTEN = 1e-9        # a row of less weight is dropped
 
@@ -81,9 +82,6 @@ class OrdinalConformal(WrappedRanker):
                           about="So a stream forgets.")
     random_state: int | np.random.Generator | np.random.RandomState | None = option(None, "seed of the rows held out")
 
-    _instead = (" Held-out rows need one right label each: fit an estimator of intervals before, and calibrate it with prefit=True on rows "
-                "with one label.")
-
     def fit(self, X, y=None):
         """Trains the estimator on some rows and measures the others; with `prefit` it measures all.
 
@@ -91,7 +89,9 @@ class OrdinalConformal(WrappedRanker):
         ----------
         X : array-like, sparse matrix, data frame or list of objects
             As the estimator takes it.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, 2)
+            The label of each row, or the lowest and the highest label that it may have, in the forms that `IntervalPA` reads. The
+            distance of such a row is that of its farthest label, so that the coverage holds whichever label is right.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class OrdinalConformal(WrappedRanker):
             estimator, labels = self._trained(), self.classes_
         if y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        codes = LabelCodes(labels).encode(y, n_rows_of(X))
+        codes = codes_of(y, labels, n_rows_of(X))
         if len(codes) == 0:
             raise DataError("X has no rows, so there is nothing to measure.")
         return estimator, labels, distances_of(estimator, X, labels, codes)
@@ -200,6 +200,19 @@ class OrdinalConformal(WrappedRanker):
                            "n_calibration_": len(distances), "quantile_": weighted_quantile(distances, weights, self.coverage),
                            **columns_known(estimator)})
         return self
+
+
+    def _read_labels(self, y):
+        if y is None or find_ends(y) is None:
+            return super()._read_labels(y)
+        labels = find_labels(interval_labels(y), self.classes, True)
+        return labels, codes_of(y, labels, len(y))
+
+
+def codes_of(y, labels, n_rows):
+    """The code of each label, shape (n,), or of the lowest and highest label of each row, shape (n, 2)."""
+    encode = LabelCodes(labels).encode
+    return encode(y, n_rows) if find_ends(y) is None else np.column_stack(read_intervals(y, labels, encode, n_rows))
 
 
 def is_real(value) -> bool:
@@ -222,8 +235,9 @@ def rank_distances(estimator, X, labels):
 
 
 def distances_of(estimator, X, labels, codes):
-    """The distances of rows to their own labels."""
-    return rank_distances(estimator, X, labels)[np.arange(len(codes)), codes - 1]
+    """The distances of rows to their own labels; to the farther end of an interval of labels."""
+    distances = rank_distances(estimator, X, labels)
+    return np.take_along_axis(distances, codes.reshape(len(codes), -1) - 1, axis=1).max(axis=1)
 
 
 def weighted_quantile(distances, weights, coverage) -> float:

@@ -121,6 +121,27 @@ class LatentRanker(QueryRanker, EngineEstimator):
         """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature."""
         return self._trained().explain(X, baseline=baseline, groups=groups)
 
+    def margins(self, X, groups=None, qid=None, lengths=None):
+        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`."""
+        return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
+
+    def predict_k_best(self, X, k, groups=None, qid=None, lengths=None):
+        """The k lists of documents of largest score of each query, best first.
+
+        Parameters
+        ----------
+        X, groups, qid, lengths
+            As in `fit`.
+        k : int
+            How many lists.
+
+        Returns
+        -------
+        list of n_queries lists of (documents, score)
+            Documents are numbered from 0 in their query.
+        """
+        return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
+
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from structperc_decisions import two_cheapest
 
 import structperc.estimators
 from structperc.errors import DataError
@@ -94,10 +95,6 @@ def taught(name):
         return {}, arcs, [[0, 2] if one[[0, 2], 2].sum() > one[[1, 3], 2].sum() else [1, 3] for one in arcs]
     X = [random.normal(size=(4, 2)) for _ in range(20)]
     return {"decide": two_cheapest}, X, [two_cheapest(x @ [1.0, 0.5], None) for x in X]
-
-
-def two_cheapest(costs, x):
-    return np.argsort(costs, kind="stable")[:2]
 
 
 PROBLEMS = ["SegmentTagger", "GraphLabeler", "PairMatcher", "PairClusterer", "PathFinder", "DecisionMaker"]
