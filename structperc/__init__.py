@@ -1,5 +1,7 @@
 """Structured prediction trained online, from four replaceable parts: w, Y(x), Phi and the argmax."""
 
+from typing import TYPE_CHECKING
+
 from structperc.engine import Engine
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.option import Option
@@ -9,13 +11,17 @@ from structperc.version import __version__
 __all__ = ["Engine", "Option", "__version__", "effects", "explain", "get_include", "hookimpl"]
 
 
-def __getattr__(name):
-    """`effects`, imported when it is first used."""
-    if name != "effects":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
     from structperc.bootstrap import effects
+else:
 
-    return effects
+    def __getattr__(name):
+        """`effects`, imported when it is first used."""
+        if name != "effects":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from structperc.bootstrap import effects
+
+        return effects
 
 
 def get_include() -> str:

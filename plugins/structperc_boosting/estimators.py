@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -25,6 +25,12 @@ from structperc_boosting.bases import (
 )
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
 
 __all__ = ["AdaBoostOR", "ORStump"]
 
@@ -76,10 +82,10 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
     [1, 2]
     """
 
-    def __init__(self, *, cost="absolute", class_weight=None, classes=None):
+    def __init__(self, *, cost="absolute", class_weight=None, classes=None) -> None:
         self.cost, self.class_weight, self.classes = cost, class_weight, classes
 
-    def fit(self, X, y, costs=None, sample_weight=None):
+    def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Finds the stump.
 
         Parameters
@@ -105,7 +111,7 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
         self.thresholds_, self.cost_ = self._stump.thresholds, self._stump.cost
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,)."""
         check_is_fitted(self)
         return self.classes_[self._stump.predict(validate_data(self, X, reset=False, dtype=FLOATS)) - 1]
@@ -175,12 +181,12 @@ class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, 
     _held: ClassVar[dict] = {"cost": "loss"}
 
     def __init__(self, estimator=None, *, n_estimators=100, cost="absolute", n_iter_no_change=None, validation_fraction=0.1,
-                 calibrate=False, classes=None, random_state=None):
+                 calibrate=False, classes=None, random_state=None) -> None:
         self.estimator, self.n_estimators, self.cost, self.classes = estimator, n_estimators, cost, classes
         self.calibrate = calibrate
         self.n_iter_no_change, self.validation_fraction, self.random_state = n_iter_no_change, validation_fraction, random_state
 
-    def fit(self, X, y, costs=None, sample_weight=None):
+    def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Trains the ensemble.
 
         Parameters
@@ -230,7 +236,7 @@ class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, 
         self.classes_ = labels
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,)."""
         X = self._read(X)
         if "engine_" in vars(self):
@@ -238,7 +244,7 @@ class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, 
         *_, ranks = self._stages(X, every=len(self.estimators_))
         return self.classes_[ranks - 1]
 
-    def threshold_scores(self, X):
+    def threshold_scores(self, X) -> np.ndarray:
         """The votes for a rank above k less those for a rank up to k, for k = 1..K - 1: shape (n, K - 1), falling with k."""
         X = self._read(X)
         if "engine_" in vars(self):
@@ -248,14 +254,14 @@ class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, 
             tally(votes, ranks_predicted(ranker, X, len(self.classes_)), vote)
         return votes.sum(axis=1, keepdims=True) - 2 * votes.cumsum(axis=1)[:, :-1]
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """The votes for a rank above the lowest, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
 
         The label of largest score is the prediction: the score of label k is the sum of the `threshold_scores` below k.
         """
         return label_scores(self.threshold_scores(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """How probable every label is, shape (n, K), where P(y > k) = sigma(score of threshold k / temperature).
 
         Columns are in the order of `classes_`. Votes fit no probabilities: without `calibrate` the temperature is 1.
@@ -264,12 +270,12 @@ class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, 
             return self.engine_.predict_proba(self._read(X))
         return np.exp(cumulative_log_probabilities(self.threshold_scores(X), 1.0, 1 / (len(self.estimators_) + 2)))
 
-    def staged_predict(self, X):
+    def staged_predict(self, X) -> Iterator[np.ndarray]:
         """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,)."""
         for ranks in self._stages(self._read(X)):
             yield self.classes_[ranks - 1]
 
-    def explain(self, x):
+    def explain(self, x) -> Any:
         """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone."""
         return self._ensemble_of_stumps("explained").explain(x)
 
@@ -334,10 +340,10 @@ class RankerBase:
     The costs of a round add up, at both ends of the scale, to what they did before the first.
     """
 
-    def __init__(self, estimator, X, y, n_ranks, total, random):
+    def __init__(self, estimator, X, y, n_ranks, total, random) -> None:
         self.estimator, self.X, self.y, self.n_ranks, self.total, self.random = estimator, X, y, n_ranks, total, random
 
-    def fit(self, costs):
+    def fit(self, costs) -> Self:
         ranker = cloned_ranker(self.estimator, list(range(1, self.n_ranks + 1)), self.random)
         ranker.fit(self.X, self.y, costs=costs * self.total)
         return ranker, ranks_predicted(ranker, self.X, self.n_ranks)
@@ -350,10 +356,10 @@ class RankerBase:
 class ConstantRanker:
     """Answers one rank to every x."""
 
-    def __init__(self, rank):
+    def __init__(self, rank) -> None:
         self.rank = rank
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The rank, for each row."""
         return np.full(len(X), self.rank, dtype=np.intc)
 
@@ -361,7 +367,7 @@ class ConstantRanker:
 class HeldOut:
     """Rows that rankers are not trained on, to see when their cost no longer falls."""
 
-    def __init__(self, X, costs, patience):
+    def __init__(self, X, costs, patience) -> None:
         self.X, self.costs, self.patience = X, costs, patience
         self.votes, self.answers = np.zeros(costs.shape), np.empty(len(X), dtype=np.intc)
         self.least, self.since = np.inf, 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +15,10 @@ from structperc.errors import DataError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import RankScore
 from structperc.plugin_tools import find_labels
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 __all__ = ["SVOR"]
 
@@ -123,12 +127,12 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
 
     def __init__(self, method="implicit", *, C=1.0, nu=None, kernel="rbf", gamma="scale", degree=3, coef0=0.0, kernel_options=None,
                  tol=1e-3, cache_size=200, max_iter=MOST_ITERATIONS, cost="absolute", disordered="refuse",
-                 class_weight=None, calibrate=False, classes=None):
+                 class_weight=None, calibrate=False, classes=None) -> None:
         self.method, self.C, self.nu, self.kernel, self.gamma, self.degree, self.coef0 = method, C, nu, kernel, gamma, degree, coef0
         self.kernel_options, self.tol, self.cache_size, self.max_iter, self.cost = kernel_options, tol, cache_size, max_iter, cost
         self.disordered, self.class_weight, self.calibrate, self.classes = disordered, class_weight, calibrate, classes
 
-    def fit(self, X, y, costs=None, sample_weight=None):
+    def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Solves the program.
 
         Parameters
@@ -156,16 +160,16 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
                 self._keep(engine)
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,)."""
         return self._trained().predict(self._read(X))
 
-    def latent_score(self, X):
+    def latent_score(self, X) -> np.ndarray:
         """The scores of rows along the one direction, which the thresholds cut into ranks; shape (n,)."""
         engine = self._trained()
         return engine.atom_scores(self._read(X))[:, 0] + engine.thresholds_[0]
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """How far rows are above the one threshold, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
 
         The label of largest score is the prediction: the score of label k is the sum of the latent score's distances to the thresholds
@@ -176,7 +180,7 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
             return scores[:, 0]
         return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """How probable every label is, shape (n, K): proportional to exp(score / `engine_.temperature_`), scores as of `decision_function`.
 
         Columns are in the order of `classes_`. A margin fits no probabilities: without `calibrate` they rank rows well, and may be too sure
@@ -184,7 +188,7 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
         """
         return self._trained().predict_proba(self._read(X))
 
-    def explain(self, x, against=None, baseline=None, groups=None):
+    def explain(self, x, against=None, baseline=None, groups=None) -> Any:
         """Why x got its label: the winner's score minus a rival's, split by threshold and column, of kernel="linear"; see `Engine.explain`.
 
         Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,6 +12,10 @@ from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc_parsing.explanations import explain_arc
 from structperc_parsing.scores import attachment_scores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from typing_extensions import Self
 
 __all__ = ["DependencyParser"]
 
@@ -92,13 +98,13 @@ class DependencyParser(EngineAnswers, BaseEstimator):
 
     def __init__(self, projective=False, lift=True, one_root=True, order=1, labels="after", template=None, columns=None,
                  tokens="cells", n_hashed=1 << 22, update="pa1", C=0.02, loss_weight=1.0, epochs=8, average=True, shuffle=True,
-                 random_state=None, classes=None):
+                 random_state=None, classes=None) -> None:
         self.projective, self.lift, self.one_root, self.order, self.labels = projective, lift, one_root, order, labels
         self.template, self.columns, self.tokens, self.n_hashed = template, columns, tokens, n_hashed
         self.update, self.C, self.loss_weight, self.epochs = update, C, loss_weight, epochs
         self.average, self.shuffle, self.random_state, self.classes = average, shuffle, random_state, classes
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -123,21 +129,21 @@ class DependencyParser(EngineAnswers, BaseEstimator):
         self._keep(engine)
         return self
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X, y, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what was learned; the first call fixes the labels."""
         engine = self.__dict__.get("engine_") or self._engine()
         engine.partial_fit(X, y, sample_weight=sample_weight)
         self._keep(engine)
         return self
 
-    def predict(self, X, k=None):
+    def predict(self, X, k=None) -> list[Any]:
         """The tree of each sentence: a list of heads, or of pairs (head, label); with k, a list of the k best of them.
 
         The k best of trees with labels need labels="joint".
         """
         return list(self._trained().predict(X, k=k))
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X) -> list[np.ndarray]:
         """The probability of every arc if trees were drawn in proportion to exp(score): (n + 1, n + 1) for each sentence.
 
         Rows are heads, columns dependents; with labels="joint" there is a third axis. The updates do not fit probabilities: they rank arcs,
@@ -153,7 +159,7 @@ class DependencyParser(EngineAnswers, BaseEstimator):
         """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`."""
         return attachment_scores(y, self.predict(X))
 
-    def explain(self, sentence, dependent=None, head=None, label=None):
+    def explain(self, sentence, dependent=None, head=None, label=None) -> Any:
         """The features of an arc with their weights, an `ArcExplanation`; by default of the arc that is predicted for this word.
 
         Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it.

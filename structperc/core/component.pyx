@@ -5,6 +5,7 @@ from weakref import WeakKeyDictionary
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
 from structperc.core.stopping import take_interruption
+from structperc.core.signatures import ClassSignature
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
 LIBRARY = "structperc."
@@ -205,6 +206,8 @@ cdef class Component:
     absent : dict of str to str
         Fitted attributes that users may look for and this part has none of, with the reason, the second half of a sentence.
     """
+
+    __signature__ = ClassSignature()
 
     citation = ""
     options_used = None

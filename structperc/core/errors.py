@@ -10,6 +10,9 @@ import re
 class StructPercError(Exception):
     """Base of all errors that structperc raises on purpose."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
 
 class DataError(StructPercError, ValueError):
     """X, y or another argument that holds data cannot be used; names the row, column or key."""
@@ -61,6 +64,9 @@ class MissingExtra(StructPercError, ImportError):
 
 class DataWarning(UserWarning):
     """Data that can be used, though something about them is seldom meant."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
 
 
 class WeightWarning(DataWarning):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from structperc.core.errors import no_attribute
 from structperc.engine import Engine, plugins
 from structperc.engine.assembly import agreed
 from structperc.engine.engine import is_fitted_name
+from structperc.engine.fitted_names import FittedNames
 from structperc.engine.model import NoAttribute
 from structperc.engine.option import Options, option, options_of, same
 from structperc.engine.option_values import read_plugins
@@ -92,8 +93,8 @@ def declared(cls):
     return cls
 
 
-class EngineEstimator(keeping.EngineMethods, Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions,
-                      KernelOptions, CallOptions):
+class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions,
+                      DataOptions, KernelOptions, CallOptions):
     """An engine made from the parameters at each fit.
 
     `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
@@ -115,15 +116,17 @@ class EngineEstimator(keeping.EngineMethods, Parameters, UpdateOptions, LossOpti
         trained = (*self.engine_.fitted_attributes(), "engine_", "n_iter_", "unused_parameters_") if "engine_" in vars(self) else ()
         return sorted({name for name in super().__dir__() if not is_fitted_name(name)}.union(trained))
 
-    def __getattr__(self, name):
-        """What training made known: the engine's attributes."""
-        if is_fitted_name(name):
-            engine = self._trained()
-            try:
-                return getattr(engine, name)
-            except NoAttribute as error:
-                raise error.of(type(self).__name__) from None
-        raise no_attribute(self, name)
+    if not TYPE_CHECKING:           # else every name would pass
+
+        def __getattr__(self, name):
+            """What training made known: the engine's attributes."""
+            if is_fitted_name(name):
+                engine = self._trained()
+                try:
+                    return getattr(engine, name)
+                except NoAttribute as error:
+                    raise error.of(type(self).__name__) from None
+            raise no_attribute(self, name)
 
     def __getstate__(self):
         return plugins.portable(vars(self))

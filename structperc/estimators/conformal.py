@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numbers
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from structperc.core.labels import LabelCodes, find_labels
-from structperc.engine.option import option
+from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import not_fitted
@@ -16,6 +17,9 @@ from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
 from structperc.reading import matrices
 from structperc.reading.intervals import find_ends, interval_labels, read_intervals
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 FORGOTTEN = 1e-9        # a row of less weight is dropped
 
@@ -69,8 +73,8 @@ class OrdinalConformal(WrappedRanker):
     0.87 1.504
     """
 
-    estimator: object = option(
-        help="the ranker", positional=True,
+    estimator: object = positional_option(
+        kw_only=False, help="the ranker",
         about="`PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores`, or "
               "`thresholds_` beside `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an "
               "`Engine`.")
@@ -82,7 +86,7 @@ class OrdinalConformal(WrappedRanker):
                           about="So a stream forgets.")
     random_state: int | np.random.Generator | np.random.RandomState | None = option(None, "seed of the rows held out")
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> Self:
         """Trains the estimator on some rows and measures the others; with `prefit` it measures all.
 
         Parameters
@@ -117,7 +121,7 @@ class OrdinalConformal(WrappedRanker):
         estimator.fit(rows_of(X, train), labels[codes[train] - 1])
         return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(n_held))
 
-    def calibrate(self, X, y, sample_weight=None):
+    def calibrate(self, X, y, sample_weight=None) -> Self:
         """Measures rows unknown to the estimator, in place of the rows held out before.
 
         Parameters
@@ -136,7 +140,7 @@ class OrdinalConformal(WrappedRanker):
         weights = matrices.sample_weights(sample_weight, len(distances))
         return self._take(estimator, labels, distances, np.ones(len(distances)) if weights is None else weights)
 
-    def partial_calibrate(self, X, y):
+    def partial_calibrate(self, X, y) -> Self:
         """Measures further rows of a stream, in the order of time; rows measured before count less by `decay` for each of them.
 
         To judge a stream fairly, predict its rows before they are measured. The estimator may go on learning from them afterwards.
@@ -161,11 +165,11 @@ class OrdinalConformal(WrappedRanker):
         kept = weights >= FORGOTTEN
         return self._take(estimator, labels, distances[kept], weights[kept])
 
-    def predict_set(self, X):
+    def predict_set(self, X) -> np.ndarray:
         """Which labels belong to the interval of each row, a bool array of shape (n_samples, K)."""
         return rank_distances(self._trained(), X, self.classes_) <= self.quantile_
 
-    def predict_interval(self, X):
+    def predict_interval(self, X) -> np.ndarray:
         """The lowest and the highest label of each row's interval, shape (n_samples, 2)."""
         inside = self.predict_set(X)
         return self.classes_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]

@@ -7,7 +7,7 @@ import inspect
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from structperc.engine import Engine
 from structperc.engine import plugins as registry
@@ -17,13 +17,16 @@ from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import ModelFormatError, OptionError
 from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator
 
+if TYPE_CHECKING:
+    import numpy as np
+
 __all__ = ["EngineAnswers", "EngineMethods", "load", "note"]
 
 NOTE = "estimator"
 HOME = "structperc.estimators"
 
 
-def load(path, plugins=(), **options):
+def load(path, plugins=(), **options) -> Any:
     """Reads what `save` of any estimator, or of an engine, wrote.
 
     Parameters
@@ -69,7 +72,7 @@ class EngineMethods:
         """BibTeX of exactly the methods in use."""
         return (vars(self).get("engine_") or self._engine()).citation()
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
 
         `Engine.load` reads the file as well.
@@ -77,7 +80,7 @@ class EngineMethods:
         self._trained().save(path)
 
     @classmethod
-    def load(cls, path, plugins=(), **options):
+    def load(cls, path, plugins=(), **options) -> Any:
         """Reads a model that `save` wrote; `structperc.estimators.load` does so whatever the class.
 
         Parameters
@@ -98,7 +101,7 @@ class EngineMethods:
             raise ModelFormatError(f"the model was written by {address}, not by {cls.__name__}; structperc.estimators.load reads any.")
         return restored(cls, engine)
 
-    def export(self, path, to=None):
+    def export(self, path, to=None) -> None:
         """Writes the trained model as one file of another language, which needs no structperc; see `Engine.export`."""
         self._trained().export(path, to)
 
@@ -106,15 +109,15 @@ class EngineMethods:
 class EngineAnswers(EngineMethods):
     """Further answers of the engine, for estimators that pass it what `_read(X)` returns."""
 
-    def margins(self, X):
+    def margins(self, X) -> np.ndarray:
         """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other."""
         return self._trained().margins(self._read(X))
 
-    def predict_k_best(self, X, k):
+    def predict_k_best(self, X, k) -> list[list[tuple[Any, float]]]:
         """The k outputs of largest score of each example, best first: a list of lists of (output, score); see `Engine.predict_k_best`."""
         return self._trained().predict_k_best(self._read(X), k)
 
-    def log_probability(self, X, y):
+    def log_probability(self, X, y) -> np.ndarray:
         """The logarithm of the probability of the output y[i] of example i, shape (n,); see `Engine.log_probability`."""
         return self._trained().log_probability(self._read(X), y)
 

@@ -6,7 +6,7 @@ import itertools
 import numbers
 import operator
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from structperc.estimators.base import LabelledEstimator, declared, weighted_mea
 from structperc.metrics import sentences
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from structperc.engine.explanation import Explanation
 
 WHERE = ("lengths", "groups", "allowed")
 
@@ -83,7 +88,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
                     "the tokens.")
     epochs: int = 10
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown):
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -120,7 +125,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None):
+    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         The first call fixes the labels and, unless `n_hashed` is set, the features; later ones ignore features that it lacked.
@@ -142,7 +147,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         return self._train(self._continued(classes), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,
                            sample_weight=sample_weight)
 
-    def predict(self, X, lengths=None, groups=None, allowed=None, k=None):
+    def predict(self, X, lengths=None, groups=None, allowed=None, k=None) -> list[Any] | np.ndarray:
         """The labels of largest score.
 
         Parameters
@@ -165,7 +170,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             return list(found)
         return Answers(found) if data.offsets is None else data.as_given(self._flat(found))
 
-    def predict_marginals(self, X, lengths=None, groups=None, allowed=None):
+    def predict_marginals(self, X, lengths=None, groups=None, allowed=None) -> list[np.ndarray] | np.ndarray:
         """How probable each label of each token is if outputs are drawn with probability proportional to exp(score / `temperature_`).
 
         The perceptron fits no probabilities: without `calibrate` they rank labels and tokens, and are far too sure.
@@ -185,7 +190,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         found = self._trained().predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         return list(found) if data.offsets is None else data.as_given(np.concatenate(found))
 
-    def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None):
+    def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
         """The k outputs of largest score of each sentence.
 
         Parameters
@@ -204,7 +209,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         refuse_rows_alone(X, lengths, groups)
         return self._trained().predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
 
-    def log_probability(self, X, y, lengths=None, groups=None, allowed=None):
+    def log_probability(self, X, y, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """The logarithm of the probability of the labels of each sentence together, shape (n_sentences,).
 
         Parameters
@@ -232,7 +237,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         data = Groups(X, None, lengths, groups)
         return self._trained().log_probability(data.X, data.by_rows(y), offsets=data.offsets, allowed=data.by_rows(allowed))
 
-    def margins(self, X, lengths=None, groups=None, allowed=None):
+    def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much the best output of each sentence leads the second best.
 
         Parameters
@@ -276,7 +281,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
         return weighted_mean(right[known], None if weights is None else np.repeat(weights, list(map(len, predicted)))[known])
 
-    def explain(self, sentence, token=None, baseline=None, groups=None):
+    def explain(self, sentence, token=None, baseline=None, groups=None) -> Explanation:
         """Why one sentence, or one of its tokens, got its labels.
 
         Parameters
@@ -321,7 +326,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             raise DataError(f"token {token} can have no label but {best[at]!r}: the constraints forbid all others.") from None
         return engine.explain(sentence, against=other, baseline=baseline, groups=groups)
 
-    def top_features(self, label, n=10):
+    def top_features(self, label, n=10) -> list[tuple[str, float]]:
         """The features that say most about a label.
 
         Parameters
@@ -343,7 +348,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         weights, name_of = self.coef_[labels.index(label)], self._trained().feature_name
         return [(name_of(j), float(weights[j])) for j in largest(weights, n).tolist()]
 
-    def top_transitions(self, n=10):
+    def top_transitions(self, n=10) -> list[tuple[Any, Any, float]]:
         """The pairs of neighbouring labels that count most.
 
         Parameters
@@ -360,7 +365,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         pairs = (np.unravel_index(at, scores.shape) for at in largest(scores.ravel(), n))
         return [(labels[before], labels[after], float(scores[before, after])) for before, after in pairs]
 
-    def set_predict_request(self, **requests):
+    def set_predict_request(self, **requests) -> Self:
         """Whether metadata routing passes these to predict."""
         return self._request("predict", requests)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 import numpy as np
@@ -13,6 +13,11 @@ from structperc.engine.options import InterceptOptions, LabelOptions, LabelWeigh
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
 from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from structperc.engine.explanation import Explanation
 
 __all__ = ["ExampleEstimator", "LabelOptions", "ProblemEstimator", "StructuredEstimator", "declared", "option_of"]
 
@@ -28,7 +33,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
     _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight", "costs"), "partial_fit": (*WHERE, "sample_weight", "costs"),
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown):
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -58,7 +63,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
                            costs=costs)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None):
+    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`."""
         self._refuse_none(X, y)
         engine = vars(self).get("engine_")
@@ -68,7 +73,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         return self._train(engine or self._engine(), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,
                            sample_weight=sample_weight, costs=costs)
 
-    def predict(self, X, lengths=None, groups=None, allowed=None, k=None):
+    def predict(self, X, lengths=None, groups=None, allowed=None, k=None) -> list[Any] | np.ndarray:
         """The structure of largest score for each example.
 
         Parameters
@@ -106,7 +111,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
                             "pass scoring=, or score with a loss that is a function of the labels.")
         return -weighted_mean(losses, sample_weight)
 
-    def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None):
+    def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
         """The k structures of largest score of each example, best first: a list of lists of (output, score); see `Engine.predict_k_best`.
 
         Parameters
@@ -118,7 +123,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         """
         return self._trained_for(X).predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
 
-    def log_probability(self, X, y, lengths=None, groups=None, allowed=None):
+    def log_probability(self, X, y, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """The logarithm of the probability of given outputs, shape (n_examples,); see `Engine.log_probability`.
 
         Parameters
@@ -130,19 +135,19 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         """
         return self._trained_for(X).log_probability(X, y, lengths=lengths, groups=groups, allowed=allowed)
 
-    def margins(self, X, lengths=None, groups=None, allowed=None):
+    def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other."""
         return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
-    def optimality_gaps(self, X, lengths=None, groups=None, allowed=None):
+    def optimality_gaps(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much another structure may score more than each answer, at most, shape (n_examples,); 0: the answer is optimal."""
         return self._trained_for(X).optimality_gaps(X, lengths=lengths, groups=groups, allowed=allowed)
 
-    def explain(self, x, against=None, baseline=None, groups=None):
+    def explain(self, x, against=None, baseline=None, groups=None) -> Explanation:
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`."""
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
-    def set_predict_request(self, **requests):
+    def set_predict_request(self, **requests) -> Self:
         """Whether metadata routing passes these to predict."""
         return self._request("predict", requests)
 

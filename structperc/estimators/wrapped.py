@@ -20,7 +20,7 @@ SCORES = ("atom_scores", "threshold_scores")       # methods that answer (n, K -
 class WrappedRanker(RankScore, Parameters, LabelOptions):
     """An estimator of ordered labels around the parameter `estimator`; `estimator_` is what was trained, `classes_` the labels."""
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n_samples,)."""
         return self._trained().predict(X)
 
