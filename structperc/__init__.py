@@ -2,7 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from structperc.engine import Engine
+try:
+    from structperc.engine import Engine
+except ModuleNotFoundError as error:
+    if not (error.name or "").startswith("structperc."):
+        raise
+    raise ImportError(f"{__path__[0]} is a source tree of structperc whose compiled modules have not been built ({error.name} is missing). "
+                      f"Build them with `pip install -e .` in the folder above, or leave that folder to import an installed "
+                      f"structperc.") from error
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.option import Option
 from structperc.pipelines import explain
