@@ -163,9 +163,10 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             For numpy the list is an array of lists, as `cross_val_predict` puts them together.
             With k, a list per sentence of up to k lists of labels, best first; fewer when the sentence has no more.
         """
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        found = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
+        found = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
         if k is not None:
             return list(found)
         return Answers(found) if data.offsets is None else data.as_given(self._flat(found))
@@ -185,9 +186,10 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         list of ndarrays of shape (T, L), or one of shape (n_tokens, L) when `lengths` or `groups` was given
             Columns in the order of `classes_`; every row sums to 1.
         """
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        found = self._trained().predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
+        found = engine.predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         return list(found) if data.offsets is None else data.as_given(np.concatenate(found))
 
     def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
@@ -206,8 +208,9 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             Best first; fewer than k where a sentence has no more. At a tie the lower label of the last token comes first, then that of
             the token before it, and so on.
         """
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
-        return self._trained().predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
+        return engine.predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
 
     def log_probability(self, X, y, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """The logarithm of the probability of the labels of each sentence together, shape (n_sentences,).
@@ -233,9 +236,10 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         >>> bool(likely > unlikely)
         True
         """
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        return self._trained().log_probability(data.X, data.by_rows(y), offsets=data.offsets, allowed=data.by_rows(allowed))
+        return engine.log_probability(data.X, data.by_rows(y), offsets=data.offsets, allowed=data.by_rows(allowed))
 
     def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much the best output of each sentence leads the second best.
@@ -250,8 +254,9 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         ndarray of shape (n_sentences,)
             0 for a tie, inf where constraints leave one output only.
         """
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
-        return self._trained().margins(X, lengths=lengths, groups=groups, allowed=allowed)
+        return engine.margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def score(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None) -> float:
         """Accuracy: the share of tokens that are predicted right, of those whose label is known; higher is better, 1 is perfect.
@@ -268,9 +273,10 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         float
         """
         self._refuse_none(X, y)
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        predicted = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
+        predicted = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         true = list(itertools.chain.from_iterable(sentences(data.by_rows(y), predicted, "y", "X")))
         known = np.fromiter((label is not None for label in true), dtype=bool, count=len(true))
         if not known.any():

@@ -3,6 +3,7 @@
     python tests/typing/check.py
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ HERE = Path(__file__).parent
 
 def found():
     """The lines of each file in which mypy finds a mistake, and what it printed."""
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "right.py", "wrong.py"]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, "right.py", "wrong.py"]
     printed = subprocess.run(command, cwd=HERE, capture_output=True, text=True).stdout
     return {name: {int(line) for line in re.findall(rf"^{name}:(\d+): error", printed, re.MULTILINE)} for name in command[-2:]}, printed
 
