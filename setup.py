@@ -9,6 +9,7 @@ from pathlib import Path
 import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 
 if sys.platform == "win32":
     FLAGS, VECTORS, GLUE = ["/O2", "/fp:precise"], [], []
@@ -30,11 +31,26 @@ def extensions():
     """Every .pyx is a module; one that needs more than FLAGS says so: `# distutils: extra_compile_args = VECTORS`."""
     headers = found("*.h")
     common = {"include_dirs": sorted({str(path.parent) for path in headers}), "depends": list(map(str, headers))}
+    return [
+        Extension(SHARED, [SHARED.replace(".", "/") + ".c"]),
+        *(Extension(".".join(path.with_suffix("").parts).removeprefix("plugins."), [str(path)], **common) for path in found("*.pyx")),
+    ]
+
+
+class BuildExtensions(build_ext):
+    """Has Cython write C where modules are compiled; what only asks for the metadata or archives the sources needs none."""
+
+    def run(self):
+        for module, translated in zip(self.extensions, translate(self.extensions), strict=True):
+            module.sources, module.depends = translated.sources, translated.depends
+            module.extra_compile_args, module.extra_link_args = translated.extra_compile_args, translated.extra_link_args
+        super().run()
+
+
+def translate(modules):
+    """The extensions with C for Cython, in the same order, and the flags that they are compiled with."""
     modules = cythonize(
-        [
-            Extension(SHARED, [SHARED.replace(".", "/") + ".c"]),
-            *(Extension(".".join(path.with_suffix("").parts).removeprefix("plugins."), [str(path)], **common) for path in found("*.pyx")),
-        ],
+        modules,
         build_dir=f"build/cython-{Cython.__version__}",
         nthreads=os.cpu_count(),
         aliases={"VECTORS": VECTORS, "GLUE": GLUE},
@@ -71,5 +87,6 @@ if __name__ == "__main__":      # the processes of cythonize may read this file 
         package_dir={"structperc": "structperc", **{path.name: str(path) for path in Path("plugins").glob("structperc_*")}},
         package_data={"": ["py.typed", "*.pxd", "*.h", "templates/*.txt", "templates/*/*.txt", "*.conllu", "*.html", "*.css", "*.js"]},
         ext_modules=extensions(),
+        cmdclass={"build_ext": BuildExtensions},
         options={"build_ext": {"parallel": os.cpu_count()}},
     )

@@ -28,7 +28,7 @@ def workload(n, ranks):
 
 
 def compare(X, y, ranks, stumps):
-    engine = Engine("adaboost-or", epochs=stumps)
+    engine = Engine("adaboost-or", preset="paper", epochs=stumps)
     columns, costs = SortedColumns(X), np.random.default_rng(0).random((len(X), ranks))
     contenders = {
         "sort": functools.partial(cpu_seconds, SortedColumns, X),

@@ -101,7 +101,7 @@ def learned(options, train, test):
     if options["solver"] == "trees":
         X = [np.concatenate([block, block[:, [1, 0, *range(2, block.shape[1])]]]) for block in X]       # arcs in both directions
     options = options | {"update": "pa1", "C": C, "loss_weight": 1.0, "epochs": EPOCHS, "average": True}
-    tried = [Engine("clusters", **options, **further).fit(X[:1], [train[3]])
+    tried = [Engine("clusters", preset="paper", **options, **further).fit(X[:1], [train[3]])
              for further in ([{"missing": one} for one in MISSING] if options["solver"] == "trees" else [{}])]
     best = max(tried, key=lambda engine: pairwise_scores(train[3], labels_of(engine, X[:1], len(train[3]))).f1)
     return labels_of(best, X[1:], len(test[3]))

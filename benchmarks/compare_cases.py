@@ -53,12 +53,12 @@ def sentences(n):
 @functools.cache
 def trained(problem, kind, **options):
     X, y = numbers(20_000, 50, 5, kind)
-    return Engine(problem, epochs=2, **options).fit(X, y)
+    return Engine(problem, preset="paper", epochs=2, **options).fit(X, y)
 
 
 def fit(problem, data, **options):
     X, y = data
-    return Engine(problem, **options).fit(X, y), X
+    return Engine(problem, preset="paper", **options).fit(X, y), X
 
 
 def predictions(fitted):
@@ -68,7 +68,7 @@ def predictions(fitted):
 
 def one_row_steps(n):
     X, y = numbers(n, 50, 5)
-    engine = Engine("cusum", classes=[1, 2, 3, 4, 5])
+    engine = Engine("cusum", preset="paper", classes=[1, 2, 3, 4, 5])
     for i in range(n):
         engine.partial_fit(X[i:i + 1], y[i:i + 1])
     return engine, X
@@ -88,7 +88,7 @@ def many_answers(times, kind):
 
 def smallest_fits(times):
     X, y = numbers(10, 10, 5)
-    return [Engine("cusum").fit(X, y) for _ in range(times)][-1].predict(X)
+    return [Engine("cusum", preset="paper").fit(X, y) for _ in range(times)][-1].predict(X)
 
 
 def saved_and_loaded(times):

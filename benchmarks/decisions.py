@@ -158,7 +158,8 @@ def trained(X, costs, best, decide, seed, quick):
         return [decide(c, None) for c in model.predict(new)]
 
     def learned(options):
-        engine = Engine("decisions", decide=decide, items=costs.shape[1], epochs=10, average=True, shuffle=True, random_state=seed,
+        engine = Engine("decisions", preset="paper", decide=decide, items=costs.shape[1], epochs=10, average=True, shuffle=True,
+                        random_state=seed,
                         **options)
         return engine.fit(X, best, costs=costs if "loss" in options else None)
 

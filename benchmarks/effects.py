@@ -29,7 +29,7 @@ def example(random, n=N):
 
 def model_of(options, seed):
     online = {} if "trainer" in options else {"average": True, "shuffle": True, "random_state": seed}
-    return Engine("prank", **options, **online)
+    return Engine("prank", preset="paper", **options, **online)
 
 
 def coverage(options, draws, n_boot, n=N):

@@ -59,7 +59,7 @@ def stacked(X, apart):
 
 
 def engine(options, epochs=EPOCHS):
-    return Engine("sequence", average=True, shuffle=True, random_state=0, epochs=epochs, **options)
+    return Engine("sequence", preset="paper", average=True, shuffle=True, random_state=0, epochs=epochs, **options)
 
 
 def read(X):

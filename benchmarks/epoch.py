@@ -113,7 +113,7 @@ def compare(data, epochs, learner_epochs):
 
 
 def train(data, problem, shuffle, epochs):
-    engine = Engine(problem, average=True, epochs=epochs, shuffle=shuffle, random_state=0).fit(data.X, data.y)
+    engine = Engine(problem, preset="paper", average=True, epochs=epochs, shuffle=shuffle, random_state=0).fit(data.X, data.y)
     if len(engine.mistakes_) < epochs:
         raise RuntimeError(f"{problem} on {data.name} converged after {len(engine.mistakes_)} of {epochs} epochs, so its time means "
                            f"nothing; use more rows.")
@@ -127,7 +127,7 @@ def train_narrower(data, problem, shuffle, epochs):
 
 def visits_without_steps(data, roof, problem, epochs):
     """Epochs over rows whose outputs are what the weights answer: products, search and comparison, and no step."""
-    model = Engine(problem, average=True, epochs=2).fit(data.X, data.y).model_
+    model = Engine(problem, preset="paper", average=True, epochs=2).fit(data.X, data.y).model_
     rows = model.parts.weights.prepare(Rows(data.X))
     answers = Structures(model.loop.predict(rows))
     run, learned = roof.trainer(problem)

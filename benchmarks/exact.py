@@ -46,7 +46,8 @@ def compare(data, epochs):
 def train(data, name, epochs):
     history = History()
     problem, options = PROBLEMS[name]
-    engine = Engine(problem, epochs=epochs, classes=np.arange(data.y.max() + 1), plugins=[history], **options).fit(data.X, data.y)
+    engine = Engine(problem, preset="paper", epochs=epochs, classes=np.arange(data.y.max() + 1), plugins=[history],
+                    **options).fit(data.X, data.y)
     if len(engine.mistakes_) < epochs:
         raise RuntimeError(f"{name} on {data.name} converged after {len(engine.mistakes_)} of {epochs} epochs, so its time means nothing; "
                            f"use more rows.")

@@ -52,7 +52,7 @@ def measure(quick):
 def rows(n):
     """What is found of a grader: answers that are equal, files and nanoseconds a row."""
     data = datasets.dense(n * 5 // 4, COLUMNS, seed=3, proportions=datasets.GRADES, heavy_tails=True)       # a fifth is held out
-    engine = Engine("cusum", average=True, epochs=3).fit(data.X, data.y)
+    engine = Engine("cusum", preset="paper", average=True, epochs=3).fit(data.X, data.y)
     expected = engine.predict(data.X).tolist()
     roof, best = Roof(data), np.zeros(n, dtype=np.intc)
 
@@ -76,7 +76,8 @@ def rows(n):
 def sentences(quick, n):
     """The same of a tagger of columns, nanoseconds a token."""
     data = chunking(quick)
-    engine = Engine("sequence", template=data.template, average=True, epochs=3, start=True, end=True, forbidden_transitions="iob2")
+    engine = Engine("sequence", preset="paper", template=data.template, average=True, epochs=3, start=True, end=True,
+                    forbidden_transitions="iob2")
     engine.fit(data.tuples(data.train), labels(data.train))
     X = data.tuples([*data.train, *data.test])[:n]
     expected = engine.predict(X).tolist()

@@ -59,7 +59,7 @@ def smallest_fits(times):
     def milliseconds(problem):
         def fits():
             for _ in range(times):
-                Engine(problem).fit(X, y)
+                Engine(problem, preset="paper").fit(X, y)
 
         return cpu_seconds(fits) / times * 1e3
 
@@ -90,7 +90,7 @@ def extra_memory(n, values, kind, shuffle):
     else:
         X = random.random((n, values), dtype=kind)
         size = X.nbytes
-    engine = Engine("cusum", average=True, epochs=2, shuffle=shuffle)
+    engine = Engine("cusum", preset="paper", average=True, epochs=2, shuffle=shuffle)
     engine.fit(X[:10], y[:10])
     try:
         Path("/proc/self/clear_refs").write_text("5")       # forget the highest size so far

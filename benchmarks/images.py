@@ -103,7 +103,7 @@ def answers(X, y, new):
         few = slice(100)                                # of the digits
         strength = min(STRENGTHS, key=lambda strength: wrong([cut(one, strength) for one in known_odds[few]], y[few]))
         found[THEN_CUT, features] = [cut(one, strength) for one in odds]
-        engine = Engine("graph", **OPTIONS).fit(tiles(known), tiles(y))
+        engine = Engine("graph", preset="paper", **OPTIONS).fit(tiles(known), tiles(y))
         found[OURS, features] = list(engine.predict(asked))
     return {", ".join(key): labels for key, labels in found.items()}
 

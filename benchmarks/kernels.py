@@ -45,7 +45,7 @@ def structperc(X, y, kernel="rbf", gamma=GAMMA, epochs=EPOCHS, **options):
     """Like all systems: what trains, and returns what predicts with the number of rows it holds. Two ranks, so one direction."""
     if kernel == "rbf":
         options |= {"gamma": gamma}
-    engine = Engine("cusum", plugins=["dual-kernel"], kernel=kernel, average=True, epochs=epochs, random_state=0, **options)
+    engine = Engine("cusum", preset="paper", plugins=["dual-kernel"], kernel=kernel, average=True, epochs=epochs, random_state=0, **options)
 
     def train():
         engine.fit(X, y)

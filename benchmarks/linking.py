@@ -99,7 +99,7 @@ def classified_then_matched(train, known, test):
 def matched(train, known, test):
     X = [np.column_stack([*items(part), part.to_numpy()]) for part in (train, test)]
     gold = np.flatnonzero(train.index.isin(known))
-    engine = Engine("matching", update="pa1", C=0.001, loss_weight=1.0, epochs=10, average=True).fit(X[:1], [gold])
+    engine = Engine("matching", preset="paper", update="pa1", C=0.001, loss_weight=1.0, epochs=10, average=True).fit(X[:1], [gold])
     return test.index[list(engine.predict(X[1:])[0])]
 
 

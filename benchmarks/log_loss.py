@@ -26,7 +26,8 @@ def measure(quick):
     for name, options in CASES.items():
         found = raw["cases"][name] = {"f1": [], "fit": [], "log_loss": []}
         for seed in range(1 if quick else SEEDS):
-            engine = Engine("sequence", average=True, fit_intercept=False, shuffle=True, random_state=seed, template=data.template,
+            engine = Engine("sequence", preset="paper", average=True, fit_intercept=False, shuffle=True, random_state=seed,
+                            template=data.template,
                             **options)
             found["fit"].append(cpu_seconds(functools.partial(engine.fit, X, y)))
             found["f1"].append(phrase_scores(y_test, engine.predict(X_test)).f1)

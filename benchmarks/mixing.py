@@ -61,7 +61,8 @@ def threads(problem, X, y, quality, quick):
         for n, kept in found.items():
             passes, clock = [], Clock()
             with watched(passes):
-                engine = Engine(problem, epochs=EPOCHS, average=True, shuffle=True, random_state=0, n_jobs=n, plugins=[clock],
+                engine = Engine(problem, preset="paper", epochs=EPOCHS, average=True, shuffle=True, random_state=0, n_jobs=n,
+                                plugins=[clock],
                                 **{"n_shards": n, "mixing": "bounded-sum"} if n > 1 else {}).fit(X, y)
             whole = np.diff(clock.processor)
             pairs = np.array(passes).reshape(-1, 2)[1:] if n == 2 else np.stack([whole, np.zeros(len(whole))], axis=1)
@@ -124,12 +125,12 @@ def rounds(words, tags):
                "shuffle": True, "random_state": 0, "mixing": "bounded-sum"}
     history = History()
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        fit(Engine("sequence", n_shards=2, plugins=[history], **options), parts, client=client)
+        fit(Engine("sequence", preset="paper", n_shards=2, plugins=[history], **options), parts, client=client)
     traffic, alone = {}, {}
     for shards in WORKERS:
         with watched_bytes() as watcher:
             records = History()
-            fit(Engine("sequence", n_shards=shards, plugins=[records], **options), parts)
+            fit(Engine("sequence", preset="paper", n_shards=shards, plugins=[records], **options), parts)
         traffic[str(shards)], alone[str(shards)] = watcher.rounds(), [record.seconds for record in records.records]
     return {"seconds": [record.seconds for record in history.records], "in_one_process": alone, "bytes": traffic,
             "load": os.getloadavg()[0]}
@@ -176,7 +177,8 @@ def kills(n, n_rows):
     parts = [(X[i::4], y[i::4]) for i in range(4)]
 
     def trained(client=None):
-        engine = Engine("cusum", classes=[1, 2, 3, 4, 5], n_shards=4, epochs=EPOCHS, average=True, shuffle=True, random_state=0)
+        engine = Engine("cusum", preset="paper", classes=[1, 2, 3, 4, 5], n_shards=4, epochs=EPOCHS, average=True, shuffle=True,
+                        random_state=0)
         begin = time.perf_counter()
         fit(engine, parts, client=client)
         return engine.parts_.weights.vector(), time.perf_counter() - begin

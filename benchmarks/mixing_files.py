@@ -46,7 +46,8 @@ def trained(files, stream):
     from distributed import Client, LocalCluster
 
     history, before = History(), status("RssAnon")
-    engine = Engine("cusum", classes=list(range(1, RANKS + 1)), epochs=EPOCHS, average=True, shuffle=True, random_state=0, n_shards=2,
+    engine = Engine("cusum", preset="paper", classes=list(range(1, RANKS + 1)), epochs=EPOCHS, average=True, shuffle=True,
+                    random_state=0, n_shards=2,
                     plugins=[history])
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         fit(engine, files, read=functools.partial(stream_parquet, target="y", rows=PIECE), stream=stream, client=client)

@@ -70,7 +70,8 @@ def retagged(gold):
 
 
 def trained_tagger(part, column):
-    engine = Engine("sequence", average=True, fit_intercept=False, epochs=10, random_state=0, template=sentences.WORD_TEMPLATE)
+    engine = Engine("sequence", preset="paper", average=True, fit_intercept=False, epochs=10, random_state=0,
+                    template=sentences.WORD_TEMPLATE)
     return engine.fit(words(part), [[token[column] for token in sentence] for sentence in part])
 
 

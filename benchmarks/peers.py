@@ -63,7 +63,7 @@ def compare(data):
 
 
 def engine(problem, epochs, seed=0):
-    return Engine(problem, average=True, shuffle=True, epochs=epochs, random_state=seed)
+    return Engine(problem, preset="paper", average=True, shuffle=True, epochs=epochs, random_state=seed)
 
 
 def fit(make, data):

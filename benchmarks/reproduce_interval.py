@@ -18,7 +18,8 @@ from structperc.files.datasets import load_numbers, locate
 from structperc.files.svmlight import read_svmlight
 
 VARIANTS = {"PA": "exact-pa", "PA-I": "exact-pa1", "PA-II": "exact-pa2"}
-RIVALS = {"PRank": functools.partial(Engine, "prank", variant="original"), "multiclass": functools.partial(Engine, "multiclass")}
+RIVALS = {"PRank": functools.partial(Engine, "prank", preset="paper", variant="original"),
+          "multiclass": functools.partial(Engine, "multiclass", preset="paper")}
 SHARES = (0, 50, 75)                    # per cent of the labels that are intervals
 CS = (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)       # aggressiveness of PA-I and PA-II: what is tried,
 PREFIX = 1000                           # on so many first trials
@@ -109,7 +110,7 @@ def compare(stream, orders, most):
         for share in SHARES:
             labels = intervals(y, stream.labels[-1], share, random)
             for name, update in VARIANTS.items():
-                make = functools.partial(Engine, "interval-pa", update=update, classes=stream.labels)
+                make = functools.partial(Engine, "interval-pa", preset="paper", update=update, classes=stream.labels)
                 if name != "PA":
                     make, C = with_best_C(make, X[:PREFIX], labels[:PREFIX])
                     chosen.setdefault(key(name, share), []).append(C)

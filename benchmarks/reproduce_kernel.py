@@ -38,7 +38,7 @@ def engine(problem, bins, kernel=False, gamma=None, **options):
     """A learner with fit and predict; gamma is set by the caller's number of features."""
     if kernel:
         options |= {"plugins": ["dual-kernel"], "kernel": "rbf", "gamma": gamma}
-    return Engine(problem, average=True, shuffle=True, random_state=0, classes=np.arange(1, bins + 1), **options)
+    return Engine(problem, preset="paper", average=True, shuffle=True, random_state=0, classes=np.arange(1, bins + 1), **options)
 
 
 class RoundedSVR(SVR):

@@ -56,7 +56,7 @@ def mean_of_orders(documents, **setting):
 
 
 def latent_svm(documents, **setting):
-    engine = Engine("latent-ranking", plugins=["batch"], trainer="cccp", epochs=1000, random_state=0, **setting)
+    engine = Engine("latent-ranking", preset="paper", plugins=["batch"], trainer="cccp", epochs=1000, random_state=0, **setting)
     return linear(engine.fit(documents.X, documents.y, lengths=documents.lengths).coef_)
 
 
@@ -130,7 +130,7 @@ def bound_ratio(documents, setting):
     """
     c, rule = setting["loss_weight"], Recorded()
     rule.steps = []
-    Engine("latent-ranking", k=setting["k"], loss_weight=c, epochs=setting["epochs"], shuffle=True, random_state=0,
+    Engine("latent-ranking", preset="paper", k=setting["k"], loss_weight=c, epochs=setting["epochs"], shuffle=True, random_state=0,
            plugins=[rule]).fit(documents.X, documents.y, lengths=documents.lengths)
     loss, v = (np.array(column) for column in zip(*rule.steps, strict=True))
     ratios = []

@@ -75,7 +75,7 @@ class Classes:
 
 
 def own_rows(update, data, n, **options):
-    engine = Engine("multiclass", update=update, average=True, epochs=n, **options).fit(data.X, data.y)
+    engine = Engine("multiclass", preset="paper", update=update, average=True, epochs=n, **options).fit(data.X, data.y)
     return lambda: engine.predict(data.X_test)
 
 
@@ -148,7 +148,7 @@ class Chunks:
 
 
 def own_chain(data, n, **options):
-    engine = Engine("sequence", epochs=n, shuffle=True, random_state=0, fit_intercept=False, **options).fit(data.X, data.y)
+    engine = Engine("sequence", preset="paper", epochs=n, shuffle=True, random_state=0, fit_intercept=False, **options).fit(data.X, data.y)
     return lambda: engine.predict(data.X_test)
 
 

@@ -32,7 +32,7 @@ def measure(quick):
 
 
 def fit(X, offsets, y, epochs):
-    engine = Engine("sequence", average=True, fit_intercept=False, epochs=epochs).fit(X, y, offsets=offsets)
+    engine = Engine("sequence", preset="paper", average=True, fit_intercept=False, epochs=epochs).fit(X, y, offsets=offsets)
     if len(engine.mistakes_) < epochs:
         raise RuntimeError(f"{len(y)} tokens were learned by heart after {len(engine.mistakes_)} of {epochs} epochs, so the time of "
                            f"{epochs} means nothing; use more tokens.")

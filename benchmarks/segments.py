@@ -40,7 +40,7 @@ def measure(quick):
            "longest": longest, "cases": {name: {key: [] for key in (*COLUMNS, "fit", "predict")} for name in cases}}
     for seed in range(1 if quick else SEEDS):
         for name, (gold, problem, options) in cases.items():
-            engine = Engine(problem, average=True, fit_intercept=False, epochs=EPOCHS, shuffle=True, random_state=seed,
+            engine = Engine(problem, preset="paper", average=True, fit_intercept=False, epochs=EPOCHS, shuffle=True, random_state=seed,
                             template=data.template, **options)
             found, case = [], raw["cases"][name]
             case["fit"].append(cpu_seconds(functools.partial(engine.fit, X, gold)))

@@ -33,7 +33,7 @@ def one_row_calls(n):
     alone = [(X,) for X, _ in rows]
     contenders = {f"structperc {problem}, partial_fit": functools.partial(stream_calls, problem, rows) for problem in ("cusum", "prank")}
     for problem in ("cusum", "prank"):
-        engine = Engine(problem, average=True).fit(data.X, data.y)
+        engine = Engine(problem, preset="paper", average=True).fit(data.X, data.y)
         contenders[f"structperc {problem}, predict"] = functools.partial(calls_per_second, engine.predict, alone)
     contenders["a method of Python that does nothing"] = functools.partial(calls_per_second, Nothing().partial_fit, rows)
     contenders["the same, and looks at the buffers of X and y"] = functools.partial(calls_per_second, Nothing().look, rows)
@@ -54,7 +54,7 @@ class Nothing:
 
 
 def stream_calls(problem, rows):
-    return calls_per_second(Engine(problem, average=True, classes=CLASSES).partial_fit, rows)
+    return calls_per_second(Engine(problem, preset="paper", average=True, classes=CLASSES).partial_fit, rows)
 
 
 def learner_calls(learner, rows):
@@ -75,7 +75,7 @@ def calls_per_second(method, rows):
 
 def long_stream(n, size=100_000):
     """Memory of the process and CPU time of partial_fit, chunk by chunk."""
-    engine = Engine("cusum", average=True, classes=CLASSES)
+    engine = Engine("cusum", preset="paper", average=True, classes=CLASSES)
     memory, seconds, mistakes = [], [], []
     for X, y in datasets.chunks(n, FEATURES, size):
         seconds.append(cpu_seconds(engine.partial_fit, X, y))
@@ -127,14 +127,14 @@ def python_parts(n):
     data = datasets.dense(n, FEATURES, seed=2)
 
     def seconds(make=None):
-        engine = Engine("cusum", average=True, plugins=[make()] if make else [])
+        engine = Engine("cusum", preset="paper", average=True, plugins=[make()] if make else [])
         return cpu_seconds(engine.fit, data.X, data.y)
 
     parts = {"loss: value": PythonLoss, "argmax": PythonArgmax, "update: step": PythonUpdate, "observer: epoch_end": Observer}
     contenders = {"compiled": seconds} | {name: functools.partial(seconds, make) for name, make in parts.items()}
     seconds()
     found = take_turns(contenders)
-    mistakes = Engine("cusum", average=True).fit(data.X, data.y).mistakes_[0] / data.n
+    mistakes = Engine("cusum", preset="paper", average=True).fit(data.X, data.y).mistakes_[0] / data.n
     calls = {"loss: value": mistakes, "argmax": 1.0, "update: step": mistakes, "observer: epoch_end": 1 / data.n}
     added = {name: [(a - b) / data.n * 1e9 for a, b in zip(found[name], found["compiled"], strict=True)] for name in parts}
     return {"compiled": [value / data.n * 1e9 for value in found["compiled"]], "added": added, "calls": calls}

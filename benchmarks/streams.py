@@ -111,7 +111,7 @@ def run(case, folder):
         source = loaded(folder) if case == "memory" else STREAMS[case](folder, opened)
 
         def fit(epochs):
-            engine = Engine("cusum", classes=list(range(1, RANKS + 1)), epochs=epochs, average=True)
+            engine = Engine("cusum", preset="paper", classes=list(range(1, RANKS + 1)), epochs=epochs, average=True)
             return engine.fit(*source) if case == "memory" else fit_stream(engine, source)
 
         grown = highest(lambda: fit(1))

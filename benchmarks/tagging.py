@@ -35,7 +35,8 @@ def measure(quick):
 
 def engine(epochs=EPOCHS, seed=None, **options):
     """Shuffled, if there is a seed."""
-    return Engine("sequence", average=True, fit_intercept=False, epochs=epochs, shuffle=seed is not None, random_state=seed, **options)
+    return Engine("sequence", preset="paper", average=True, fit_intercept=False, epochs=epochs, shuffle=seed is not None,
+                  random_state=seed, **options)
 
 
 class Crfsuite:

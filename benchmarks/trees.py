@@ -67,7 +67,7 @@ def choose(name, data, quick):
 def learn(name, settings, train, test):
     """One model: errors, and CPU seconds of training and of prediction, each from trees on."""
     (trees, labels), (others, right) = train, test
-    engine = functools.partial(Engine, "multiclass", average=True, epochs=EPOCHS, shuffle=True, random_state=0, **settings)
+    engine = functools.partial(Engine, "multiclass", preset="paper", average=True, epochs=EPOCHS, shuffle=True, random_state=0, **settings)
     begin = time.process_time()
     if name == LINEAR:
         reader = NamedReader()

@@ -102,7 +102,8 @@ def sets(quick):
 
 
 def engine_of(data, epochs, rule, *plugins, **options):
-    return Engine(data["problem"], epochs=epochs, shuffle=True, random_state=0, plugins=plugins, **data["options"], **rule, **options)
+    return Engine(data["problem"], preset="paper", epochs=epochs, shuffle=True, random_state=0, plugins=plugins, **data["options"],
+                  **rule, **options)
 
 
 def measure(quick):
@@ -143,7 +144,8 @@ def noisy(quick):
                 seen = np.where(random.random(len(y)) < share, random.choice(np.unique(y), len(y)), y)
                 Z = (X - X[learned].mean(axis=0)) / np.where(X[learned].std(axis=0) > 0, X[learned].std(axis=0), 1)
                 for rule, tried in NOISY.items():
-                    engines = [Engine(problem, epochs=5, shuffle=True, random_state=split, **options).fit(Z[learned], seen[learned])
+                    engines = [Engine(problem, preset="paper", epochs=5, shuffle=True, random_state=split, **options).fit(Z[learned],
+                                      seen[learned])
                                for options in tried]
                     best = min(engines, key=functools.partial(error, X=Z[chosen], y=seen[chosen]))
                     errors[rule].append(100 * error(best, Z[tested], y[tested]))

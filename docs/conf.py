@@ -1,6 +1,6 @@
 """The documentation site: pages of Markdown, a gallery of the examples, and the reference of the public list; `make docs` builds it.
 
-Sphinx reads from the root of the repository, so that a link leads to the same file here and on a code host.
+Sphinx reads from the root of the repository. A link therefore leads to the same file here and on a code host.
 """
 
 import re
@@ -13,24 +13,25 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 project = "structperc"
 author = "The structperc developers"
 copyright = author
-version = release = re.search(r'"(.+)"', (ROOT / "structperc/version.py").read_text())[1]
+version = release = re.search(r'__version__ = "(.+)"', (ROOT / "structperc/version.py").read_text())[1]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery",
-              "reference", "bibliography", "pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery", "sphinx_copybutton",
+              "reference", "bibliography", "pages", "search", "formulas"]
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**", "examples/README.md", "examples/*/README.md", "benchmarks/README.md", "benchmarks/results/*.md"]
 exclude_patterns = [".*", "build", "dist", "demo-output", "docs/_*", "benchmarks/results/goals.md"]
 html_extra_path = ["_static/index.html", "../build/pages"]
 
-# The pages below each page, perhaps under captions; a page of Markdown stays free of them.
+# The pages below each page, with optional captions. Pages of Markdown stay free of them.
 navigation = {
-    "docs/index": ["start", "guide/index", "gallery/index", "write-a-plugin", "api", "background"],
+    "docs/index": ["start", "install", "guide/index", "gallery/index", "write-a-plugin", "api", "background"],
     "docs/guide/index": {
+        "Find": ["problems", "names"],
         "By problem": ["ranks", "intervals", "classes", "sequences", "trees", "rankings", "pairs", "graphs", "decisions"],
         "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins"],
         "By form of data": ["arrays", "frames", "tokens", "blocks", "kernels", "streams"],
-        "After training": ["effects"],
-        "In full": ["/docs/how-to-choose", "/docs/more-than-one-machine", "/docs/model-files"],
+        "Before and after training": ["tune", "effects", "sets", "counterfactuals"],
+        "In full": ["/docs/how-to-choose", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files"],
     },
     "docs/write-a-plugin": ["/docs/architecture", "/examples/README", "/examples/*/README"],
     "docs/api": ["reference/structperc*"],
@@ -43,6 +44,13 @@ navigation = {
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"
+
+# ---- search ----
+
+# Pages that the search leaves out: they use the field's words, but are for developers.
+unsearched = ["benchmarks/*", "docs/decisions", "docs/errata", "docs/releasing", "docs/reference/bibliography", "CHANGELOG", "CONTRIBUTING"]
+html_search_scorer = str(Path(__file__).parent / "_extensions/scorer.js")
 
 # ---- reference ----
 
@@ -70,16 +78,22 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "download_all_examples": False,
     "abort_on_example_error": True,
+    "backreferences_dir": "docs/gallery/backreferences",        # "Gallery" on the pages of the reference
+    "doc_module": ("structperc", "structperc_parsing", "structperc_boosting", "structperc_large_margin"),
 }
 
 # ---- looks ----
 
 html_theme = "pydata_sphinx_theme"
-html_title = "structperc"
+html_title = f"structperc {version}"
+html_logo = "_static/logo.svg"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
+copybutton_exclude = ".linenos, .gp, .go"         # prompts and output of examples are not copied
 html_theme_options = {
+    "logo": {"text": f"structperc {version}", "alt_text": "structperc: first page"},
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],

@@ -15,20 +15,24 @@ from structperc.engine.option import Option
 from structperc.pipelines import explain
 from structperc.version import __version__
 
-__all__ = ["Engine", "Option", "__version__", "effects", "explain", "get_include", "hookimpl"]
+__all__ = ["Engine", "Option", "__version__", "counterfactual", "effects", "explain", "get_include", "hookimpl"]
+
+
+LATER = {"counterfactual": "structperc.counterfactuals", "effects": "structperc.bootstrap"}
 
 
 if TYPE_CHECKING:
     from structperc.bootstrap import effects
+    from structperc.counterfactuals import counterfactual
 else:
 
     def __getattr__(name):
-        """`effects`, imported when it is first used."""
-        if name != "effects":
+        """Functions that are imported when they are first used."""
+        if name not in LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from structperc.bootstrap import effects
+        from importlib import import_module
 
-        return effects
+        return getattr(import_module(LATER[name]), name)
 
 
 def get_include() -> str:

@@ -14,7 +14,7 @@ from structperc.core.outputs import LabelOutputs
 from structperc.engine import Engine
 from structperc.engine.model_file import OBSERVES
 from structperc.engine.options import engine_options
-from structperc.engine.scaling import CONSTANT, Scaling
+from structperc.engine.scaling import Scaling
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED
 from structperc.extras import require
 from structperc.pipelines import carried, column_names, unwrapped
@@ -231,9 +231,7 @@ def is_logistic(engine) -> bool:
 def spreads(rows, weights) -> np.ndarray:
     """The standard deviation of each column; 0 of constant ones."""
     zeros = np.zeros(rows.n_features)
-    found = Scaling(0.0, zeros, zeros, True).with_rows(rows, weights)
-    sd = np.sqrt(found.squares / found.n_rows)
-    return np.where(sd > CONSTANT * np.abs(found.mean), sd, 0.0)
+    return Scaling(0.0, zeros, zeros, True).with_rows(rows, weights).deviation
 
 
 def clusters_of(groups, n) -> np.ndarray:

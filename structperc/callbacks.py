@@ -19,7 +19,7 @@ from structperc.engine.hookspecs import hookimpl
 from structperc.engine.trainers import EpochRecord
 from structperc.extras import require
 
-__all__ = ["Checkpoint", "EarlyStopping", "History", "Progress", "ProgressLines", "progress"]
+__all__ = ["Checkpoint", "EarlyStopping", "HeldOutLoss", "History", "Progress", "ProgressLines", "progress"]
 
 PARTS = 10                  # lines of a log
 
@@ -189,17 +189,13 @@ def progress():
         return ProgressLines()
 
 
-class EarlyStopping:
-    """Ends training once the loss on held-out data has not fallen for some epochs.
-
-    The engine keeps the weights of the last epoch; with `average=True` these hardly differ from those of the best one.
+class HeldOutLoss:
+    """Keeps the loss on held-out data after each epoch of the last fit.
 
     Parameters
     ----------
     X, y
         Held-out examples, as `fit` takes them.
-    patience : int, default 3
-        How many epochs in a row may pass without a lower mean loss.
     lengths, groups : array-like, optional
         Which rows of X are one example, as `fit` takes them.
 
@@ -211,13 +207,11 @@ class EarlyStopping:
         The first epoch with the lowest of them; 0 before the first.
     """
 
-    def __init__(self, X, y=None, patience=3, *, lengths=None, groups=None) -> None:
+    def __init__(self, X, y=None, *, lengths=None, groups=None) -> None:
         if y is None:
-            pair = isinstance(X, tuple) and len(X) == 2
-            raise OptionError(f"EarlyStopping got X without y; pass both, EarlyStopping({'*data' if pair else 'X, y'}).")
-        if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
-            raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")
-        self.X, self.y, self.patience, self.lengths, self.groups = X, y, patience, lengths, groups
+            pair, name = isinstance(X, tuple) and len(X) == 2, type(self).__name__
+            raise OptionError(f"{name} got X without y; pass both, {name}({'*data' if pair else 'X, y'}).")
+        self.X, self.y, self.lengths, self.groups = X, y, lengths, groups
         self.losses = []
 
     def state(self):
@@ -237,9 +231,68 @@ class EarlyStopping:
         try:
             held_out = metrics.losses(engine, self.X, self.y, lengths=self.lengths, groups=self.groups)
         except DataError as error:
-            raise DataError(f"the held-out data of EarlyStopping do not fit: {error}") from None
+            raise DataError(f"the held-out data of {type(self).__name__} do not fit: {error}") from None
         if held_out is None:
-            raise OptionError("EarlyStopping cannot measure loss='costs' on held-out examples; use a named loss or a cost matrix.")
+            raise OptionError(f"{type(self).__name__} cannot measure loss='costs' on held-out examples; use a named loss or a cost matrix.")
         self.losses.append(float(held_out.mean()))
+
+
+class EarlyStopping(HeldOutLoss):
+    """Ends training once the loss on held-out data has not fallen for some epochs, and returns to the weights of the best epoch.
+
+    The model has these weights whatever ends the training, but for Ctrl-C. Trainers that solve one problem over all examples end with
+    their last weights. `mistakes_` counts all epochs.
+
+    Parameters
+    ----------
+    X, y
+        Held-out examples, as `fit` takes them.
+    patience : int, default 3
+        How many epochs in a row may pass without a lower mean loss.
+    lengths, groups : array-like, optional
+        Which rows of X are one example, as `fit` takes them.
+
+    Attributes
+    ----------
+    losses : list of float
+        The mean held-out loss after each epoch of the last fit.
+    best_epoch : int
+        The first epoch with the lowest of them, whose weights the model has; 0 before the first.
+
+    Raises
+    ------
+    OptionError
+        Without y, for a patience that is no whole number from 1 on, and when loss="costs".
+    DataError
+        When the held-out data do not fit.
+
+    Notes
+    -----
+    Each lower loss costs a copy of the weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import EarlyStopping
+    >>> X = np.random.default_rng(0).normal(size=(90, 2))
+    >>> y = 1 + (X[:, 0] + np.random.default_rng(1).normal(size=90) > 0)
+    >>> stopping = EarlyStopping(X[60:], y[60:], patience=2)
+    >>> engine = Engine("cusum", epochs=100, plugins=[stopping]).fit(X[:60], y[:60])
+    >>> len(engine.mistakes_) - stopping.best_epoch, bool((engine.predict(X[60:]) != y[60:]).mean() == min(stopping.losses))
+    (2, True)
+    """
+
+    def __init__(self, X, y=None, patience=3, *, lengths=None, groups=None) -> None:
+        super().__init__(X, y, lengths=lengths, groups=groups)
+        if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
+            raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")
+        self.patience = patience
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        super().structperc_epoch_end(engine, record)
+        if self.best_epoch == record.epoch:
+            engine.keep_weights()
         if record.epoch - self.best_epoch >= self.patience:
             engine.stop()

@@ -2,6 +2,7 @@
 
 from structperc.core.errors import (
     BusyError,
+    ConflictingOption,
     DataError,
     DataTypeError,
     DataWarning,
@@ -21,7 +22,7 @@ from structperc.core.errors import (
 )
 
 __all__ = [
-    "BusyError", "DataError", "DataTypeError", "DataWarning", "MissingData", "MissingExtra", "ModelFormatError", "NotFittedError",
-    "OptionError", "PluginError", "ReplacedOption", "ScaleWarning", "StructPercError", "UnusedOption", "WeightWarning", "did_you_mean",
-    "shortened",
+    "BusyError", "ConflictingOption", "DataError", "DataTypeError", "DataWarning", "MissingData", "MissingExtra", "ModelFormatError",
+    "NotFittedError", "OptionError", "PluginError", "ReplacedOption", "ScaleWarning", "StructPercError", "UnusedOption", "WeightWarning",
+    "did_you_mean", "shortened",
 ]  # fmt: skip

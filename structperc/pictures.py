@@ -3,7 +3,22 @@
 `Outputs.picture` answers with one; a picture is written as SVG in notebooks and drawn by matplotlib from the same shapes.
 """
 
-from structperc.core.pictures import Arc, Arcs, Bars, Box, Dot, Line, Picture, Ruler, Spans, Text, arc_levels, token_texts
+from structperc.core.pictures import (
+    Arc,
+    ArcChoices,
+    Arcs,
+    Bars,
+    Box,
+    Choices,
+    Dot,
+    Line,
+    Picture,
+    Ruler,
+    Spans,
+    Text,
+    arc_levels,
+    token_texts,
+)
 
-__all__ = ["Arc", "Arcs", "Bars", "Box", "Dot", "Line", "Picture", "Ruler", "Spans", "Text", "arc_levels",
+__all__ = ["Arc", "ArcChoices", "Arcs", "Bars", "Box", "Choices", "Dot", "Line", "Picture", "Ruler", "Spans", "Text", "arc_levels",
            "token_texts"]

@@ -2,7 +2,7 @@
 
 Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`,
 `interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`,
-`refuse_not_finite`, `check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`,
+`read_alone`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`,
 `engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`,
 `map_in_threads`; work to be whole: `completed`. Ordered labels: `cumulative_log_probabilities`. `restore`: `taken`, `within`,
 `check_starts`.
@@ -25,7 +25,7 @@ from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MA
 from structperc.engine.weighing import class_weights
 from structperc.metrics.ranking import read_grades
 from structperc.reading.intervals import interval_labels, read_intervals, warn_of_open_ends
-from structperc.reading.matrices import read, refuse_not_finite
+from structperc.reading.matrices import read, read_alone, refuse_not_finite
 from structperc.reading.templates import default_template
 
 __all__ = [
@@ -34,6 +34,6 @@ __all__ = [
     "cumulative_log_probabilities", "default_template",
     "encode_nested",
     "engine_options", "find_labels", "generator", "interval_labels", "is_listed", "is_missing", "is_nested", "map_in_threads",
-    "overrides", "raise_interruption", "read", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite", "take_interruption",
-    "taken", "warn_of_open_ends", "within",
+    "overrides", "raise_interruption", "read", "read_alone", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
+    "take_interruption", "taken", "warn_of_open_ends", "within",
 ]  # fmt: skip

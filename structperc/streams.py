@@ -12,6 +12,7 @@ from structperc.core.errors import DataError, OptionError
 from structperc.core.shuffle import shuffled
 from structperc.engine.checkpoint_files import Checkpoint
 from structperc.engine.options import generator
+from structperc.engine.presets import give_way
 from structperc.engine.stream_checkpoints import StreamCheckpoints
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 
@@ -61,8 +62,8 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     Raises
     ------
     OptionError
-        `epochs` above 1 for an iterator, or an observer of epochs among the plugins, who would miss the ends of most; `resume` without a
-        `Checkpoint`, or with other options than before.
+        `epochs` that you set above 1 for an iterator, or an observer of epochs among the plugins, who would miss the ends of most; `resume`
+        without a `Checkpoint`, or with other options than before.
     DataError
         There is no part, or none with a weight, or the checkpoint is of another source. An error within a part leaves what earlier parts
         have taught.
@@ -77,11 +78,11 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     >>> from structperc import Engine
     >>> from structperc.streams import Slices, fit_stream
     >>> X, y = np.arange(8.0).reshape(8, 1) - 4, np.repeat([1, 2], 4)
-    >>> engine = fit_stream(Engine("cusum", classes=[1, 2], epochs=5), Slices(X, y, rows=3))
+    >>> engine = fit_stream(Engine("cusum", preset="paper", classes=[1, 2], epochs=5), Slices(X, y, rows=3))
     >>> engine.predict(X).tolist(), engine.mistakes_
     ([1, 1, 1, 1, 2, 2, 2, 2], [1, 2, 0])
     """
-    if engine.epochs > 1 and isinstance(parts, Iterator):
+    if engine.epochs > 1 and isinstance(parts, Iterator) and not give_way(engine, "epochs"):
         raise OptionError(f"epochs={engine.epochs}: an iterator gives its parts only once; pass a function that returns one.")
     watching = [plugin.name for plugin in engine.loaded_plugins
                 if "structperc_epoch_end" in plugin.hooks and not isinstance(plugin.plugin, Checkpoint)]

@@ -1,4 +1,7 @@
-"""Settings and fixtures that tests share; hypothesis draws the same examples every time and has no clock."""
+"""Settings and fixtures that tests share; hypothesis draws the same examples every time and has no clock.
+
+`make test ARGS="--hypothesis-profile thorough"` draws others, and many more.
+"""
 
 import os
 import shutil
@@ -10,9 +13,11 @@ import pytest
 from hypothesis import settings
 
 from structperc.cli import main
+from structperc.engine import checkpoint_files
 from structperc.engine import plugins as registry
 
-settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("reproducible")
 signal.signal(signal.SIGINT, signal.default_int_handler)        # a shell that runs pytest in the background has it ignored
 
@@ -54,3 +59,18 @@ def install(tmp_path, monkeypatch):
     yield install
     monkeypatch.undo()
     registry.discover(refresh=True)
+
+
+@pytest.fixture
+def copies(monkeypatch, path):
+    """Copies of each checkpoint as it is written: what a kill right behind would leave; the module has the fixture `path`."""
+    made, replace = [], checkpoint_files.replace_file
+
+    def copying(target, write):
+        replace(target, write)
+        made.append(f"{path}.{len(made)}")
+        shutil.copy(target, made[-1])
+
+    monkeypatch.setattr(checkpoint_files, "replace_file", copying)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)           # thousands of them
+    return made

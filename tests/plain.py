@@ -5,3 +5,5 @@ import structperc
 
 class Engine(structperc.Engine):
     """One pass in file order, no scaling, no averaging: whatever differs, a test sets."""
+
+    preset: str = "paper"

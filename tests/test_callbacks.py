@@ -8,8 +8,8 @@ import pytest
 from plain import Engine
 
 from structperc import hookimpl
-from structperc.callbacks import EarlyStopping, History, Progress, ProgressLines
-from structperc.errors import DataError, MissingExtra, OptionError
+from structperc.callbacks import EarlyStopping, HeldOutLoss, History, Progress, ProgressLines
+from structperc.errors import DataError, MissingExtra, NotFittedError, OptionError
 
 
 @pytest.fixture
@@ -76,15 +76,46 @@ def test_early_stopping_waits_for_patience_epochs_without_improvement(noise, ave
     assert engine.status_ == "early_stopped"
     assert len(engine.mistakes_) == len(stopping.losses) == stopping.best_epoch + 2
     assert min(stopping.losses) == stopping.losses[stopping.best_epoch - 1]
-    assert stopping.losses[-1] == np.abs(engine.predict(held_out[0]) - held_out[1]).mean()
+    assert min(stopping.losses) == np.abs(engine.predict(held_out[0]) - held_out[1]).mean() < stopping.losses[-1]
 
 
-def test_early_stopping_does_not_change_what_is_learned(noise):
+@pytest.mark.parametrize("options", [
+    {}, {"average": True}, {"scale": True}, {"kernel": "rbf", "plugins": ["dual-kernel"]}, {"update": "adagrad"}, {"decay": 0.01},
+    {"n_shards": 2}, {"kernel": "rbf", "plugins": ["dual-kernel"], "average": True},
+])
+@pytest.mark.parametrize("patience", [2, 100])
+def test_early_stopping_ends_with_the_weights_of_the_best_epoch(noise, options, patience):
     X, y = noise
-    stopping = EarlyStopping(X, y, patience=100)
-    watched = Engine("prank", epochs=5, plugins=[stopping]).fit(X, y)
+    stopping, options = EarlyStopping(X[30:], y[30:], patience=patience), {"shuffle": True, "random_state": 0, **options}
+    plugins = options.pop("plugins", [])
+    watched = Engine("cusum", epochs=12, plugins=[*plugins, stopping], **options).fit(X[:30], y[:30])
+    best = Engine("cusum", epochs=stopping.best_epoch, plugins=plugins, **options).fit(X[:30], y[:30])
+
+    assert np.array_equal(watched.label_scores(X), best.label_scores(X)) and stopping.best_epoch < len(watched.mistakes_)
+    assert watched.status_ == ("early_stopped" if patience == 2 else "max_epochs")
+    assert watched.mistakes_[:stopping.best_epoch] == best.mistakes_
+    assert watched.parts_.weights.n_visited == best.parts_.weights.n_visited
+
+
+def test_held_out_losses_change_nothing_that_is_learned(noise):
+    X, y = noise
+    watch = HeldOutLoss(X, y)
+    watched = Engine("prank", epochs=5, plugins=[watch]).fit(X, y)
     assert np.array_equal(watched.coef_, Engine("prank", epochs=5).fit(X, y).coef_)
-    assert watched.status_ == "max_epochs" and len(stopping.losses) == 5
+    assert watched.status_ == "max_epochs" and len(watch.losses) == 5
+
+
+def test_a_temperature_is_that_of_the_best_epoch(noise):
+    X, y = noise
+    stopping = EarlyStopping(X[30:], y[30:], patience=2)
+    watched = Engine("cusum", epochs=12, calibrate=True, random_state=0, plugins=[stopping]).fit(X[:30], y[:30])
+    best = Engine("cusum", epochs=stopping.best_epoch, calibrate=True, random_state=0).fit(X[:30], y[:30])
+    assert watched.temperature_ == best.temperature_
+
+
+def test_weights_are_kept_in_training_alone():
+    with pytest.raises(NotFittedError, match=r"keep_weights\(\) was called while nothing is being trained"):
+        Engine("cusum").keep_weights()
 
 
 @pytest.mark.parametrize("patience", [0, 1.5, True])

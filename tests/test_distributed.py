@@ -241,8 +241,69 @@ def test_an_estimator_is_trained_as_its_engine_is(client):
     ranker = CuSumRank(n_shards=3, epochs=4, random_state=6, scale=False, classes=[1, 2, 3])
     assert shards.fit(ranker, array.from_array(X, chunks=(20, 5)), array.from_array(Y, chunks=20), client=client, dtype="float64") is ranker
     assert np.array_equal(weights_of(ranker.engine_), weights_of(clone(ranker).fit(X, Y).engine_))
-    with pytest.raises(OptionError, match="scale='auto' looks at all examples"):
-        shards.fit(CuSumRank(n_shards=3), PARTS)
+
+
+UNEVEN = [{"X": X[i:j] * [1, 9, 90, 1, 1] + i, "y": Y[i:j], "sample_weight": 1.0 + np.arange(i, j) % 3}
+          for i, j in ((0, 11), (11, 40), (40, 60))]
+WHOLE = {name: np.concatenate([part[name] for part in UNEVEN]) for name in ("X", "y", "sample_weight")}
+
+
+@pytest.mark.parametrize("options", [
+    {"scale": True}, {"scale": "auto", "weighting": "visits"}, {"class_weight": "balanced"},
+    {"class_weight": {1: 2.5}, "weighting": "visits"}, {"scale": True, "class_weight": "balanced", "weighting": "visits"},
+])
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_all_examples_say_is_learned_by_a_pass_of_the_workers(client, options, stream):
+    def fitted(data, **how):
+        engine = Engine("cusum", **OPTIONS | {"shuffle": False, "update": "pa1", "C": 0.1, "n_shards": 2} | options)
+        return engine.fit(**data) if how == {} else shards.fit(engine, data, dtype="float64", stream=stream, **how)
+
+    halves = [{name: value[i:i + 30] for name, value in WHOLE.items()} for i in (0, 30)]      # the shards of one process
+    quarters = [{name: value[i:i + 15] for name, value in WHOLE.items()} for i in (0, 15, 30, 45)]
+    parts = halves if stream else quarters          # the visits of each piece of a stream are rounded
+    whole, alone, remote = fitted(WHOLE), fitted(halves, client=None), fitted(parts, client=client)
+    np.testing.assert_allclose(weights_of(alone), weights_of(whole), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights_of(remote), weights_of(whole), rtol=1e-9, atol=1e-12)
+    assert np.array_equal(weights_of(remote), weights_of(fitted(parts, client=None)))
+    np.testing.assert_allclose(remote.model_.means, whole.model_.means, rtol=1e-12)
+    assert remote.explain(whole.model_.means).contributions[0].feature == "(constant)"
+
+
+def test_means_are_those_of_all_parts_whatever_is_scaled(client):
+    whole = Engine("cusum", **OPTIONS).fit(**WHOLE)
+    found = [trained(UNEVEN, **how) for how in ({}, {"client": client}, {"client": client, "plugins": [Forgetful()]}, {"stream": True})]
+    for engine in found:
+        np.testing.assert_allclose(engine.model_.means, whole.model_.means, rtol=1e-12)
+
+
+def test_an_estimator_with_its_defaults_is_trained_on_parts():
+    ranker = shards.fit(CuSumRank(n_shards=3, random_state=6), PARTS, dtype="float64")
+    assert np.abs(ranker.predict(X) - Y).mean() <= np.abs(CuSumRank(n_shards=3, random_state=6).fit(X, Y).predict(X) - Y).mean() + 0.05
+
+
+def many(n, columns):
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(n, columns))
+    return rows, np.digitize(rows[:, 0] + random.logistic(size=n), [-1, 1]) + 1
+
+
+@pytest.mark.parametrize(("problem", "columns", "stream"), [("prank", 2, False), ("prank", 2, True), ("multiclass", 30, False)])
+def test_a_temperature_is_found_by_training_examples_or_by_those_left_out(client, problem, columns, stream):
+    rows, y = many(900, columns)
+    parts = [(rows[i:i + 300], y[i:i + 300]) for i in (0, 300, 600)]
+    options = {"n_shards": 3, "epochs": 4, "average": True, "scale": True, "calibrate": True, "random_state": 0}
+    whole, found = Engine(problem, **options).fit(rows, y), shards.fit(Engine(problem, **options), parts, stream=stream, client=client)
+    alone = shards.fit(Engine(problem, **options), parts, stream=stream)
+    plain = shards.fit(Engine(problem, **options | {"calibrate": False}), parts, stream=stream)
+    assert np.array_equal(weights_of(found), weights_of(plain)) and found.temperature_ == alone.temperature_ and plain.temperature_ == 1
+    assert found.temperature_ == pytest.approx(whole.temperature_, rel=1e-2 if problem == "prank" else 0.4)
+
+
+def test_a_temperature_of_tokens_is_that_of_sentences_left_out(client):
+    parts = [(WORDS[:20], TAGS[:20]), (WORDS[20:], TAGS[20:])]
+    options = {"n_shards": 2, "calibrate": "auto", "classes": ("t0", "t1", "t2"), "n_hashed": 64}
+    found, alone = trained(parts, "sequence", client=client, **options), trained(parts, "sequence", **options)
+    assert found.temperature_ == alone.temperature_ != 1
 
 
 def test_answers_are_lazy_and_of_the_kind_of_the_data(client):
@@ -274,8 +335,8 @@ def test_the_command_trains_on_the_files_of_a_pattern(client, tmp_path, capsys):
         (tmp_path / f"{i}.csv").write_text(f"a,b,c,d,e,level\n{text}\n")
         (tmp_path / f"{i}.svm").write_text("".join(f"{label} {i + 1}:{row[0]!r}\n" for row, label in zip(rows.tolist(), y, strict=True)))
     model = tmp_path / "model"
-    common = ["--set", "n_shards=3", "--set", "epochs=4", "--set", "average=true", "--set", "shuffle=true", "--set", "random_state=6",
-              "--dask", client.scheduler.address, "--model", os.fspath(model)]
+    common = ["--set", "preset=paper", "--set", "n_shards=3", "--set", "epochs=4", "--set", "average=true", "--set", "shuffle=true",
+              "--set", "random_state=6", "--dask", client.scheduler.address, "--model", os.fspath(model)]
     checkpoint = ["--checkpoint", os.fspath(tmp_path / "checkpoint"), "--resume"]
     assert main(["fit", "cusum", os.fspath(tmp_path / "*.csv"), "--target", "level", *common, *checkpoint]) == 0
     assert "rows      60" in capsys.readouterr().out and np.array_equal(weights_of(Engine.load(model)), weights_of(trained()))
@@ -332,8 +393,6 @@ def test_messages_leave_out_zeros_alone(n, width, dtype, average, seed):
 def test_what_no_machine_can_know_is_refused_by_a_sentence():
     with pytest.raises(OptionError, match="the model has n_shards=5, and the data have 3 parts; expected from 2 shards to as many"):
         trained(n_shards=5)
-    with pytest.raises(OptionError, match="scale=True looks at all examples, and no machine has them all; set scale=False"):
-        trained(scale=True)
     with pytest.raises(OptionError, match="dtype='int8'; expected 'float32' or 'float64'"):
         trained(dtype="int8")
     with pytest.raises(DataError, match="(?s)a part is ndarray .*; expected a pair"):

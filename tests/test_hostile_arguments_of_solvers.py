@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 from structperc import metrics, solvers
 from structperc.errors import StructPercError
-from structperc.metrics import Agreement, Comparison, Measured
+from structperc.metrics import Agreement, Comparison, Constant, Measured
 from structperc.solvers import block_steps
 from structperc.solvers.pairs import short_pairs
 from structperc.solvers.pairwise_hinge import PairwiseProblem
@@ -132,6 +132,8 @@ METRICS = {
     **dict.fromkeys(("accuracy_within_one", "codes", "confusion_matrix", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error",
                      "quadratic_weighted_kappa", "rank_measures"), [OF_RANKS]),
     "are_phrase_tags": [dict(labels=["B-X", "O"])],
+    "best_constant": [lambda: dict(engine=engine(), X=X, y=Y, groups=[0, 1, 2, 3])],
+    "best_constant_of": [lambda: dict(model=engine().model_, rows=engine().model_.read(X), y=Y)],
     "compare": [lambda: dict(first=engine(), second=engine(), X=X, y=Y, offsets=[0, 1, 2, 3, 4])],
     "document_places": [dict(scores=RANKED, groups=QUERIES)],
     "interval_absolute_error": [OF_INTERVALS], "interval_codes": [OF_INTERVALS | dict(unrated="skip")],
@@ -165,7 +167,7 @@ MODULES = {             # of modules that structperc.solvers does not list
         alpha=np.array([1.0, 0.0]), loss=[0.0, 1.0], vectors=ROWS[:2, :2].copy(), offsets=[0, 2], w=np.zeros(2), enough=0.1)),
     "pairwise_hinge.PairwiseProblem": (PairwiseProblem, dict(X=ROWS, levels=[0, 1], offsets=[0, 2], costs=[1.0])),
 }
-RECORDS = {Agreement, Comparison, Measured}         # what functions return; nothing is read from their arguments
+RECORDS = {Agreement, Comparison, Constant, Measured}         # what functions return; nothing is read from their arguments
 
 
 def cases(package, table):

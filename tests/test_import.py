@@ -39,7 +39,7 @@ def test_training_brings_one_plugin_and_saving_none():
     modules = modules_after("""
 import io
 from structperc import Engine
-engine = Engine("cusum", average=True, shuffle=True, random_state=0).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+engine = Engine("cusum", calibrate=False, random_state=0).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
 file = io.BytesIO()
 engine.save(file)
 file.seek(0)

@@ -23,7 +23,7 @@ FLOORS = (
     ("structperc.reading", "structperc.solvers", "structperc.pipelines"),
     ("structperc.metrics", "structperc.files"),
     ("structperc.engine",),
-    ("structperc.bootstrap",),
+    ("structperc.bootstrap", "structperc.counterfactuals"),
     ("structperc", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
      "structperc.streams", "structperc.crfsuite", "structperc.schedules"),
     ("structperc.distributed",),

@@ -7,11 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from plain import Engine
+from sklearn.model_selection import cross_val_score
+from structperc_boosting.estimators import AdaBoostOR, ORStump
+from structperc_large_margin.estimators import SVOR
+from structperc_parsing.estimators import DependencyParser
 
 from structperc import estimators, metrics, plotting
 from structperc.callbacks import EarlyStopping
 from structperc.cli import main
-from structperc.errors import DataWarning
+from structperc.errors import DataWarning, ScaleWarning
 from structperc.estimators import CuSumRank, LatentRanker, PRank, StructuredClassifier
 from structperc.files import csv_tables, svmlight
 
@@ -32,7 +36,8 @@ NAMES = {name: getattr(estimators, name) for name in estimators.__all__} | {
     "csv_tables": csv_tables,
     "svmlight": svmlight, "X": X, "y": y, "relevance": relevance, "queries": queries, "named": named, "colours": colours, "gaps": gaps,
     "texts": texts, "intervals": intervals, "trained": trained, "trained_by_name": trained_by_name, "engine": engine,
-    "engine_by_name": engine_by_name,
+    "engine_by_name": engine_by_name, "SVOR": SVOR, "AdaBoostOR": AdaBoostOR, "ORStump": ORStump,
+    "DependencyParser": DependencyParser, "cross_val_score": cross_val_score,
 }  # fmt: skip
 
 IN_PYTHON = [       # what is called, and what its message says
@@ -60,19 +65,19 @@ IN_PYTHON = [       # what is called, and what its message says
     ("engine.export('model.c', to='C')", "Did you mean 'c'?"),
     # options of plugins
     ("CuSumRank(plugins=['table'], one_hot=['colour'], fill='median')",
-     "pass plugins=['table'], plugin_options={'one_hot': ['colour'], 'fill': 'median'}."),
-    ("CuSumRank(budget=10)", "an option of the plugin 'dual-kernel': pass plugins=['dual-kernel'], plugin_options={'budget': 10}."),
-    ("CuSumRank().set_params(one_hot=['colour'])", "pass plugins=['table'], plugin_options={'one_hot': ['colour']}."),
+     "pass plugin_options={'one_hot': ['colour'], 'fill': 'median'}."),
+    ("CuSumRank(budget=10)", "an option of the plugin 'dual-kernel': pass kernel='linear', plugin_options={'budget': 10}."),
+    ("CuSumRank().set_params(one_hot=['colour'])", "It is an option of the plugin 'table': pass plugin_options={'one_hot': ['colour']}."),
     ("Engine('cusum', kernel='rbf')", "It comes with plugins=['dual-kernel']."),
     ("Engine('cusum', one_hot=['colour'])", "It comes with plugins=['table']."),
-    ("CuSumRank(plugin_options={'one_hot': ['colour']}).fit(colours, y)", "It comes with plugins=['table']."),
+    ("CuSumRank(plugin_options={'one_hots': ['colour']}).fit(colours, y)", "unknown option 'one_hots'."),
     ("Engine('cusum', plugins=[EarlyStopping])", "pass an object, EarlyStopping(...)."),
     ("StructuredEstimator(problem=CuSumRank).fit(X, y)", "CuSumRank is an estimator, not a plugin"),
     # tables
     ("Engine('cusum').fit(colours, y)", "Pass plugins=['table'], one_hot=['colour']."),
     ("Engine('cusum', plugins=['table'], one_hot=['colour']).fit(gaps, y)", "Pass fill={'colour': 'most-frequent'}."),
-    ("CuSumRank().fit(colours, y)", "Pass plugins=['table'], plugin_options={'one_hot': ['colour']}."),
-    ("CuSumRank().partial_fit(colours, y)", "Pass plugins=['table'], plugin_options={'one_hot': ['colour']}."),
+    ("CuSumRank().fit(colours, y)", "Pass plugin_options={'one_hot': ['colour']}."),
+    ("CuSumRank().partial_fit(colours, y)", "Pass plugin_options={'one_hot': ['colour']}."),
     ("CuSumRank().fit(gaps, y)", "plugin_options={'one_hot': ['colour'], 'fill': {'colour': 'most-frequent'}}."),
     ("CuSumRank(plugins=['table'], plugin_options={'one_hot': ['colour']}).fit(gaps, y)",
      "Pass plugin_options={'fill': {'colour': 'most-frequent'}}."),
@@ -85,7 +90,14 @@ IN_PYTHON = [       # what is called, and what its message says
     ("CuSumRank().fit({'a': [1, 2]}, [1, 2])", "pass pandas.DataFrame(X) where these are columns"),
     ("CuSumRank().fit(texts, y)", "make a matrix of them (texts: scikit-learn's TfidfVectorizer"),
     ("CuSumRank().fit(texts, y)", "or use a kernel on such objects (texts: kernel='subsequence'"),
+    ("SVOR().fit(colours, y)", "'colour': 3 texts ('red', 'green', 'blue'). Make columns of 0 and 1 of 'colour', for instance by"),
+    ("SVOR().fit(named, y).predict(named.assign(c='x'))", "'c': 1 text ('x')."),
+    ("AdaBoostOR().fit(colours, y)", "'colour': 3 texts ('red', 'green', 'blue'). Make columns of 0 and 1 of 'colour', for instance by"),
+    ("ORStump().fit(colours, y)", "Make columns of 0 and 1 of 'colour', for instance by pandas.get_dummies."),
     # columns that are missing or further ones
+    ("engine_by_name.predict(colours)", "this model was trained with 3 features: it has further 'colour'; pass the same columns"),
+    ("engine.predict(colours)", "X has 4 features, but this model was trained with 3 features; pass the same columns"),
+    ("engine_by_name.predict(named.assign(c='x'))", "X has 1 column that is not numbers throughout: 'c'"),
     ("trained_by_name.predict(named[['a', 'b']])", "X has 2 features, but PRank is expecting 3 features as input: it lacks 'c'; pass"),
     ("trained_by_name.predict(colours)", "it has further 'colour'; pass the columns that it was trained with, in the same order."),
     ("trained_by_name.predict(colours.drop(columns=['a', 'b']))", "it lacks 'a', 'b' and has further 'colour'; pass the columns"),
@@ -96,7 +108,7 @@ IN_PYTHON = [       # what is called, and what its message says
     ("OrdinalConformal(CuSumRank).fit(X, y)", "estimator is the class CuSumRank; pass an instance, CuSumRank()."),
     ("ScoreCard(PRank).fit(X, y)", "estimator is the class PRank; pass an instance, PRank()."),
     ("LeafFeatures(PRank).fit(X, y)", "estimator is the class PRank; pass an instance, PRank()."),
-    ("OrdinalConformal(CuSumRank()).fit(X, intervals)", "calibrate it with prefit=True on rows with one label."),
+    ("OrdinalConformal(CuSumRank()).fit(X, intervals)", "To learn from intervals, the lowest and the highest label of each row, use IntervalPA."),
     ("CuSumRank(5)", "CuSumRank takes its parameters by name, but got 5 without one; write CuSumRank(NAME=5)"),
     ("StructuredEstimator('cusum')", "StructuredEstimator takes its parameters by name, but got 'cusum' without one"),
     ("CuSumRank().fit(X, y, epochs=5)", "It is a parameter of the estimator: CuSumRank(epochs=5)."),
@@ -109,6 +121,25 @@ IN_PYTHON = [       # what is called, and what its message says
     ("SequenceTagger().fit([[['the']]], [['D']], epochs=5)", "It is a parameter of the estimator: SequenceTagger(epochs=5)."),
     ("StructuredEstimator(problem='cusum').fit(X, y, weights=y)", "Did you mean 'sample_weight'?"),
     ("LatentRanker().fit(X, relevance)", "sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}."),
+    ("Engine('cusum').partial_fit(X, y, epochs=3)", "partial_fit has no argument 'epochs'. It is an option of the engine"),
+    ("Engine('cusum').partial_fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
+    ("CuSumRank().partial_fit(X, y, sample_weights=y)", "CuSumRank.partial_fit takes X, y, classes, sample_weight, but"),
+    ("PRank().partial_fit(X, y, epochs=3)", "It is a parameter of the estimator: PRank(epochs=3)."),
+    ("PRank().fit(X, y, eval_set=[(X, y)])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
+    ("PRank().fit(X, y, 5, 6)", "costs is 6; expected an array (n_samples, n_labels), what it costs to answer each label to each row."),
+    ("IntervalPA().fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
+    ("LatentRanker().partial_fit(X, relevance, group=[30, 30])", "Did you mean 'lengths'?"),
+    ("SequenceTagger().partial_fit([[['the']]], [['D']], epochs=5)", "It is a parameter of the estimator: SequenceTagger(epochs=5)."),
+    ("StructuredEstimator(problem='cusum').partial_fit(X, y, weights=y)", "Did you mean 'sample_weight'?"),
+    ("cross_val_score(LatentRanker(), X, relevance)", "sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}."),
+    ("cross_val_score(RankingSVM(), X, relevance)", "sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}."),
+    ("DependencyParser(projektive=True)", "DependencyParser has no parameter 'projektive'. Did you mean 'projective'?"),
+    ("SVOR(kernal='linear')", "SVOR has no parameter 'kernal'. Did you mean 'kernel'?"),
+    ("SVOR(epochs=5)", "SVOR has no parameter 'epochs'. Its parameters are C, cache_size, calibrate, class_weight, classes"),
+    ("AdaBoostOR(estimators=5)", "Did you mean 'estimator'?"),
+    ("ORStump(costs='absolute')", "Did you mean 'cost'?"),
+    ("CuSumRank(kernel='rbf').set_params(plugin_options__budgt=3).fit(X, y)", "unknown option 'budgt'. Did you mean 'budget'?"),
+    ("Engine()", "an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all."),
     # what is not fitted, and answers that a model does not have
     ("plotting.plot_steps(Engine('prank'), X, y)", "this Engine is not fitted yet, so it has no classes_; call fit"),
     ("plotting.plot_thresholds(Engine('prank'), X, y)", "this Engine is not fitted yet"),
@@ -143,6 +174,10 @@ ON_THE_COMMAND_LINE = [     # the command, and what it says
     (FIT + "--kernel rbf", "--plugin dual-kernel --set kernel=rbf."),
     (FIT + "--ignore a", "there is no flag --ignore. Did you mean --drop?"),
     (FIT + "--weigth a", "Did you mean --weight?"),
+    (FIT + "--lr 0.1", "there is no flag --lr. Options are set: --set step_size=0.1. See structperc fit --help"),
+    (FIT.replace("cusum ", "ner ", 1) + "--quiet",
+     "Did you mean 'sequence'?"),
+    ("help crf", "there is no topic 'crf'. Did you mean 'sequence'? structperc help lists all topics."),
     (FIT + "--nonsense", "there is no flag --nonsense. See structperc fit --help"),
     (FIT + "more.csv", "'more.csv' is one argument too many. See structperc fit --help"),
     ("evaluate cusum.model ranks.csv --epochs 5", "there is no flag --epochs. See structperc evaluate --help"),
@@ -286,3 +321,12 @@ def test_a_class_that_fails_by_itself_is_not_called_a_class_with_arguments():
 
     with pytest.raises(TypeError, match="a mistake in here"):
         Engine("cusum", plugins=[Broken])
+
+
+def test_a_fit_that_does_not_depend_on_units_warns_of_no_scales():
+    columns, ranks = X * [1.0, 1000.0, 1.0], np.resize([1, 2, 3, 1, 2], len(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ScaleWarning)
+        Engine("prank", trainer="cumulative-logit").fit(columns, ranks)
+    with pytest.warns(ScaleWarning, match="train with scale=True"):
+        Engine("prank", trainer="cumulative-logit", penalty=1.0).fit(columns, ranks)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import structperc
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -20,8 +22,10 @@ def extension(name):
 def test_the_reference_has_an_entry_for_each_name_of_the_public_list_and_no_other():
     reference = extension("reference").Reference()
     listed = re.findall(r"^\| `([\w.]+)` \|", (ROOT / "docs/api.md").read_text().partition("\n## Cython")[0], re.MULTILINE)
-    entries = {module: re.findall(r"^\.\. auto(?:class|exception|function|data):: (\w+)$", reference.page(module), re.MULTILINE)
-               for module in listed}
+    pages = dict(reference.pages())
+    entry = re.compile(r"^\.\. auto(?:class|exception|function|data):: (\w+)$", re.MULTILINE)
+    entries = {module: [name for path, text in pages.items() if path.removesuffix(".rst").partition("/")[0] == module
+                        for name in entry.findall(text)] for module in listed}
 
     assert list(reference.names) == listed
     for module in listed:
@@ -30,6 +34,51 @@ def test_the_reference_has_an_entry_for_each_name_of_the_public_list_and_no_othe
         assert set(entries[module]) <= set(reference.names[module]) and len(entries[module]) == len(set(entries[module]))
     assert {"Engine", "Option", "explain"} <= set(entries["structperc"])
     assert "max_clusters" in entries["structperc.solvers.clusters"] and "max_clusters" not in entries["structperc.solvers"]
+
+
+def test_a_class_has_a_page_with_its_methods_by_use():
+    page = dict(extension("reference").Reference().pages())["structperc.estimators/PRank.rst"]
+    train, predict = page.index(".. rubric:: Train"), page.index(".. rubric:: Predict")
+
+    assert train < page.index("~structperc.estimators.PRank.fit\n") < predict < page.index("~structperc.estimators.PRank.predict_proba\n")
+    assert ".. autoclass:: PRank" in page and ".. minigallery:: structperc.estimators.PRank" in page
+
+
+def test_usual_names_lead_to_the_pages_that_the_guide_links():
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    search = extension("search")
+    of_page = {path.relative_to(ROOT).as_posix(): names for path, names in search.names().items()}
+
+    assert {"ordinal regression", "proportional odds", "cumulative link"} <= set(of_page["docs/guide/ranks.md"])
+    assert {"NER", "named entity", "CRF", "Viterbi"} <= set(of_page["docs/guide/sequences.md"])
+    assert {"SVM-struct"} <= set(of_page["docs/guide/margins.md"]) and {"MIRA"} <= set(of_page["docs/guide/passive-aggressive.md"])
+    assert {"install"} <= set(of_page["docs/install.md"]) and all((ROOT / path).is_file() for path in of_page)
+    rows = re.findall(r"^\| (?!elsewhere|-)", search.NAMES.read_text(), re.MULTILINE)
+    assert len(rows) == len(search.ROW.findall(search.NAMES.read_text())) > 30
+
+
+def test_every_page_that_the_search_leaves_out_exists():
+    for pattern in runpy.run_path(str(ROOT / "docs/conf.py"))["unsearched"]:
+        assert list(ROOT.glob(f"{pattern}.md")) or pattern == "docs/reference/bibliography"
+
+
+def test_formulas_need_no_script(monkeypatch):
+    pytest.importorskip("latex2mathml", reason="the extra docs is not installed")
+    nodes = pytest.importorskip("docutils.nodes", reason="the extra docs is not installed")
+    formulas = extension("formulas")
+
+    class Writer:
+        body = []
+
+    with pytest.raises(nodes.SkipNode):
+        formulas.inline(Writer, nodes.math("", "\\hat y"))
+    assert Writer.body[0].startswith("<math") and "<script" not in Writer.body[0]
+
+
+def test_the_picture_of_the_readme_shows_three_explanations():
+    text = (ROOT / "docs/_static/three.svg").read_text()
+
+    assert text.count("<svg") == 4 and all(word in text for word in ("mild", "NOUN", "nsubj"))
 
 
 def test_the_bibliography_has_every_cited_paper_once():
@@ -63,3 +112,9 @@ def test_a_page_shows_what_its_python_has_made(tmp_path):
 
     assert pictures["ruler"].startswith('<div class="structperc picture"><svg') and "\n" not in pictures["ruler"]
     assert names["ruler"].score == 0.5
+
+
+def test_the_site_shows_the_version():
+    conf = runpy.run_path(str(ROOT / "docs/conf.py"))
+
+    assert conf["version"] == structperc.__version__ and conf["html_title"] == f"structperc {structperc.__version__}"

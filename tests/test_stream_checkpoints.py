@@ -13,7 +13,6 @@ from plain import Engine
 from scipy import sparse
 
 from structperc.callbacks import Checkpoint
-from structperc.engine import checkpoint_files
 from structperc.errors import DataError, ModelFormatError, OptionError
 from structperc.streams import Slices, fit_stream
 
@@ -73,28 +72,13 @@ def path(tmp_path):
     return str(tmp_path / "checkpoint")
 
 
-@pytest.fixture
-def copies(monkeypatch, path):
-    """Copies of each checkpoint as it is written: what a kill right behind would leave."""
-    made, replace = [], checkpoint_files.replace_file
-
-    def copying(target, write):
-        replace(target, write)
-        made.append(f"{path}.{len(made)}")
-        shutil.copy(target, made[-1])
-
-    monkeypatch.setattr(checkpoint_files, "replace_file", copying)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)           # hundreds of them
-    return made
-
-
 @pytest.mark.parametrize("every", [1, 2.5])
 @pytest.mark.parametrize("name", KINDS)
 def test_from_every_checkpoint_on_a_stream_ends_with_the_bits_of_the_undisturbed_one(name, every, path, copies):
     expected, kills = content(trained(name, Checkpoint(path, every))), list(copies)
     assert len(kills) > 3 and (every > 1 or len(kills) > 10)
 
-    for kill in kills:
+    for kill in kills[[*KINDS].index(name) % 4::4]:         # together the kinds are stopped at every part of an epoch
         shutil.copy(kill, path)
         assert content(trained(name, Checkpoint(path, every), resume=True)) == expected
 

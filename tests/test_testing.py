@@ -7,6 +7,7 @@ import pytest
 from plain import Engine
 from reference.parses import Parses
 
+import structperc
 from structperc import hookimpl
 from structperc.components import (
     AbsoluteLoss,
@@ -142,17 +143,28 @@ class RankIntervals:
 # ---- what passes ----
 
 
+OWN_TRAINER = dict.fromkeys(["separable_set_is_learned", "average_is_the_mean", "dense_equals_csr", "primal_equals_dual"],
+                            "a trainer of its own drives the examples")
+NOT_LISTED = "Outputs.enumerate does not list Y(x), or lists more than 4096 structures"
+LEFT_OUT = {        # what does not apply to a bundled plugin, and why; all other checks pass
+    "adaboost-or": OWN_TRAINER, "batch": OWN_TRAINER, "large-margin": OWN_TRAINER,
+    "clusters": {"dense_equals_csr": "X is a list of objects"},
+    "decision-rules": {"separable_set_is_learned": "no bound is known for update='perturbed', loss_weight=0.0 and decay=0.0"},
+    "decisions": dict.fromkeys(["argmax_maximises", "augmented_argmax_maximises", "further_answers_agree", "separable_set_is_learned"],
+                               NOT_LISTED),
+    "dual-kernel": dict.fromkeys(["average_is_the_mean", "primal_equals_dual"], "the weights are no vector"),
+    "interval-pa": {"separable_set_is_learned": "gold outputs are partial"},
+    "latent-ranking": {"separable_set_is_learned": "gold outputs are partial"},
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_bundled_plugin_passes(name):
     report = check_problem(name)
 
     assert [check for check, _ in report] == NAMES
-    assert "passed" in dict(report).values()
-
-
-@pytest.mark.parametrize("name", ["cusum", "multiclass", "prank"])
-def test_nothing_is_left_out_on_label_problems(name):
-    assert dict(check_problem(name)) == dict.fromkeys(NAMES, "passed")
+    assert {check: outcome for check, outcome in report if outcome != "passed"} == {
+        check: f"not applicable: {reason}" for check, reason in LEFT_OUT.get(name, {}).items()}
 
 
 @pytest.mark.parametrize("name", ["cusum", "multiclass"])
@@ -732,7 +744,7 @@ def test_an_export_that_predicts_otherwise_is_caught(monkeypatch):
     def export(engine, path, to):
         path.write_text("def predict(X):\n    return [1] * len(X)\n")
 
-    monkeypatch.setattr(Engine, "export", export)
+    monkeypatch.setattr(structperc.Engine, "export", export)
     with pytest.raises(AssertionError, match="predict returns [234] for .*, but the exported module returns 1; refuse the export"):
         check_problem("cusum", checks=["export_predicts_the_same"])
 

@@ -44,7 +44,7 @@ def references(text):
 
 
 def title(citation):
-    """The title in lower-case letters and digits alone, by which citations of one paper are told."""
+    """The title as lower-case letters and digits, which identifies the citations of one paper."""
     found = re.search(r'(?:: |, ")(.*?)(?:\.|",)', citation)
     return re.sub(r"[^a-z0-9]", "", (found[1] if found else citation).lower())
 

@@ -1,7 +1,7 @@
 """What the site adds to pages that are plain Markdown elsewhere: pictures, navigation, and links into the reference.
 
-`<!-- picture: NAME -->` shows the value of NAME once the page's Python has run up to there; `<!-- picture: NAME of ../page.md -->` shows
-the value of NAME at the end of another page. A name stands for anything with `svg()` or `_repr_html_()`.
+`<!-- picture: NAME -->` shows the value of NAME after the page's code above it has run. `<!-- picture: NAME of ../page.md -->` shows the
+value of NAME at the end of another page. The value has `svg()` or `_repr_html_()`.
 """
 
 import contextlib
@@ -73,7 +73,7 @@ def complete(app, document, source):
 
 
 def is_within(node, kinds) -> bool:
-    """Whether a node stands in one of these kinds, at any depth: links hold no links."""
+    """Whether a node is inside one of these kinds, at any depth: a link cannot contain a link."""
     while node.parent is not None:
         node = node.parent
         if isinstance(node, kinds):

@@ -1,6 +1,6 @@
 """Choose disjoint intervals of largest weight: an example is a block of rows, each start, end (half open) and more features."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -8,13 +8,14 @@ from structperc import hookimpl
 from structperc.components import Argmax, Outputs, RowFeatures
 from structperc.errors import PluginError
 
+recommended = {"scale": False}      # start and end are columns of the rows
+
 
 class DisjointIntervals(Outputs):
     """Y(x): the sets of rows, given and returned as row numbers, whose intervals do not overlap."""
 
     def disjoint(self, x, y):
-        chosen = sorted(map(tuple, x.rows[list(y), :2]))
-        return all(later[0] >= earlier[1] for earlier, later in zip(chosen, chosen[1:], strict=False))
+        return all(later[0] >= earlier[1] for earlier, later in pairwise(sorted(map(tuple, x.rows[list(y), :2]))))
 
     def check_structure(self, x, y):
         super().check_structure(x, y)

@@ -31,6 +31,7 @@ options = {
 
 TRAINERS = {"bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}
 trainers = tuple(TRAINERS)
+recommended = {("trainer", *trainers): {"epochs": 1000, "calibrate": False}}
 problem = "multiclass"      # to check it with
 check_options = {"trainer": "bcfw"}
 

@@ -1,7 +1,7 @@
 """Structural support vector machines, solved in the dual one example at a time: Frank-Wolfe steps as an update rule in atom space.
 
-A visit adds the structure of the loss-augmented search to the example's block (see `dual_blocks`) and maximises D over the block as good
-as exactly, by pairwise steps on squared distances ||Phi(x, y) - Phi(x, z)||^2 alone: features are asked only for those of a new
+A visit adds the structure of the loss-augmented search to the example's block (see `dual_blocks`) and maximises D over the block to
+rounding, by pairwise steps on squared distances ||Phi(x, y) - Phi(x, z)||^2 alone: features are asked only for those of a new
 structure, and w moves once. A visit costs, beside the search, O(atoms) per structure of the block, and for a new structure a norm per
 structure of the block.
 """

@@ -32,6 +32,7 @@ citation = r"""@inproceedings{lin2009combining,
   year = {2009}
 }"""
 
+recommended = {"epochs": 100, "scale": False}       # stumps do not depend on the units of columns
 check_options = {"epochs": 20}
 
 

@@ -7,7 +7,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
 
 from structperc.errors import DataError, OptionError
-from structperc.plugin_tools import LabelCodes, class_weights, find_labels
+from structperc.plugin_tools import LabelCodes, class_weights, find_labels, read_alone
 from structperc_boosting.costs import check_v_shape, cost_matrix
 
 FLOATS = (np.float64, np.float32)
@@ -15,12 +15,22 @@ FLOATS = (np.float64, np.float32)
 
 def read_examples(estimator, X, y, sample_weight=None, named=False, **checks):
     """X as floats, y as a column or an ordered categorical, and the sample weights or None; `named`: the labels are known."""
-    X, column = validate_data(estimator, X, y, dtype=FLOATS, order="C", **checks)
+    X, column = read_rows(estimator, X, y, **checks)
     if not named:
         check_classification_targets(column)
     if sample_weight is not None:
         sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, sample_weight
+
+
+def read_rows(estimator, X, *y, **checks):
+    """What scikit-learn's `validate_data` returns, C-ordered floats; columns of a table that are not numbers are named in one sentence."""
+    try:
+        return validate_data(estimator, X, *y, dtype=FLOATS, order="C", **checks)
+    except ValueError:
+        if hasattr(X, "columns"):
+            read_alone(X)
+        raise
 
 
 def weighed(estimator, y, sample_weight):

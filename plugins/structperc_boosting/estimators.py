@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
-from structperc.estimators.rankers import RankScore, cloned_ranker
+from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, cumulative_log_probabilities, generator
 from structperc_boosting.bases import (
-    FLOATS,
     label_scores,
     ranks_predicted,
     read_examples,
     read_ranks,
+    read_rows,
     require_parameter,
     weighed,
 )
@@ -40,7 +40,7 @@ PATIENCE = Option(None, types=(int, type(None)), low=1)
 FRACTION = Option(0.1, above=0, below=1)
 
 
-class ORStump(RankScore, ClassifierMixin, BaseEstimator):
+class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
     """Ordinal decision stump: cuts one column into ranks at K - 1 thresholds, so that the costs of its answers are least.
 
     The search over all columns, both directions and all thresholds is exact, for any costs. Of equal stumps it takes the first column,
@@ -114,7 +114,7 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
     def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,)."""
         check_is_fitted(self)
-        return self.classes_[self._stump.predict(validate_data(self, X, reset=False, dtype=FLOATS)) - 1]
+        return self.classes_[self._stump.predict(read_rows(self, X, reset=False)) - 1]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -122,7 +122,7 @@ class ORStump(RankScore, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost.OR: an ensemble of rankers for ordered labels, each trained on the costs that the rankers before it left.
 
     The answer is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over stumps,
@@ -275,9 +275,16 @@ class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, 
         for ranks in self._stages(self._read(X)):
             yield self.classes_[ranks - 1]
 
-    def explain(self, x) -> Any:
-        """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone."""
-        return self._ensemble_of_stumps("explained").explain(x)
+    def explain(self, x, against=None, baseline=None, groups=None) -> Any:
+        """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone.
+
+        Parameters
+        ----------
+        x : one row
+        against, baseline, groups
+            As in `structperc.Engine.explain`. Votes are not linear in the columns, so the baseline is a row, or "zero", the default.
+        """
+        return self._ensemble_of_stumps("explained").explain(x, against=against, baseline=baseline, groups=groups)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -307,7 +314,7 @@ class AdaBoostOR(RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, 
 
     def _read(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=FLOATS, order="C")
+        return read_rows(self, X, reset=False)
 
     def _boosted(self, X, ranks, costs, n_rounds, held_out, random):
         """Rankers that are no stumps, their votes and errors, and why training ended."""

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
-from structperc.estimators.rankers import RankScore, cloned_ranker
+from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
 from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter, weighed
 from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
 
@@ -30,7 +30,7 @@ __all__ = ["BinaryReduction", "RankerClassifier"]
 THRESHOLDS = ("indicators", "number")
 
 
-class BinaryReduction(RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Predicts ordered labels by any binary classifier that takes sample weights.
 
     The classifier learns to answer "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The

@@ -13,6 +13,9 @@ citation = r"""@misc{milidiu2019cumulative,
   archivePrefix = {arXiv}
 }"""
 
+# Of 13 small real data sets, held-out parts, columns as they are and standardised.
+recommended = {"update": "pa2", "loss_weight": 1.0, "epochs": 20, "weighting": "visits", "calibrate": "auto"}
+
 
 def with_zero_row(block):
     return np.concatenate([np.zeros_like(block[:1]), block])

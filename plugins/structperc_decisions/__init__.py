@@ -78,6 +78,7 @@ def two_cheapest(costs, x):
     return np.argsort(costs, kind="stable")[:2]
 
 
+recommended = {"scale": False}           # so may `decide`
 check_options = {"decide": two_cheapest}
 
 

@@ -18,6 +18,7 @@ options = {
     "cache_size": Option(200, types=(float,), help="MB that kernel values may take during a fit: online those of objects and callables, "
                                                    "else all"),
 }
+recommended = {"calibrate": False}       # a fold costs as much as a fit
 
 
 @hookimpl

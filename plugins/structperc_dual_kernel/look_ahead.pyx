@@ -103,7 +103,7 @@ cdef class LookAhead:
         return 0
 
     cdef int arrange(self, Rows rows) except -1:
-        """Gives each row a lane, those beside each other that were last visited at about the same time, and its sums of then."""
+        """Assigns lanes by the age of the cached sums: rows visited at about the same time are neighbours."""
         cdef Py_ssize_t n_rows = self.first_place[self.n_examples], lane, place, block
         cdef Py_ssize_t groups = (n_rows + LANES - 1) // LANES, room = groups * LANES
         cdef const int64_t[::1] order

@@ -225,7 +225,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     >>> from structperc_dual_kernel.nystroem import to_primal
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> y = np.digitize(np.hypot(*X.T), [0.8, 1.5]) + 1
-    >>> dual = Engine("cusum", plugins=["dual-kernel"], kernel="rbf", gamma=0.7, epochs=5).fit(X, y)
+    >>> dual = Engine("cusum", plugins=["dual-kernel"], kernel="rbf", gamma=0.7, epochs=5, scale=False).fit(X, y)
     >>> primal = to_primal(dual)
     >>> bool((primal.predict(X) == dual.predict(X)).all()), primal.coef_.shape == (3, dual.n_support_)
     (True, True)
@@ -241,8 +241,8 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")
     if model.scales:
-        raise OptionError("to_primal compares rows in the units of X, but this engine was trained with scale=True; train one on rows that "
-                          "are standardised beforehand.")
+        raise OptionError("to_primal compares rows in the units of X, but this engine was trained on scaled columns; train one with "
+                          "scale=False on rows that are standardised beforehand.")
     slots, coefficients, own = weights.live()
     if not len(slots):
         raise DataError("the weights hold no row with a coefficient, so there is nothing to take over.")

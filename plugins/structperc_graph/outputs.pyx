@@ -114,6 +114,9 @@ cdef class GraphOutputs(Outputs):
             found += [f"{place}: {name}" if (t < n) == (b < self.n_tags) else f"{place}: none" for b, name in enumerate(names + of_kind)]
         return found
 
+    def shown_atoms(self, Example x):
+        return (np.arange(n_nodes(x.keys))[:, None] * self.width + np.arange(self.n_tags)).ravel()
+
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t t
         cdef const double[:, :] keys

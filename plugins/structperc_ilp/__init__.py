@@ -148,6 +148,7 @@ def lightest(x):
     return ILP(np.array([np.ones(x.n_rows), np.arange(x.n_rows) < 2]), [(x.n_rows + 1) // 2, 1])
 
 
+recommended = {"scale": False}           # constraints read the columns of an example
 check_options = {"constraints": lightest}
 
 

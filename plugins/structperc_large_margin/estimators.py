@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d, validate_data
-from structperc_boosting.bases import FLOATS, read_examples
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
+from structperc_boosting.bases import read_examples, read_rows
 from structperc_kernels import USED_BY, ObjectKernel
 
 from structperc import Engine, Option
 from structperc.errors import DataError
 from structperc.estimators.keeping import EngineAnswers, note
-from structperc.estimators.rankers import RankScore
+from structperc.estimators.rankers import KnownParameters, RankScore
 from structperc.plugin_tools import find_labels
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ MOST_PASSES = 2**31 - 1
 MOST_ITERATIONS = 10_000
 PASSES = Option(MOST_ITERATIONS, low=-1)
 COLUMNS = ("n_features_in_", "feature_names_in_")
+CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
 
 
-class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
+class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     """Support vector ordinal regression: predicts ordered labels by one direction that thresholds cut with a large margin.
 
     The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise
@@ -72,6 +73,9 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
         the threshold between the labels k and k + 1 costs C times the difference of their costs.
     disordered : {"refuse", "pool"}, default "refuse"
         Where the thresholds of "fixed-margin" are out of order: no predictions, or those of the best ordered thresholds.
+    scale : bool or "auto", default "auto"
+        Train on columns of mean 0 and variance 1; "auto": dense ones only. C and gamma act on these columns, and `coef_` and `thresholds_`
+        are those of X in its own units. With a kernel rows stay scaled.
     class_weight : None, "balanced" or dict, default None
         Multiplies the sample weights by a weight of each row's label, {label: weight}; labels that are left out weigh 1. "balanced": all
         labels that occur weigh the same in all.
@@ -105,10 +109,6 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
-    Notes
-    -----
-    Features should have similar scales; put a StandardScaler before it.
-
     References
     ----------
     W. Chu and S. S. Keerthi: Support vector ordinal regression. Neural Computation 19, 2007.
@@ -118,7 +118,7 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     --------
     >>> from structperc.estimators import SVOR
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1, 1, 2, 3, 3]
-    >>> model = SVOR(kernel="linear", C=0.1).fit(X, y)
+    >>> model = SVOR(kernel="linear").fit(X, y)
     >>> model.predict(X).tolist(), model.status_
     ([1, 1, 2, 3, 3], 'converged')
     """
@@ -127,10 +127,11 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
 
     def __init__(self, method="implicit", *, C=1.0, nu=None, kernel="rbf", gamma="scale", degree=3, coef0=0.0, kernel_options=None,
                  tol=1e-3, cache_size=200, max_iter=MOST_ITERATIONS, cost="absolute", disordered="refuse",
-                 class_weight=None, calibrate=False, classes=None) -> None:
+                 scale="auto", class_weight=None, calibrate=False, classes=None) -> None:
         self.method, self.C, self.nu, self.kernel, self.gamma, self.degree, self.coef0 = method, C, nu, kernel, gamma, degree, coef0
         self.kernel_options, self.tol, self.cache_size, self.max_iter, self.cost = kernel_options, tol, cache_size, max_iter, cost
-        self.disordered, self.class_weight, self.calibrate, self.classes = disordered, class_weight, calibrate, classes
+        self.disordered, self.scale, self.class_weight = disordered, scale, class_weight
+        self.calibrate, self.classes = calibrate, classes
 
     def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Solves the program.
@@ -217,11 +218,11 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
         read, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
         gamma = self.gamma
         if weights is not None and weights.any() and isinstance(gamma, str) and gamma == "scale":
-            gamma = scale(read, weights)                        # of weighted rows as of rows that repeat
+            gamma = weighted_gamma(read, weights, self.scale)
         return X if hasattr(X, "columns") else read, y, weights, gamma
 
     def _read(self, X):
-        return X if self._compares_objects(X) else validate_data(self, X, reset=False, dtype=FLOATS, order="C", accept_sparse="csr")
+        return X if self._compares_objects(X) else read_rows(self, X, reset=False, accept_sparse="csr")
 
     def _compares_objects(self, X):
         """Whether rows are objects to be compared whole."""
@@ -242,7 +243,7 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         passes = PASSES.read("max_iter", self.max_iter)
         options = {"method": self.method, "C": self.C, "nu": self.nu, "tolerance": self.tol, "disordered": self.disordered,
-                   "class_weight": self.class_weight, "calibrate": self.calibrate,
+                   "scale": self.scale, "class_weight": self.class_weight, "calibrate": self.calibrate,
                    "loss": "costs" if own_costs else self.cost, "epochs": MOST_PASSES if passes < 0 else passes}
         if not linear:
             given = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
@@ -263,9 +264,14 @@ class SVOR(RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
         vars(self).update(known | {"engine_": engine, "n_iter_": len(engine.mistakes_)})
 
 
-def scale(X, weights):
-    """gamma="scale" of weighted rows: 1 / (n_features * variance of the entries)."""
-    total, squares = weights.sum() * X.shape[1], X.multiply(X) if hasattr(X, "multiply") else np.square(X, dtype=float)
-    mean = float(np.sum(X.T @ weights)) / total
-    variance = float(np.sum(squares.T @ weights)) / total - mean**2
+def weighted_gamma(X, weights, scale):
+    """gamma="scale" of weighted rows, as of rows that repeat: 1 / (n_features * variance of the entries), on the scale of the training."""
+    sparse = hasattr(X, "multiply")
+    squares = X.multiply(X) if sparse else np.square(X, dtype=float)
+    mean, square = X.T @ weights / weights.sum(), squares.T @ weights / weights.sum()
+    if scale is True or scale == "auto" and not sparse:
+        variance = np.maximum(square - mean**2, 0)
+        spread = np.where(np.sqrt(variance) > CONSTANT * np.abs(mean), np.sqrt(variance), 1.0)
+        mean, square = (mean / spread, square / spread**2) if sparse else (0 * mean, variance / spread**2)
+    variance = square.mean() - mean.mean() ** 2
     return 1 / (X.shape[1] * variance) if variance > 0 else 1.0

@@ -70,7 +70,7 @@ class LargeMarginTrainer(Trainer):
         self.warm_start, self.cache_bytes = warm_start, cache_bytes
 
     def start(self, parts, context):
-        self.n_thresholds = context.n_labels - 1
+        self.n_thresholds, self.features = context.n_labels - 1, parts.features
         self.found, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
 
     def check(self, context, parts):
@@ -167,7 +167,7 @@ class LargeMarginTrainer(Trainer):
         return result.status, result.solution.mu
 
     def remember(self, run, mu):
-        """Keeps what the next training may go on from, and of which weights all this is."""
+        """Saves the warm start, and the weights that it belongs to."""
         self.n_visited = run.model.parts.weights.n_visited
         self.mu = np.array(mu) if self.warm_start and mu is not None else None
 
@@ -221,7 +221,14 @@ class LargeMarginTrainer(Trainer):
             return {"objective_": lambda: np.nan, "dual_objective_": lambda: np.nan, "gap_": lambda: np.inf}
         searched = {} if self.nu is None else {"C_": lambda: self.C, "rho_": lambda: self.rho}
         return searched | {"objective_": lambda: found.objective, "dual_objective_": lambda: found.dual, "gap_": lambda: found.gap,
-                "margins_": lambda: found.margins.copy(), "free_thresholds_": lambda: found.free.copy()}
+                           "margins_": lambda: found.margins + self.moved(weights)[:, None],
+                           "free_thresholds_": lambda: found.free + self.moved(weights)}
+
+    def moved(self, weights):
+        """How far the thresholds have moved since they were found, when the weights of scaled rows became those of the users' units."""
+        if weights.vector() is None:                # rows stay scaled
+            return np.zeros(self.n_thresholds)
+        return self.features.attributes(weights)["thresholds_"]() - self.found.thresholds
 
     def state(self):
         found, nothing = self.found, np.zeros(0)

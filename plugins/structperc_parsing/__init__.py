@@ -25,6 +25,7 @@ options = {
     "columns": Option(None, help="names of the tokens' columns, for the template"),
     "target": Option(None, help="names of the columns that the commands predict: heads, or heads and labels"),
 }
+recommended = {"update": "pa1", "C": 0.02, "loss_weight": 1.0, "epochs": 8, "scale": False, ("projective", True): {"lift": True}}
 losses = ("hamming",)
 conllu = {"columns": ("form", "xpos", "upos"), "target": ("head", "deprel")}
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from structperc import Engine
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
+from structperc.estimators.rankers import KnownParameters
 from structperc_parsing.explanations import explain_arc
 from structperc_parsing.scores import attachment_scores
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["DependencyParser"]
 
 
-class DependencyParser(EngineAnswers, BaseEstimator):
+class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
     """Predicts the head of every word of a sentence, and the label of its arc, such that all words form a tree.
 
     A tree scores the sum of its arcs. An arc scores a weight for each feature of its head, its dependent, the words around and between
@@ -30,8 +31,9 @@ class DependencyParser(EngineAnswers, BaseEstimator):
     ----------
     projective : bool, default False
         Whether arcs may not cross. English trees hardly cross, and projective trees are predicted better there.
-    lift : bool, default True
-        With `projective`: learn from trees with crossing arcs made projective (`n_lifted_` counts them), instead of refusing them.
+    lift : bool, optional
+        With `projective`, True by default: learn from trees with crossing arcs made projective (`n_lifted_` counts them), instead of
+        refusing them.
     one_root : bool, default True
         Exactly one word has the root for head.
     order : {1, 2}, default 1
@@ -55,13 +57,18 @@ class DependencyParser(EngineAnswers, BaseEstimator):
         for its distance, other ones in each direction; `template`, `order=2` and `labels="joint"` are for cells alone.
     n_hashed : int, default 2^22
         Rows of eight weights that features are hashed to; those that a step has touched take 128 bytes.
-    update : str, default "pa1"
-    C : float, default 0.02
-        Aggressiveness of "pa1" and "pa2".
-    loss_weight : float, default 1.0
-        Learn from the tree that maximises score + loss_weight * loss, the number of words with a wrong head or label.
-    epochs : int, default 8
-    average, shuffle : bool, default True
+    preset : {"recommended", "paper"}, default "recommended"
+        The values of the parameters below that are None; those of "recommended" stand in parentheses.
+    update : str, optional
+        (pa1)
+    C : float, optional
+        Aggressiveness of "pa1" and "pa2" (0.02).
+    loss_weight : float, optional
+        Learn from the tree that maximises score + loss_weight * loss, the number of words with a wrong head or label (1).
+    epochs : int, optional
+        (8)
+    average, shuffle : bool, optional
+        (True)
     random_state : None, int, numpy Generator or RandomState, default None
     classes : list, optional
         All labels; otherwise those of the first y.
@@ -96,12 +103,12 @@ class DependencyParser(EngineAnswers, BaseEstimator):
     [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
     """
 
-    def __init__(self, projective=False, lift=True, one_root=True, order=1, labels="after", template=None, columns=None,
-                 tokens="cells", n_hashed=1 << 22, update="pa1", C=0.02, loss_weight=1.0, epochs=8, average=True, shuffle=True,
-                 random_state=None, classes=None) -> None:
+    def __init__(self, projective=False, lift=None, one_root=True, order=1, labels="after", template=None, columns=None,
+                 tokens="cells", n_hashed=1 << 22, preset="recommended", update=None, C=None, loss_weight=None, epochs=None,
+                 average=None, shuffle=None, random_state=None, classes=None) -> None:
         self.projective, self.lift, self.one_root, self.order, self.labels = projective, lift, one_root, order, labels
         self.template, self.columns, self.tokens, self.n_hashed = template, columns, tokens, n_hashed
-        self.update, self.C, self.loss_weight, self.epochs = update, C, loss_weight, epochs
+        self.preset, self.update, self.C, self.loss_weight, self.epochs = preset, update, C, loss_weight, epochs
         self.average, self.shuffle, self.random_state, self.classes = average, shuffle, random_state, classes
 
     def fit(self, X, y, sample_weight=None) -> Self:
@@ -159,15 +166,18 @@ class DependencyParser(EngineAnswers, BaseEstimator):
         """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`."""
         return attachment_scores(y, self.predict(X))
 
-    def explain(self, sentence, dependent=None, head=None, label=None) -> Any:
+    def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None) -> Any:
         """The features of an arc with their weights, an `ArcExplanation`; by default of the arc that is predicted for this word.
 
-        Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it.
+        Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it. `baseline` is as there,
+        for tokens="vectors".
         """
+        if dependent is not None and baseline is not None:
+            raise OptionError("baseline is what a whole tree is compared with; leave it out, or leave out dependent.")
         if dependent is None:
             if head is not None or label is not None:
                 raise OptionError("head and label say which arc of a word is meant; name the word too, as by dependent=1.")
-            return self._trained().explain(sentence)
+            return self._trained().explain(sentence, baseline=baseline)
         if self.tokens == "vectors":
             raise OptionError("arcs are explained by the lines of a template, and tokens='vectors' have none.")
         return explain_arc(self._trained(), sentence, dependent, head, label)
@@ -187,10 +197,4 @@ class DependencyParser(EngineAnswers, BaseEstimator):
             self.engine_ = engine
 
     def _engine(self):
-        options = self.get_params(deep=False)
-        options["lift"] = bool(self.lift and self.projective)
-        if self.update not in ("pa1", "pa2"):
-            if self.C != 0.02:
-                raise OptionError(f"C={self.C!r} has no effect with update={self.update!r}; leave it out.")
-            del options["C"]
-        return Engine("parsing", **options)
+        return Engine("parsing", **{name: value for name, value in self.get_params(deep=False).items() if value is not None})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structperc.errors import DataError
+from structperc.errors import DataError, shortened
 
 __all__ = ["attachment_scores"]
 
@@ -28,24 +28,27 @@ def attachment_scores(y_true, y_pred) -> dict:
     """
     if list(map(len, y_true)) != list(map(len, y_pred)):
         raise DataError("the right and the predicted trees have different numbers of words; pass trees of the same sentences.")
-    pairs = [(right, found) for trees in zip(y_true, y_pred, strict=True) for right, found in zip(*trees, strict=True)]
+    is_labelled = any(isinstance(arc, (tuple, list)) for tree in y_true for arc in tree)
+    trees = [[[entry(arc, is_labelled, f"{name}[{i}][{j}]") for j, arc in enumerate(tree)] for i, tree in enumerate(y)]
+             for name, y in (("y_true", y_true), ("y_pred", y_pred))]
+    pairs = [pair for right, found in zip(*trees, strict=True) for pair in zip(right, found, strict=True)]
     n = max(len(pairs), 1)
-    found = {}
-    if pairs and isinstance(pairs[0][0], (tuple, list)):
-        pairs = [((int(h), label), (int(k), other)) for (h, label), (k, other) in pairs]
-        found["UAS"] = sum(right[0] == found[0] for right, found in pairs) / n
-        found["LAS"] = sum(right[0] == found[0] and universal(right[1]) == universal(found[1]) for right, found in pairs) / n
-        found["LAS with subtypes"] = sum(right == found for right, found in pairs) / n
-    else:
-        found["UAS"] = sum(int(right) == int(found) for right, found in pairs) / n
-    trees = [all(a == b for a, b in zip(map(tree_entry, right), map(tree_entry, answer), strict=True))
-             for right, answer in zip(y_true, y_pred, strict=True)]
-    found["whole trees"] = sum(trees) / max(len(trees), 1)
-    return found
+    scores = {"UAS": sum(right[0] == found[0] for right, found in pairs) / n}
+    if is_labelled:
+        scores["LAS"] = sum(right[0] == found[0] and universal(right[1]) == universal(found[1]) for right, found in pairs) / n
+        scores["LAS with subtypes"] = sum(right == found for right, found in pairs) / n
+    scores["whole trees"] = sum(right == found for right, found in zip(*trees, strict=True)) / max(len(trees[0]), 1)
+    return scores
 
 
-def tree_entry(arc):
-    return (int(arc[0]), arc[1]) if isinstance(arc, (tuple, list)) else int(arc)
+def entry(arc, is_labelled, where) -> tuple:
+    """A head and its label, None without labels."""
+    try:
+        head, label = arc if is_labelled else (arc, None)
+        return int(head), label
+    except (TypeError, ValueError, OverflowError):
+        expected = "a pair of a head and a label" if is_labelled else "a head"
+        raise DataError(f"{where} is {shortened(arc)}; expected {expected}, where 0 is the root and words are counted from 1.") from None
 
 
 def universal(label):

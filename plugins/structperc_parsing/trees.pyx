@@ -16,7 +16,7 @@ from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.components import Structures
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
-from structperc.pictures import Arcs, token_texts
+from structperc.pictures import ArcChoices, Arcs, token_texts
 from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
@@ -236,6 +236,15 @@ cdef class TreeOutputs(Outputs):
         names = [""] if self.labels is None else [str(name) for name in self.names]
         trees = [[(code // self.n_tags, names[code % self.n_tags]) for code in y] for y in structures]
         return Arcs(token_texts(given, x.n_rows), *trees)
+
+    def shown_atoms(self, Example x):
+        return np.arange(first_label(&self.atoms, x.n_rows))
+
+    def picture_of_set(self, given, Example x, states):
+        names = [""] if self.labels is None or self.atoms.later else [str(name) for name in self.names]
+        table = states[self.shown_atoms(x)].reshape(x.n_rows + 1, x.n_rows + 1, self.atoms.tags)
+        arcs = [(m, head, names[k], table[head, m, k] == 2) for head, m, k in np.argwhere(table).tolist()]
+        return ArcChoices(token_texts(given, x.n_rows), arcs)
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t m, head, label, size = n + 1, labels = first_label(&self.atoms, n), siblings = first_sibling(&self.atoms, n)

@@ -60,6 +60,7 @@ class CumulativeLogitTrainer(Trainer):
 
     def __init__(self, penalty):
         self.penalty = penalty
+        self.scale_free = penalty == 0
 
     def start(self, parts, context):
         self.objectives, self.fitted = [], None

@@ -1,6 +1,6 @@
 """PRank's original update, O(K)."""
 from structperc.core.updates cimport Trial, Update
-from structperc.errors import PluginError
+from structperc.errors import ConflictingOption
 
 
 cdef class OriginalUpdate(Update):
@@ -14,9 +14,8 @@ cdef class OriginalUpdate(Update):
 
     def check(self, context, parts):
         if context.loss_weight:
-            raise PluginError(f"prank with variant='original' and loss_weight={context.loss_weight}: its step is defined by the prediction "
-                              f"alone; "
-                              f"use variant='structured'.")
+            raise ConflictingOption(f"prank with variant='original' and loss_weight={context.loss_weight}: its step is defined by the "
+                                    f"prediction alone; use variant='structured'.", "variant")
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         """c_k = weight * y_k where (f - b_k) y_k <= 0, with y_k = 1 for k < y and -1 for k >= y"""

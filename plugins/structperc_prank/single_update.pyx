@@ -1,6 +1,6 @@
 """PRank's step of one threshold, O(K)."""
 from structperc.core.updates cimport Trial, Update
-from structperc.errors import PluginError
+from structperc.errors import ConflictingOption
 
 
 cdef class SingleUpdate(Update):
@@ -15,8 +15,8 @@ cdef class SingleUpdate(Update):
 
     def check(self, context, parts):
         if context.loss_weight:
-            raise PluginError(f"prank with variant='single' and loss_weight={context.loss_weight}: its step is defined by the prediction "
-                              f"alone; use variant='structured'.")
+            raise ConflictingOption(f"prank with variant='single' and loss_weight={context.loss_weight}: its step is defined by the "
+                                    f"prediction alone; use variant='structured'.", "variant")
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t k

@@ -11,7 +11,7 @@ from structperc.core.rows cimport Example
 from structperc.components import Structures
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import tag_scheme, tags, token_measures
-from structperc.pictures import Spans, token_texts
+from structperc.pictures import Choices, Spans, token_texts
 from structperc.plugin_tools import find_labels, is_listed, taken
 from structperc.solvers.segments cimport Lattice, refusal
 from structperc_segments.atoms cimport OPEN, OPEN_BEGIN, Atoms, Search
@@ -212,6 +212,14 @@ cdef class SegmentOutputs(Outputs):
     def picture(self, given, Example x, scores, structures):
         labels = [[str(self.names[code >> 1]) for code in y] for y in structures]
         return Spans(token_texts(given, len(labels[0])), list(zip(("winner", "rival"), labels, strict=True)))
+
+    def shown_atoms(self, Example x):
+        return np.arange(self.atoms.n_tokens(x.n_atoms) * self.atoms.n_blocks)
+
+    def picture_of_set(self, given, Example x, states):
+        names = [f"{place} {self.names[k]}" for place, k in zip(self.atoms.places, self.atoms.block_labels)]
+        table = states[self.shown_atoms(x)].reshape(-1, len(names))
+        return Choices(token_texts(given, len(table)), [[(names[k], row[k] == 2) for k in np.flatnonzero(row)] for row in table])
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         self.atoms.count(y, n, sign, c)

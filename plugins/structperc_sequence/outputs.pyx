@@ -7,7 +7,7 @@ import numpy as np
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.components import Structures
-from structperc.pictures import Spans, token_texts
+from structperc.pictures import Choices, Spans, token_texts
 from structperc.plugin_tools import encode_nested, find_labels, is_listed, is_missing, is_nested, overrides, LabelCodes
 from structperc.core.rows cimport Example, Rows
 from structperc.metrics import tag_scheme, token_measures
@@ -218,6 +218,13 @@ cdef class ChainOutputs(Outputs):
     def picture(self, given, Example x, scores, structures):
         labels = [[str(self.names[k - 1]) for k in y] for y in structures]
         return Spans(token_texts(given, self.n_tokens(x)), list(zip(("winner", "rival"), labels, strict=True)))
+
+    def shown_atoms(self, Example x):
+        return np.arange(self.n_tokens(x) * self.n_tags)
+
+    def picture_of_set(self, given, Example x, states):
+        names, table = [str(name) for name in self.names], self.decode_marginals(x, states)
+        return Choices(token_texts(given, len(table)), [[(names[k], row[k] == 2) for k in np.flatnonzero(row)] for row in table])
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t t, L = self.n_tags

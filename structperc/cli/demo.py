@@ -15,7 +15,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from structperc.callbacks import EarlyStopping
+from structperc.callbacks import HeldOutLoss
 from structperc.cli.terminal import say
 from structperc.engine.writing import replace_file
 from structperc.errors import OptionError
@@ -115,7 +115,7 @@ def compare(X, y):
             if first is None and name == "PRank":
                 first = attrs.evolve(part, ranker=model)
         for name, found in curves.items():
-            watch = EarlyStopping(part.X_test, part.y_test, patience=EPOCHS)       # the held-out loss of each epoch
+            watch = HeldOutLoss(part.X_test, part.y_test)
             PRank(average=name == "averaged weights", epochs=EPOCHS, random_state=seed, plugins=[watch]).fit(part.X, part.y)
             found.append(watch.losses)
     means = {name: np.mean(found, axis=0) for name, found in curves.items()}

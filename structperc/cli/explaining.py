@@ -30,7 +30,7 @@ def explain(arguments) -> int:
     engine = Engine.load(arguments.model)
     x, y, table = example(engine, arguments)
     with counted_in(table, arguments.data):
-        against = None if arguments.against is None else label_named(engine, arguments.against)
+        against = None if arguments.against is None else label_named(engine, arguments.against, "--against")
         found = engine.explain(x, against=against, baseline=arguments.baseline)
     right = "" if y is None else f", right {y}"
     if kind is None:
@@ -71,12 +71,12 @@ def taken(table, i):
     return x, table.y[first:last].tolist() if table.offsets is not None else table.y[i]
 
 
-def label_named(engine, text):
-    """The label that a text stands for."""
+def label_named(engine, text, flag):
+    """The label that the text after a flag stands for."""
     labels = getattr(engine, "classes_", None)
     if labels is None or not engine.parts_.outputs.n_labels:
-        raise OptionError(f"--against names a label, but the answers of {engine.problem} are no single labels; leave it out.")
+        raise OptionError(f"{flag} names a label, but the answers of {engine.problem} are no single labels; leave it out.")
     for label in labels.tolist():
         if str(label) == text:
             return label
-    raise OptionError(f"--against {text!r} is no label that the model knows; expected one of {', '.join(map(str, labels))}.")
+    raise OptionError(f"{flag} {text!r} is no label that the model knows; expected one of {', '.join(map(str, labels))}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import attrs
 import numpy as np
 from scipy.sparse import issparse
@@ -10,6 +12,7 @@ from structperc.cli.column_files import Tokens
 from structperc.cli.files import exact_rows
 
 SCALE_SAMPLE = 10_000       # rows looked at for
+MOST_ANSWERS = 1000         # that are counted
 
 
 @attrs.frozen
@@ -33,6 +36,8 @@ class Facts:
         The first rows of numbers, without those with gaps; empty for sparse data.
     from_one : bool
         Whether the features of a file with numbers for names are counted from 1, so that column 0 is empty.
+    answers : Counter or None
+        How often each answer occurs; None where these are no single labels, or more than 1,000 differ.
     """
 
     examples: int
@@ -44,6 +49,7 @@ class Facts:
     plain: bool = False
     sample: np.ndarray = attrs.field(factory=lambda: np.empty((0, 0)), eq=False)
     from_one: bool = False
+    answers: Counter | None = None
 
     @classmethod
     def of(cls, table):
@@ -52,7 +58,7 @@ class Facts:
         return cls(table.n_examples, *table.X.shape, table.offsets is not None,
                    np.count_nonzero(~exact_rows(table.y)) if table.y.ndim == 2 else None,
                    None if table.weights is None else np.count_nonzero(table.weights), sample=sample_of(table.X),
-                   from_one=counts_from_one(table.X))
+                   from_one=counts_from_one(table.X), answers=counted(table.y))
 
     def __add__(self, other):
         def total(a, b):
@@ -61,7 +67,8 @@ class Facts:
         return attrs.evolve(self, examples=self.examples + other.examples, rows=self.rows + other.rows,
                             intervals=total(self.intervals, other.intervals), weighted=total(self.weighted, other.weighted),
                             sample=self.sample if len(self.sample) >= SCALE_SAMPLE
-                            else np.concatenate([self.sample, other.sample])[:SCALE_SAMPLE], from_one=self.from_one and other.from_one)
+                            else np.concatenate([self.sample, other.sample])[:SCALE_SAMPLE], from_one=self.from_one and other.from_one,
+                            answers=few(total(self.answers, other.answers)) if other.answers is not None else None)
 
     @property
     def scale(self) -> float:
@@ -87,6 +94,16 @@ class Facts:
 def counts_from_one(X) -> bool:
     """Whether column 0 of sparse data is empty."""
     return issparse(X) and X.shape[1] > 1 and not (X.indices == 0).any()
+
+
+def counted(y):
+    """How often each answer of a table occurs."""
+    return few(Counter(y.tolist())) if y.ndim == 1 else None
+
+
+def few(answers):
+    """These counts, if not too many answers differ."""
+    return answers if answers is not None and len(answers) <= MOST_ANSWERS else None
 
 
 def sample_of(X):

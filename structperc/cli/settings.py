@@ -47,7 +47,8 @@ def read_settings(pairs, plugins) -> dict:
             raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
         if key not in known:
             hint = did_you_mean(key, known) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
-            raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} {' and '.join(plugins)} can be given {', '.join(known)}.")
+            raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} "
+                              f"structperc help {plugins[0]} and structperc help options list what can be set.")
         settings[key] = read_value(key, text, known[key])
     return settings
 
@@ -135,10 +136,25 @@ def write_value(value) -> str:
 
 
 def describe_options(options: dict[str, Option]) -> list[str]:
-    """One line per option: name, default, choices and help."""
-    width = max((len(f"{name}={write_value(option.default)}") for name, option in options.items()), default=0)
+    """One line per option: name, value if nothing is set, choices and help."""
+    settings = {name: f"{name}={write_value(option.default if option.recommended is None else option.recommended)}"
+                for name, option in options.items()}
+    width = max(map(len, settings.values()), default=0)
     lines = []
     for name, option in options.items():
         choices = f"[{' | '.join(map(write_value, option.choices))}] " if option.choices else ""
-        lines.append(f"{f'{name}={write_value(option.default)}':<{width}}  {choices}{option.help}".rstrip())
+        of_paper = "" if option.recommended is None else f"; paper: {write_value(option.default)}"
+        lines.append(f"{settings[name]:<{width}}  {choices}{option.help}{of_paper}".rstrip())
     return lines
+
+
+def describe_recommended(values) -> list[str]:
+    """What a plugin recommends, in lines of settings."""
+    plain = {name: value for name, value in values.items() if isinstance(name, str)}
+    cases = [f"{' '.join(settings_of(inner))} with {name[0]}={' or '.join(map(write_value, name[1:]))}"
+             for name, inner in values.items() if isinstance(name, tuple)]
+    return [*([" ".join(settings_of(plain))] if plain else []), *cases]
+
+
+def settings_of(values) -> list[str]:
+    return [f"{name}={write_value(value)}" for name, value in values.items()]

@@ -58,7 +58,7 @@ def learn(engine, sources, plugins, classes, resume, address, stream) -> Facts:
         reading = FileReader(engine, plugins, options)
         fit(engine, sources, read=reading, client=client, stream=stream, resume=resume)
         facts = client.submit(reading.facts, sources[0], pure=False).result()
-    return attrs.evolve(facts, examples=engine.parts_.weights.n_visited // len(engine.mistakes_), rows=None)
+    return attrs.evolve(facts, examples=engine.parts_.weights.n_visited // len(engine.mistakes_), rows=None, answers=None)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from structperc.components import Outputs
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, ask, options_alone
 from structperc.engine.options import generator
+from structperc.engine.presets import give_way
 from structperc.errors import OptionError
 from structperc.files import svmlight
 from structperc.files.opening import can_be_read_again, name_of
@@ -26,7 +27,7 @@ from structperc.streams import fit_stream
 
 
 def learn(engine, source, plugins, shown=None, resume=False) -> Facts:
-    """Trains an engine on a file.
+    """Trains an engine on a file; `refuse` has found no fault with it.
 
     Parameters
     ----------
@@ -46,7 +47,6 @@ def learn(engine, source, plugins, shown=None, resume=False) -> Facts:
     Facts
         Those of the whole file.
     """
-    refuse(engine, source, plugins)
     prepared, facts, before = survey(engine, source, plugins), [], [0, 0.0]
 
     def read():
@@ -99,7 +99,7 @@ def refuse(engine, source, plugins) -> None:
     observers = [name for name in plugins if "structperc_epoch_end" in registry.load(name).hooks]
     if observers:
         raise OptionError(f"--plugin {observers[0]} observes epochs over all data, of which --stream has none; leave one of them out.")
-    if engine.epochs > 1 and not can_be_read_again(source.path):
+    if engine.epochs > 1 and not can_be_read_again(source.path) and not give_way(engine, "epochs"):
         raise OptionError(f"epochs={engine.epochs}: {name_of(source.path)} can be read only once; leave epochs out, or save the data to a "
                           f"file.")
 

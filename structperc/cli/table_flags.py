@@ -8,28 +8,20 @@ from structperc.cli.settings import TABLE_FLAGS, guess
 from structperc.errors import OptionError
 
 PLUGIN = "table"
-HELP = """\
-tables with text, dates and gaps:
-  fit --drop, --one-hot, --ordinal, --date and --fill say what becomes of columns that are not numbers throughout. The model keeps
-  it, with the levels, medians and dates of the training data; the other commands apply it. A level that the training data lack is 0 in all
-  columns of --one-hot, with a warning. The same from Python: plugins=["table"], one_hot=["sex"], fill="median".
-    structperc fit cusum visits.csv --target severity --classes none,mild,severe --model visits.model --drop patient --one-hot sex,ward
-        --ordinal smoker=never,former,current --date visit --fill median --fill smoker=never
-"""
 
 
 def add(parser) -> None:
     """The flags of `fit`."""
-    group = parser.add_argument_group("tables with text, dates and gaps")
+    group = parser.add_argument_group("tables with text, dates and missing values")
     for flag, metavar, text in (
-        ("--drop", "A,B", "columns to leave out"),
-        ("--one-hot", "A,B", "columns of categories, which become a column of 0 and 1 for each level"),
-        ("--ordinal", "A=LOW,...,HIGH", "a column of ordered categories, which becomes their positions"),
-        ("--date", "A,B or A=FORM", "columns of dates, which become days since the earliest; FORM such as %%d.%%m.%%Y, else 2024-12-31"),
-        ("--fill", "VALUE or A=VALUE", "for missing cells: median, mean, most-frequent, a number or a text"),
+        ("--drop", "A,B", "columns to ignore"),
+        ("--one-hot", "A,B", "categories: a column of 0 and 1 for each level"),
+        ("--ordinal", "A=LOW,..,HIGH", "ordered categories: their positions"),
+        ("--date", "A,B or A=FORM", "dates: days since the earliest; FORM as %%d.%%m.%%Y"),
+        ("--fill", "VALUE or A=VALUE", "for missing values: median, mean, most-frequent, ..."),
     ):
-        group.add_argument(flag, metavar=metavar, action="append", default=[], help=f"{text}; may be repeated")
-    group.add_argument("--missing-indicators", action="store_true", help="add a column of 0 and 1 that says which cells were missing")
+        group.add_argument(flag, metavar=metavar, action="append", default=[], help=text)
+    group.add_argument("--missing-indicators", action="store_true", help="add columns of 0 and 1: was the value missing?")
 
 
 def options_of(arguments) -> dict:
@@ -71,4 +63,4 @@ def filling(text) -> tuple:
     return name.strip() if equals else "*", number if isinstance(number, (int, float)) and not isinstance(number, bool) else value
 
 
-__all__ = ["HELP", "PLUGIN", "TABLE_FLAGS", "add", "options_of"]
+__all__ = ["PLUGIN", "TABLE_FLAGS", "add", "options_of"]

@@ -20,7 +20,7 @@ from structperc.cli.files import (
     reader_of,
     refuse_intervals,
 )
-from structperc.cli.settings import ENGINE_OPTIONS, read_settings
+from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say, say_json, with_flags
 from structperc.engine.trainers import INTERRUPTED
@@ -28,6 +28,7 @@ from structperc.engine.unused_options import uses
 from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 
+SEED = 0                    # of `random_state`, so that the same command writes the same model
 SHOWN = 10                  # names, labels and epochs that a line has room for
 SAME = 0.98                 # of the mistakes before: hardly fewer
 SCALE_RATIO = 20            # standard deviations that differ so much that training suffers
@@ -39,7 +40,7 @@ def fit(arguments) -> int:
     columns = table_flags.options_of(arguments)
     if columns and table_flags.PLUGIN not in arguments.plugin:
         arguments.plugin = [*arguments.plugin, table_flags.PLUGIN]
-    settings = read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
+    settings = {"random_state": SEED} | read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
     files = sharded.sources_of(source, arguments)
@@ -49,12 +50,16 @@ def fit(arguments) -> int:
     if source.has_columns:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
-    bar = progress.shown(arguments, settings.get("epochs", ENGINE_OPTIONS["epochs"].default))
-    observers = checkpoints if bar is None or progress.part_by_part(arguments) else [*checkpoints, bar]
+    streamed = progress.part_by_part(arguments)
+    bar = None if streamed else progress.shown(arguments)
+    observers = checkpoints if bar is None else [*checkpoints, bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
+    if streamed:
+        streaming.refuse(engine, source, [arguments.problem, *arguments.plugin])
+        bar = progress.shown(arguments, engine.epochs)
     engine.notes["data"] = source.notes()
     try:
-        if progress.part_by_part(arguments):
+        if streamed:
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar, arguments.resume)
         elif arguments.dask is not None:
             facts = sharded.learn(engine, files, [arguments.problem, *arguments.plugin], classes, arguments.resume, arguments.dask,
@@ -125,6 +130,10 @@ def summary(engine, arguments, facts) -> list[str]:
     kind = "sentences" if facts.columns is None else "examples"
     lines["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
     lines["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / facts.examples:.1%} of the {kind}"
+    constant = constant_of(engine, facts)
+    if constant is not None:
+        lines["constant"] = (f"the answer {constant['answer']} alone is mistaken on {constant['mistakes'] / facts.examples:.1%} of "
+                             f"the {kind}")
     if hasattr(engine, "gap_"):
         lines["gap"] = f"{engine.gap_:.3g} at most above the optimum, of an objective of {engine.objective_:.6g}"
     lines["model"] = arguments.model
@@ -142,9 +151,20 @@ def record(engine, arguments, facts) -> dict:
         "features": engine.n_features_in_, "labels": None if labels is None else labels.tolist(), "epochs": len(engine.mistakes_),
         "status": engine.status_, "mistakes": engine.mistakes_, "loss": engine.cumulative_loss_,
     }  # fmt: skip
+    constant = constant_of(engine, facts)
+    if constant is not None:
+        found["constant"] = constant
     if hasattr(engine, "gap_"):
         found |= {"objective": engine.objective_, "gap": engine.gap_}
     return found | {"next": next_steps(engine, arguments, facts)}
+
+
+def constant_of(engine, facts) -> dict | None:
+    """The most frequent label and its number of mistakes, of problems with one label for each example; None where that is not known."""
+    if not engine.parts_.outputs.n_labels or not facts.answers or facts.weighted is not None:
+        return None
+    (answer, n), = facts.answers.most_common(1)
+    return {"answer": answer, "mistakes": facts.examples - n}
 
 
 def data_facts(engine, arguments, facts) -> dict:

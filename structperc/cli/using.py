@@ -15,6 +15,7 @@ from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, filled_places, reads_columns
 from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
 from structperc.cli.terminal import Shown, say, say_json, say_table
+from structperc.core.markup import aligned, shown
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
@@ -36,7 +37,7 @@ def predict(arguments) -> int:
         check_writable("--output", arguments.output, arguments.model, arguments.data)
     keep = answer_columns.kept(arguments)
     engine = Engine.load(arguments.model)
-    if arguments.probabilities and not engine.calibrate:
+    if arguments.probabilities and engine.temperature_ == 1:
         say(f"structperc predict: {arguments.model} was trained without --set calibrate=true, so that its probabilities are only scores "
             f"brought to sum to 1.", file=sys.stderr)
     if reads_columns(engine):
@@ -87,16 +88,15 @@ def evaluate(arguments) -> int:
     rows = model.read(table.X, table.offsets)
     predicted = engine.predict_rows(rows)
     found = metrics.measures_of(model, rows, answers(engine, table), predicted)
+    constant = metrics.best_constant_of(model, rows, answers(engine, table))
     if arguments.json:
-        say_json(record(engine, arguments, table, predicted, found))
+        say_json(record(engine, arguments, table, predicted, found, constant))
         return 0
-    width = max(map(len, found), default=0)
     say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
-    say_table([["measure", ""], *([name, f"{value:.4f}"] for name, value in found.items())],
-              [f"  {name:<{width}}  {value:.4f}" for name, value in found.items()])
+    say_table(*measure_table(found, constant))
     details = details_of(engine, table, predicted, found)
     if details.get("unknown labels"):
-        say(f"  the model does not know the labels {shown(details['unknown labels'])}; they count as wrong, and there is no mean loss")
+        say(f"  the model does not know the labels {counted(details['unknown labels'])}; they count as wrong, and there is no mean loss")
     if "phrases" in details:
         say_table(phrase_table(details["phrases"]))
     if "confusion matrix" in details and len(engine.classes_) <= SHOWN_LABELS:
@@ -112,7 +112,7 @@ def refuse_strangers(engine, table, path) -> None:
     unseen = metrics.unseen_labels(table.y.tolist(), labels)
     if unseen:
         known = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
-        raise DataError(f"the target of {path} holds labels that the model does not know, {shown(unseen, 'row')}; it knows {known}. "
+        raise DataError(f"the target of {path} holds labels that the model does not know, {counted(unseen, 'row')}; it knows {known}. "
                         f"Name the column of right answers with --target, or leave these rows out.")
 
 
@@ -130,7 +130,22 @@ def details_of(engine, table, predicted, measures) -> dict:
     return {}
 
 
-def record(engine, arguments, table, predicted, measures) -> dict:
+def measure_table(measures, constant) -> tuple:
+    """Measures by name as a table, its head first, and as plain lines; beside them those of the best constant answer, if there is one."""
+    rows = [[name, f"{value:.4f}"] for name, value in measures.items()]
+    if constant is not None:
+        rows = [["measure", "model", f"constant {shown(constant.answer, 24)}"], *([*row, beside(constant, row[0])] for row in rows)]
+        return rows, aligned(rows)
+    width = max(map(len, measures), default=0)
+    return [["measure", ""], *rows], [f"  {name:<{width}}  {value}" for name, value in rows]
+
+
+def beside(constant, name) -> str:
+    """A measure of the constant answer; nothing where it has none."""
+    return f"{constant.measures[name]:.4f}" if name in constant.measures else ""
+
+
+def record(engine, arguments, table, predicted, measures, constant) -> dict:
     """An evaluation for programs; `structperc evaluate --help` describes it."""
     labels, details = getattr(engine, "classes_", None), details_of(engine, table, predicted, measures)
     if "confusion matrix" in details:
@@ -140,10 +155,11 @@ def record(engine, arguments, table, predicted, measures) -> dict:
         details["phrases"] = {name: {"true": one.true, "predicted": one.predicted, "correct": one.correct, "precision": one.precision,
                                      "recall": one.recall, "F1": one.f1} for name, one in scores.items()}
     return {"problem": engine.problem, "model": arguments.model, "data": arguments.data, "examples": table.n_examples,
-            "measures": measures, "labels": None if labels is None else labels.tolist(), **details}
+            "measures": measures, "labels": None if labels is None else labels.tolist(),
+            "constant": None if constant is None else {"answer": constant.answer, "measures": constant.measures}, **details}
 
 
-def shown(counts, noun="token") -> str:
+def counted(counts, noun="token") -> str:
     """The most frequent labels with their numbers of tokens."""
     texts = [f"{label} ({count} {noun}{'s' * (count != 1)})" for label, count in counts.items()]
     return ", ".join(texts if len(texts) <= SHOWN_UNSEEN else [*texts[:SHOWN_UNSEEN], "..."])

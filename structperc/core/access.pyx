@@ -1,4 +1,4 @@
-"""Who may use a model now: many readers at once, or one writer; and whose turn it is to train.
+"""A read-write lock for a model, and a lock for its one trainer.
 
 The state is a few C fields, changed while the GIL is held and without a call into Python. Acquiring and releasing costs about 20 ns
 where nobody else is there; an interrupt falls neither between the two and the call that they enclose, nor into them. A lock object

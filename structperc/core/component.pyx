@@ -2,6 +2,8 @@
 from types import GetSetDescriptorType
 from weakref import WeakKeyDictionary
 
+from cpython.object cimport Py_TPFLAGS_HEAPTYPE
+from cpython.type cimport PyType_HasFeature
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
 from structperc.core.stopping import take_interruption
@@ -13,8 +15,15 @@ ADAPTERS = []           # (base class, adapter, methods) of each kind of part, e
 FIELDS = WeakKeyDictionary()    # the compiled attributes of each class of parts
 
 
+cdef bint is_compiled(component) noexcept:
+    """Whether no class of a part is written in Python, so that nothing in it is replaced."""
+    return not PyType_HasFeature(type(component), Py_TPFLAGS_HEAPTYPE)
+
+
 def overrides(component, name):
     """Whether Python code, not a compiled class, answers `component.name`."""
+    if is_compiled(component):
+        return False
     if name in getattr(component, "__dict__", ()):
         return True
     method = getattr(type(component), name, None)
@@ -32,6 +41,8 @@ def outdated(component, description, *methods):
 
     A fast path that reads `description` instead of the methods would go around the replacement.
     """
+    if is_compiled(component):
+        return None
     own = getattr(component, "__dict__", {})
     for names in (own, *(vars(kind) for kind in type(component).__mro__)):
         if description in names:
@@ -76,7 +87,7 @@ def settle(component):
     Returns whether there are such attributes: then those of the object may change without compiled code.
     """
     kind, replaced = type(component), False
-    if not hasattr(component, "__dict__"):
+    if is_compiled(component):
         return False
     for name, field in fields_of(kind).items():
         if getattr(kind, name) is field:
@@ -98,6 +109,8 @@ def settle(component):
 
 def bound(Component component):
     """The part as compiled code can call it: itself, or its one adapter where Python overrides a method that the loop calls."""
+    if is_compiled(component):
+        return component
     for base, adapter, methods in ADAPTERS:
         if isinstance(component, base):
             python = frozenset(name for name in methods if overrides(component, name))
@@ -204,7 +217,7 @@ cdef class Component:
         at its default unless the hook or the `start` of a part reads it that does not leave it out here. A trainer also depends on
         options that it names without reading them, and an option of a plugin may be named that is read later than in `start`.
     absent : dict of str to str
-        Fitted attributes that users may look for and this part has none of, with the reason, the second half of a sentence.
+        Missing fitted attributes and why, as the second half of an error message.
     """
 
     __signature__ = ClassSignature()

@@ -42,6 +42,14 @@ class PluginError(StructPercError, TypeError):
     """A plugin is unknown, broken, incomplete or does not fit the others; names it and the hook."""
 
 
+class ConflictingOption(PluginError):
+    """An option that the other parts cannot go with; `option` is its name. A value that the preset has given it is left out instead."""
+
+    def __init__(self, message, option=""):
+        super().__init__(message)
+        self.option = option
+
+
 class ModelFormatError(StructPercError, ValueError):
     """A model file is damaged, truncated, foreign or from another version; names the file."""
 
@@ -99,6 +107,8 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
     "coverage": "alpha confidence",
     "decay": "alpha l2 weight_decay reg_lambda lambda penalty",
     "random_state": "seed random_seed",
+    "c": "regularization regularisation aggressiveness",
+    "scale": "standardize standardise normalize normalise",
     "average": "averaged averaging",
     "absolute": "mae l1 mean_absolute_error mean-absolute-error",
     "squared": "mse l2 mean_squared_error",
@@ -111,11 +121,19 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
     "iob2": "bio iob",
     "mean": "average avg",
     "most-frequent": "mode majority",
-    "cusum": "ordinal regression",
+    "cusum": "ordinal regression ordinal-regression ordinal_regression ranks",
+    "prank": "proportional-odds ordered-logit cumulative-link",
     "multiclass": "classification classifier",
     "pa1": "hinge",
-    "sequence": "crf tagger tagging ner",
-    "latent-ranking": "ranking ranker",
+    "sequence": "crf tagger tagging ner pos chunking sequence-labelling",
+    "segments": "segmentation semi-markov semi-crf",
+    "parsing": "parser dependency-parsing treebank",
+    "matching": "assignment record-linkage linkage",
+    "clusters": "clustering coreference deduplication entity-resolution",
+    "graph": "mrf ising potts",
+    "path": "shortest-path routing",
+    "decisions": "spo predict-then-optimise predict-then-optimize",
+    "latent-ranking": "ranking rankings ranker ltr learning-to-rank",
     "large-margin": "svor svm",
     "disjoint-intervals": "intervals",
     "fit": "train learn",

@@ -5,7 +5,7 @@ for the 4 atoms of 5 ranks (exact_few.h).
 """
 from libc.math cimport INFINITY, fabs
 from structperc.core.updates cimport Trial
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import ConflictingOption, DataError, PluginError
 from structperc.core.updates cimport PassiveAggressiveUpdate
 
 MANWANI = """@misc{manwani2018exact,
@@ -81,9 +81,8 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
             raise PluginError(f"update={context.update!r} needs atoms whose inner products are the same for all pairs, but those of "
                               f"{type(parts.features).__name__} are not; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:
-            raise PluginError(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, "
-                              f"whichever structure "
-                              f"a search finds; leave loss_weight out.")
+            raise ConflictingOption(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, "
+                                    f"whichever structure a search finds; leave loss_weight out.", "loss_weight")
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms

@@ -192,7 +192,7 @@ cdef class Features(Component):
         return 0
 
     cdef void scratch_for(self, Py_ssize_t n, Py_ssize_t n_places) noexcept nogil:
-        """Makes room for so many numbers and places, all 0."""
+        """Ensures zeroed scratch for n values and n_places indices."""
         if self.scratch is None or self.scratch.shape[0] < n or self.scratch_place.shape[0] < n_places:
             with gil:
                 self.scratch = np.zeros(n)                  # the system gives memory where it is used

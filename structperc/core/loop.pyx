@@ -82,7 +82,7 @@ cdef class PassResult:
 
 
 cdef class Room:
-    """What a prediction works in."""
+    """Scratch buffers for one prediction."""
 
     def __cinit__(self):
         self.x = Example()
@@ -115,7 +115,7 @@ cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
 
 
 cdef Py_ssize_t at_once(Features features, Rows rows) noexcept:
-    """How many examples a prediction scores together: the first-level cache holds their scores, the second one the rows of twice as many.
+    """Batch size: the scores of a batch fit in L1, the rows of two batches in L2.
 
     1 where examples differ in their atoms.
     """
@@ -544,7 +544,7 @@ cdef class Loop:
         return codes[:n] if single else Structures(codes[:at], np.asarray(ends))
 
     cdef Room taken_room(self):
-        """What nobody else works in: predictions run beside each other, and beside a pass of training."""
+        """Returns buffers that no other thread uses: predictions run in parallel, and during training."""
         cdef Room room = self.spare
         self.spare = None               # before any line of Python, so that no other thread finds it
         return Room() if room is None else room

@@ -15,7 +15,7 @@ from structperc.core.component import bound, expected, inherits, noted, override
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
-from structperc.core.pictures import Ruler
+from structperc.core.pictures import Choices, Ruler
 from structperc.core.probabilities import cumulative_log_probabilities, cumulative_slope, log_softmax, pooled, softmax_slope
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport Structures, encode_few, structure
@@ -224,6 +224,24 @@ cdef class Outputs(Component):
     def decode_marginals(self, Example x, marginals):
         """What `predict_marginals` shows of an example's expected atom counts."""
         return marginals
+
+    def shown_atoms(self, Example x):
+        """The atoms that belong to one place of x each, an int array; sets of atoms have these. Shared ones, as transitions, are none."""
+        return np.arange(x.n_atoms)
+
+    def picture_of_set(self, given, Example x, states):
+        """How a set of structures is drawn, a `structperc.pictures.Picture`: certain atoms firm, other possible ones pale.
+
+        Parameters
+        ----------
+        given : object
+            The example as the user passed it.
+        x : Example
+        states : int array of shape (x.n_atoms,)
+            2 of atoms that every structure of the set has, 1 of those that only some have, 0 of those that none has.
+        """
+        names = self.atom_names(x)
+        return Choices([""], [[(names[a], bool(states[a] == 2)) for a in self.shown_atoms(x) if states[a]]])
 
     def measures(self, y_true, y_pred):
         """What is worth knowing of predictions, a dict of names to numbers; beside the mean loss, which is always measured."""

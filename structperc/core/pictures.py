@@ -12,6 +12,7 @@ from structperc.core.markup import Markup, element, shown
 LETTER, SIZE = 7.0, 12                  # the width of a letter, the height of text
 WIDTH = 560                             # of a ruler and of bars
 TOKENS = 24                             # of a sentence that are shown
+DEEP = 12                               # labels of a token that are shown
 COLUMNS = 78                            # of a terminal
 FONT = "system-ui,sans-serif"
 
@@ -213,6 +214,111 @@ class Spans(Picture):
 
 
 @attrs.frozen
+class Choices(Picture):
+    """The labels that each token may have, below it: a certain one strong on a firm ground, open ones pale.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+    choices : sequence of list of (str, bool)
+        For each token its labels, and whether each is certain.
+    """
+
+    tokens: list
+    choices: list
+
+    def shapes(self):
+        x, found = 4.0, []
+        for token, labels in list(zip(self.tokens, self.choices, strict=True))[:TOKENS]:
+            texts = [shown(token, 20), *(shown(label, 24) for label, _ in labels[:DEEP])]
+            if len(labels) > DEEP:
+                texts.append(f"{len(labels) - DEEP} more")
+            width = (LETTER + 1) * max(map(len, texts)) + 12
+            found.append(Text(x + width / 2, 22, texts[0], "middle"))
+            for k, text in enumerate(texts[1:]):
+                certain = k < len(labels) and labels[k][1]
+                found += [Box(x + 1, 34 + 26 * k, width - 2, 22, 0.45 if certain else 0.08),
+                          Text(x + width / 2, 50 + 26 * k, text, "middle", certain)]
+            x += width
+        return [*found, Text(x + 2, 22, "…")] if len(self.tokens) > TOKENS else found
+
+    def lines(self, width=COLUMNS):
+        size = max((len(shown(token, 20)) for token in self.tokens), default=0)
+        return [f"{shown(token, 20):<{size}}  {' | '.join(f'[{label}]' if certain else label for label, certain in labels)}".strip()[:width]
+                for token, labels in zip(self.tokens, self.choices, strict=True)]
+
+
+def arcs_between(texts, marked, labels, above, below) -> list:
+    """Shapes of words in a row with arcs above, and dashed ones below.
+
+    Parameters
+    ----------
+    texts : list of str
+        Words.
+    marked : collection of int
+        Words that are strong, from 1.
+    labels : sequence of str
+        A label for each word that has to fit below its arc.
+    above, below : list of (int, int, str)
+        Numbers of words from 1, those of their heads, 0 for the root, and labels or "".
+    """
+    ends = [0.0]
+    for word, label in zip(texts, labels, strict=False):
+        ends.append(ends[-1] + LETTER * max(len(word), len(shown(label, 12))) + 22)
+    centres = [(left + right) / 2 for left, right in zip(ends, ends[1:], strict=False)]
+    levels, deeper = arc_levels([arc[:2] for arc in above]), arc_levels([arc[:2] for arc in below])
+    base = 24.0 * (max(levels, default=0) + 1)
+    found = [Text(centre, base + 16, word, "middle", n in marked)
+             for n, (centre, word) in enumerate(zip(centres, texts, strict=True), 1)]
+    for arcs, depths, y, way in ((above, levels, base, -1), (below, deeper, base + 24, 1)):
+        for (m, head, label), level in zip(arcs, depths, strict=True):
+            top = y + way * 24 * level
+            if head:
+                start = centres[head - 1] + (6 if head < m else -6)
+                found.append(Arc(start, centres[m - 1], y, top, way > 0))
+            else:
+                start, top = centres[m - 1], y + way * 20
+                found.append(Line(start, top, start, y, way > 0))
+            if label:
+                middle = (start + centres[m - 1]) / 2
+                height = y + (0.75 if head else 1) * (top - y)
+                found.append(Text(middle, height + (12 if way > 0 else -3), shown(label, 12), "middle"))
+    return found
+
+
+@attrs.frozen
+class ArcChoices(Picture):
+    """Arcs that words in a row may have: certain ones above, open ones dashed below.
+
+    Parameters
+    ----------
+    words : sequence of str
+    arcs : list of (int, int, str, bool)
+        Number of a word from 1, of its head, 0 for the root, a label or "", and whether the arc is certain.
+    """
+
+    words: list
+    arcs: list
+
+    def shapes(self):
+        words = [shown(word, 20) for word in self.words[:2 * TOKENS]]
+        drawn = [arc for arc in self.arcs if max(arc[:2]) <= len(words)]
+        longest = [max((label for m, _, label, _ in drawn if m == n), key=len, default="") for n in range(1, len(words) + 1)]
+        above, below = ([arc[:3] for arc in drawn if arc[3] == certain] for certain in (True, False))
+        return arcs_between(words, {arc[0] for arc in above}, longest, above, below)
+
+    def lines(self, width=COLUMNS):
+        words = ["(root)", *(shown(word, 20) for word in self.words)]
+        size, found = max(map(len, words)), []
+        for n, word in enumerate(words[1:], 1):
+            heads = [f"{head} {words[head]} {label}".rstrip() if head else f"(root) {label}".rstrip() for m, head, label, _ in self.arcs
+                     if m == n]
+            certain = any(arc[0] == n and arc[3] for arc in self.arcs)
+            found.append(f"{n:>3} {word:<{size}}  ← {f'[{heads[0]}]' if certain else ' | '.join(heads)}".rstrip()[:width])
+        return found
+
+
+@attrs.frozen
 class Arcs(Picture):
     """Arcs between words in a row: those of the first structure above, those of the second that differ dashed below.
 
@@ -229,30 +335,9 @@ class Arcs(Picture):
 
     def shapes(self):
         words = [shown(word, 20) for word in self.words[:2 * TOKENS]]
-        ends = [0.0]
-        for word, (_, label) in zip(words, self.heads, strict=False):
-            ends.append(ends[-1] + LETTER * max(len(word), len(shown(label, 12))) + 22)
-        centres = [(left + right) / 2 for left, right in zip(ends, ends[1:], strict=False)]
         above = [(m, *arc) for m, arc in enumerate(self.heads[:len(words)], 1) if arc[0] <= len(words)]
         below = [(m, *arc) for m, arc in enumerate(self.rival_heads[:len(words)], 1) if arc[0] <= len(words) and arc != self.heads[m - 1]]
-        levels, deeper = arc_levels([arc[:2] for arc in above]), arc_levels([arc[:2] for arc in below])
-        base = 24.0 * (max(levels, default=0) + 1)
-        found = [Text(centre, base + 16, word, "middle", any(m == n + 1 for m, _, _ in below))
-                 for n, (centre, word) in enumerate(zip(centres, words, strict=True))]
-        for arcs, depths, y, way in ((above, levels, base, -1), (below, deeper, base + 24, 1)):
-            for (m, head, label), level in zip(arcs, depths, strict=True):
-                top = y + way * 24 * level
-                if head:
-                    start = centres[head - 1] + (6 if head < m else -6)
-                    found.append(Arc(start, centres[m - 1], y, top, way > 0))
-                else:
-                    start, top = centres[m - 1], y + way * 20
-                    found.append(Line(start, top, start, y, way > 0))
-                if label:
-                    middle = (start + centres[m - 1]) / 2
-                    height = y + (0.75 if head else 1) * (top - y)
-                    found.append(Text(middle, height + (12 if way > 0 else -3), shown(label, 12), "middle"))
-        return found
+        return arcs_between(words, {m for m, _, _ in below}, [label for _, label in self.heads], above, below)
 
     def lines(self, width=COLUMNS):
         words = [shown(word, 20) for word in self.words]

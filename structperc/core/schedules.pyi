@@ -11,6 +11,8 @@ class Schedule:
     rule: Any
     error: Any
 
+REAL: Any
+
 NAMES: Any
 
 EXPECTED: str

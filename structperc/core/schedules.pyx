@@ -9,6 +9,7 @@ from libc.math cimport sqrt
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.signatures import ClassSignature
 
+REAL = (float, numbers.Real)        # float first, which needs no abstract class
 NAMES = ("constant", "inverse", "inverse-sqrt")
 WRITTEN = re.compile(r"(inverse|inverse[-_]sqrt)\(([^,]*)(?:,\s*(?:after=)?([^,]*))?\)")
 EXPECTED = ("a number, inverse(number), inverse_sqrt(number), either with after=number, or a function of t, the number of the example "
@@ -58,11 +59,11 @@ cdef class Schedule:
             rule, value, after = rule.replace("_", "-"), number_of(value), 1.0 if later is None else number_of(later)
         elif callable(value):
             value, rule = 1.0, value
-        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not 0 <= value < float("inf"):
+        if not isinstance(value, REAL) or isinstance(value, (bool, np.bool_)) or not 0 <= value < float("inf"):
             raise OptionError(f"{option}={shortened(value)}; expected {EXPECTED}.")
         if not callable(rule) and rule not in NAMES:
             raise OptionError(f"{option} falls by the rule {shortened(rule)}; expected {', '.join(map(repr, NAMES))} or a function.")
-        if not isinstance(after, numbers.Real) or isinstance(after, (bool, np.bool_)) or not 0 < after < float("inf"):
+        if not isinstance(after, REAL) or isinstance(after, (bool, np.bool_)) or not 0 < after < float("inf"):
             raise OptionError(f"{option} begins to fall after={shortened(after)} examples; expected a number greater than 0.")
         self.start, self.rule, self.after = value, rule, after
         self.kind = FUNCTION if callable(rule) else NAMES.index(rule)

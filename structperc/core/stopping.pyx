@@ -1,4 +1,4 @@
-"""How long compiled work answers Ctrl-C: it counts its operations here, and stops once it is told to.
+"""How long-running compiled code responds to Ctrl-C: it counts operations here, and stops on request.
 
     if interrupted(n * n):          # operations since the last call, of about a nanosecond
         return -1                   # as after an error; nothing is stored in `error`

@@ -200,7 +200,7 @@ cdef class Weights(Component):
     # ---- shards, trained apart and mixed ----
 
     def follow(self, store, rows=None):
-        """From now on the weights and their clock are those of another store of this kind, and the steps to come are one shard's.
+        """Copies weights and visit count from another store of this kind, before the updates of one shard.
 
         Parameters
         ----------

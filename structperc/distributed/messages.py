@@ -46,11 +46,11 @@ def packed(value) -> tuple:
     return dumps(value, buffer_callback=buffers.append), buffers
 
 
-def blueprint_of(engine, dumps) -> bytes:
-    """An engine with what it knows of the data, and without the observers, who stay at the caller; as `dumps` pickles it."""
+def blueprint_of(engine, dumps, **changed) -> bytes:
+    """An engine with what it knows of the data and with changed options, as `dumps` pickles it; the observers stay at the caller."""
     kept = [given for given, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
             if plugin.hooks != OBSERVER or plugin.options]
-    twin = type(engine)(engine.problem, **{**constructor_arguments(engine), "plugins": kept})
+    twin = type(engine)(engine.problem, **{**constructor_arguments(engine), **changed, "plugins": kept})
     twin.model = engine.model
     try:
         return dumps(twin)

@@ -130,6 +130,16 @@ def stacked(values):
     return [one for value in values for one in value]
 
 
+def examples_of(data, examples) -> dict:
+    """These examples of a piece, told by lengths if it is."""
+    found = {name: chosen(values, examples) for name, values in data.items() if name != "X"}
+    rows = examples
+    if "lengths" in data:
+        ends = np.cumsum(data["lengths"])
+        rows = [row for i in examples for row in range(ends[i] - data["lengths"][i], ends[i])]
+    return {"X": chosen(data["X"], rows), **found}
+
+
 def chosen(values, examples):
     """Those entries of an array, series, frame or list."""
     if hasattr(values, "iloc"):

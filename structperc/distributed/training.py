@@ -8,22 +8,24 @@ slots; nobody waits for a worker to let go of them.
 
 from __future__ import annotations
 
+import functools
+import operator
 import pickle
+from contextlib import contextmanager
 
 import numpy as np
 
+from structperc.core.column_sums import ColumnSums
 from structperc.core.errors import OptionError
 from structperc.core.loop import PassResult
 from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
 from structperc.distributed.parts import Loader, first_of, joined, parts_of
-from structperc.distributed.workers import Slot, empty, same, survey, train_shard, wanted
+from structperc.distributed.workers import Slot, empty, learns, needs_totals, run_of, same, sampled, strangers, totals, train_shard
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import ShardPass
 from structperc.extras import require
 
 __all__ = ["fit"]
-
-LOOKS_AT_ALL = {"scale": False, "calibrate": False, "class_weight": None}       # options that need all examples, and their other values
 
 
 def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=False, dtype="float32", resume=False):
@@ -31,8 +33,9 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
 
     Shard i is made of the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Labels that `classes` does
     not name, and names of features that are not hashed (`n_hashed`), are learned from all parts by a pass of the workers before the
-    training; so is the mean of sample weights with `weighting="visits"`. What a table reader learns of columns, it learns from the first
-    part, which the caller reads.
+    training. Another pass finds what `scale`, `class_weight="balanced"` and `weighting="visits"` need of all examples. A temperature
+    (`calibrate`) is that of some training examples, or of one more training without a fifth of each piece. What a table reader learns of
+    columns, it learns from the first part, which the caller reads.
 
     Parameters
     ----------
@@ -95,17 +98,72 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
     workers = Workers(client)
     loaders = [Loader(part, read) for part in parts]
     first = first_of(loaders[0], stream) if loaders[0].in_memory else workers.map(first_of, loaders[:1], [stream])[0]
-    engine, surveys, loaders = engine_of(model, first), None, list(map(Parcel, loaders))
-    if wanted(engine, first):
+    engine, loaders = engine_of(model, first), list(map(Parcel, loaders))
+    if learns(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
-        surveys = workers.map(survey, [blueprint] * len(loaders), loaders)
-        first = joined([first, *(one.strangers for one in surveys if one.strangers is not None)])
-    shares = [(one, stream, weighed_in(surveys)) for one in divided(loaders, model.n_shards)]
-    token = SHARDS_ELSEWHERE.set(lambda run, seed: RemoteShards(run, seed, shares, workers, np.dtype(dtype)))
+        found = [one for one in workers.map(strangers, [blueprint] * len(loaders), loaders) if one is not None]
+        if found:
+            first = joined([first, *found])
+            engine = engine_of(model, first)
+    known = None
+    if needs_totals(engine, first):
+        blueprint = workers.kept(blueprint_of(engine, workers.dumps))
+        known = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders))
+    token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, known))
     try:
         return model.fit(**first, **({"resume": True} if resume else {}))
     finally:
         SHARDS_ELSEWHERE.reset(token)
+
+
+class Elsewhere:
+    """The examples of a training that are with workers: what it asks of them.
+
+    Parameters
+    ----------
+    loaders : list of Parcel
+        Of a `Loader` each.
+    n_shards : int
+    stream : bool
+    workers : Workers
+    dtype : dtype
+    engine : Engine
+        Which knows all labels and names of features.
+    known : Totals or None
+
+    Attributes
+    ----------
+    n_examples : int
+        Visited in the last round of all shards.
+    """
+
+    def __init__(self, loaders, n_shards, stream, workers, dtype, engine, known):
+        self.loaders, self.n_shards, self.stream, self.workers, self.dtype = loaders, n_shards, stream, workers, dtype
+        self.scaling = None if known is None else known.scaling
+        self.class_weight = engine.class_weight if known is None else known.class_weight(engine)
+        self.weighed = (0, 0.0) if known is None else known.weighed(engine)
+        self.left_out, self.n_examples = 0, 0
+
+    def shards(self, run, seed):
+        """The shards of a run, as `MixingTrainer` uses them."""
+        if run.online is not None:
+            raise OptionError("keep_online=True keeps predictions where the examples are; leave it out.")
+        return RemoteShards(run, seed, self)
+
+    @contextmanager
+    def leaving_out(self, n):
+        """Within the block the last of each n examples of a piece is as if it were absent."""
+        self.left_out = n
+        try:
+            yield
+        finally:
+            self.left_out = 0
+
+    def sample(self, engine, model, left_out, most):
+        """A run of about so many of the examples that were left out, or with left_out=1 of all; None: there are none."""
+        every, n = max(1, self.n_examples // (left_out * most)), len(self.loaders)
+        found = [one for part in self.workers.map(sampled, self.loaders, [left_out] * n, [every] * n) for one in part]
+        return run_of(engine, model, joined(found), self.class_weight) if found else None
 
 
 class Asked(Exception):
@@ -121,16 +179,16 @@ class Asked(Exception):
         self.engine = engine
 
 
-def engine_of(model, data):
-    """The engine that trains this model, with what it knows of these data; options that no machine could heed are refused."""
-    def ask(run, seed):
-        for name, without in LOOKS_AT_ALL.items():
-            value = getattr(run.engine, name)
-            if value:
-                raise OptionError(f"{name}={value!r} looks at all examples, and no machine has them all; set {name}={without}.")
+class Asking:
+    """In place of `Elsewhere`: ends a training where it would begin."""
+
+    def shards(self, run, seed):
         raise Asked(blueprint_of(run.engine, pickle.dumps))
 
-    token = SHARDS_ELSEWHERE.set(ask)
+
+def engine_of(model, data):
+    """The engine that trains this model, with what it knows of these data."""
+    token = SHARDS_ELSEWHERE.set(Asking())
     try:
         model.fit(**data)
     except Asked as asked:
@@ -143,11 +201,6 @@ def divided(loaders, n_shards) -> list:
     """Those of each shard."""
     n = len(loaders)
     return [loaders[n * i // n_shards:n * (i + 1) // n_shards] for i in range(n_shards)]
-
-
-def weighed_in(surveys) -> tuple:
-    """How many examples have a weight, and the sum of their weights."""
-    return sum(one.n_weighed for one in surveys or ()), sum(one.weight for one in surveys or ())
 
 
 class Workers:
@@ -198,19 +251,19 @@ class RemoteShards:
     run : TrainingRun
         Of the first part and the examples that show all labels and features.
     seed : int
-    shares : list
-        For each shard what `HeldShard` is made of.
-    workers : Workers
-    dtype : dtype
+    elsewhere : Elsewhere
     """
 
-    def __init__(self, run, seed, shares, workers, dtype):
-        if run.online is not None:
-            raise OptionError("keep_online=True keeps predictions where the examples are; leave it out.")
-        self.run, self.seed, self.shares, self.workers, self.dtype = run, seed, shares, workers, dtype
+    def __init__(self, run, seed, elsewhere):
+        self.run, self.seed, self.elsewhere = run, seed, elsewhere
+        self.workers, self.dtype = elsewhere.workers, elsewhere.dtype
+        self.shares = [(one, elsewhere.stream, elsewhere.weighed, elsewhere.left_out)
+                       for one in divided(elsewhere.loaders, elsewhere.n_shards)]
         self.changes = None
-        run.model.sums = None       # those of the first part, and no machine sees all rows
-        self.blueprint = blueprint_of(run.engine, workers.dumps)
+        run.model.column_sums = None                    # what the first part alone has shown
+        if run.model.scaling is not None:
+            run.model.scaling = elsewhere.scaling
+        self.blueprint = blueprint_of(run.engine, self.workers.dumps, class_weight=elsewhere.class_weight)
         self.slots = {}             # of each shard, on workers
 
     def train(self, weights, epoch):
@@ -220,8 +273,15 @@ class RemoteShards:
         if missing:
             self.slots.update({i: self.workers.submit(Slot) for i in missing})
             answers.update(self.ask(missing, epoch, ("all", self.all_of(weights))))
-        nothing = np.zeros(0, dtype=np.int64)
-        return [ShardPass(result(counts), with_zeros(changes), nothing) for _, (counts, changes) in sorted(answers.items())]
+        answers, nothing = [answers[i] for i in range(len(self.shares))], np.zeros(0, dtype=np.int64)
+        self.elsewhere.n_examples = sum(counts[0] for counts, _, _ in answers)
+        self.add_up([sums for _, _, sums in answers])
+        return [ShardPass(result(counts), with_zeros(changes), nothing) for counts, changes, _ in answers]
+
+    def add_up(self, sums) -> None:
+        """In the first round the model learns the columns' sums from those of all shards."""
+        if self.changes is None and all(one is not None for one in sums):
+            self.run.model.column_sums = functools.reduce(ColumnSums.joined, sums)
 
     def ask(self, numbers, epoch, news):
         """The answers of `train_shard` for the shards of these numbers."""

@@ -10,11 +10,13 @@ import attrs
 import numpy as np
 
 from structperc.distributed.messages import with_zeros, without_zeros
-from structperc.distributed.parts import chosen, joined
+from structperc.distributed.parts import chosen, examples_of, joined
 from structperc.engine.assembly import weighed
 from structperc.engine.compatibility import check_parts, check_same
 from structperc.engine.run import TrainingRun
+from structperc.engine.scaling import Scaling
 from structperc.engine.shards import Shard, ShardPart, in_memory
+from structperc.engine.weighing import balanced, by_class, class_weights, label_codes
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
 from structperc.streams import order_of, read_ahead, reader_of
@@ -27,26 +29,9 @@ def same(value):
 # ---- before the training ----
 
 
-@attrs.frozen
-class Survey:
-    """What one part shows before the training.
-
-    Attributes
-    ----------
-    strangers : dict or None
-        As few examples as show all labels and names of features that the first part lacks.
-    n_weighed, weight : int, float
-        How many examples weigh more than 0, and the sum of their weights.
-    """
-
-    strangers: dict | None
-    n_weighed: int
-    weight: float
-
-
-def wanted(engine, data) -> bool:
-    """Whether anything is to be learned from all parts: labels, names of features, or the mean weight of examples."""
-    return learns_labels(engine) or learns_names(engine, data["X"]) or engine.weighting == "visits" and "sample_weight" in data
+def learns(engine, data) -> bool:
+    """Whether labels or names of features are to be learned from all parts."""
+    return learns_labels(engine) or learns_names(engine, data["X"])
 
 
 def learns_labels(engine) -> bool:
@@ -58,20 +43,19 @@ def learns_names(engine, X) -> bool:
     return isinstance(X, list) and learns and not engine.plugin_options.get("n_hashed")
 
 
-def survey(blueprint, loader) -> Survey:
-    """Looks through one part, piece by piece."""
-    engine, strangers, n_weighed, weight = pickle.loads(blueprint), [], 0, 0.0
+def strangers(blueprint, loader) -> dict | None:
+    """As few examples of a part as show all labels and names of features that the engine does not know yet."""
+    engine, found = pickle.loads(blueprint), []
     known = set() if engine.model.context.labels is None else set(engine.model.context.labels.tolist())
     for data in loader.open().pieces():
-        weights = np.ones(len(data["y"])) if "sample_weight" not in data else sample_weights(data["sample_weight"], len(data["y"]))
-        n_weighed, weight, examples = n_weighed + int((weights > 0).sum()), weight + float(weights.sum()), set()
+        examples = set()
         if learns_labels(engine):
             examples.update(with_new_labels(engine.model.parts.outputs, known, data["y"]))
         if learns_names(engine, data["X"]):
             examples.update(with_new_names(engine.model.parts.reader, data["X"]))
         if examples:
-            strangers.append({name: chosen(values, sorted(examples)) for name, values in data.items()})
-    return Survey(joined(strangers) if strangers else None, n_weighed, weight)
+            found.append(examples_of(data, sorted(examples)))
+    return joined(found) if found else None
 
 
 def with_new_labels(outputs, known, y):
@@ -97,7 +81,131 @@ def with_new_names(reader, X):
             yield i
 
 
+@attrs.frozen
+class Totals:
+    """What training must know of all examples.
+
+    Attributes
+    ----------
+    scaling : Scaling or None
+        Of the columns.
+    weights : dict
+        For each pair of the codes of the lowest and the highest right label: the number of examples with a weight, and the sum of weights.
+        Without class weights there is one entry, whose key is None.
+    """
+
+    scaling: Scaling | None
+    weights: dict
+
+    def __add__(self, other):
+        scaling, weights = self.scaling or other.scaling, dict(self.weights)
+        if self.scaling is not None:
+            scaling = scaling.with_block(other.scaling.n_rows, other.scaling.mean, other.scaling.squares)
+        for key, (n, weight) in other.weights.items():
+            before = weights.get(key, (0, 0.0))
+            weights[key] = before[0] + n, before[1] + weight
+        return Totals(scaling, weights)
+
+    def class_weight(self, engine):
+        """The option of this name, with the weight of each label in place of "balanced"."""
+        wanted = engine.class_weight
+        if not isinstance(wanted, str):
+            return wanted
+        labels, (low, high) = engine.model.context.labels, np.array(list(self.weights)).T
+        weights = balanced(len(labels), low, high, np.array([weight for _, weight in self.weights.values()]))
+        return dict(zip(labels.tolist(), weights.tolist(), strict=True))
+
+    def weighed(self, engine) -> tuple:
+        """How many examples have a weight, and the sum of their weights, those of their classes included."""
+        counts, weights = np.array(list(self.weights.values())).T
+        if engine.class_weight is not None:
+            low, high = np.array(list(self.weights)).T
+            weights = class_weights(self.class_weight(engine), engine.model.context.labels, low, high, weights)
+        return int(counts[weights > 0].sum()), float(weights.sum())
+
+
+def needs_totals(engine, data) -> bool:
+    """Whether training must know something of all examples."""
+    return (engine.model.scaling is not None or engine.class_weight == "balanced"
+            or engine.weighting == "visits" and ("sample_weight" in data or engine.class_weight is not None))
+
+
+def totals(blueprint, loader) -> Totals:
+    """Those of one part, piece by piece."""
+    engine = pickle.loads(blueprint)
+    model, found = engine.model, Totals(None, {})
+    for data in loader.open().pieces():
+        rows = rows_of(model, data)
+        given = sample_weights(data.get("sample_weight"), rows.n_examples)
+        found += Totals(None if model.scaling is None else model.scaling.of(rows, given), weights_of(engine, rows, data["y"], given))
+    return found
+
+
+def weights_of(engine, rows, y, given) -> dict:
+    """`Totals.weights` of these rows."""
+    weights = np.ones(rows.n_examples) if given is None else given
+    if engine.class_weight is None:
+        return {None: (int((weights > 0).sum()), float(weights.sum()))}
+    codes = label_codes(engine.model.parts.outputs, y, rows)
+    pairs, where = np.unique(codes[:, [0, -1]], axis=0, return_inverse=True)
+    numbers, sums = (np.bincount(where.reshape(-1), of) for of in (weights > 0, weights))
+    return {tuple(pair): (int(n), weight) for pair, n, weight in zip(pairs.tolist(), numbers.tolist(), sums.tolist(), strict=True)}
+
+
+def sampled(loader, left_out, every) -> list:
+    """Every so many of the examples of a part that a training leaves out, as `run_of` does; with left_out=1 of all examples."""
+    found = []
+    for data in loader.open().pieces():
+        examples = np.arange(left_out - 1, n_examples_of(data), left_out)[::every]
+        if len(examples):
+            found.append(examples_of(data, examples.tolist()))
+    return found
+
+
+def n_examples_of(data) -> int:
+    return len(data["lengths"] if "lengths" in data else data["y"])
+
+
 # ---- the training ----
+
+
+def rows_of(model, data):
+    """The rows of a piece, as they were read."""
+    offsets = None if "lengths" not in data else np.concatenate([[0], np.cumsum(data["lengths"])])
+    rows = model.parts.reader.read(data["X"], offsets)
+    check_same(model.context, rows)
+    return rows
+
+
+def run_of(engine, model, data, class_weight, totals=None, left_out=0) -> TrainingRun:
+    """A run of the examples of a piece.
+
+    Parameters
+    ----------
+    engine : Engine
+    model : Model
+    data : dict
+    class_weight : dict or None
+        The option, with names of labels.
+    totals : (int, float), optional
+        With weighting="visits": how many examples of all shards have a weight, and the sum of their weights.
+    left_out : int
+        Of so many examples the last one is as if it were absent; 0: none.
+    """
+    rows = rows_of(model, data)
+    model.make_room(rows)
+    model.restrict(rows, data.get("allowed"))
+    given = sample_weights(data.get("sample_weight"), rows.n_examples)
+    weights = by_class(class_weight, model, rows, data["y"], given)
+    if left_out:
+        weights = np.ones(rows.n_examples) if weights is None else weights.copy()
+        weights[left_out - 1::left_out] = 0
+    rows = model.scaling.applied(rows) if model.scales else rows
+    context = weighed(model.context, weights)
+    if context.visit_weight is not None and totals is not None:     # one that weighs the mean of all examples of all shards is visited once
+        model.weighed = totals[0] - int((weights > 0).sum()), totals[1] - float(weights.sum())
+    check_parts(context, model.parts)
+    return TrainingRun(model, context, rows, data["y"], data.get("costs"), engine=engine)
 
 
 class HeldShard:
@@ -112,12 +220,13 @@ class HeldShard:
         Of a `Loader` each.
     stream : bool
         Whether the data are read at each pass, one piece after the other.
-    weighed : (int, float)
-        With weighting="visits": how many examples of all shards have a weight, and the sum of their weights.
+    totals, left_out
+        As of `run_of`.
     """
 
-    def __init__(self, number, blueprint, loaders, stream, weighed):
-        self.engine, self.loaders, self.weighed = pickle.loads(blueprint), [loader.open() for loader in loaders], weighed
+    def __init__(self, number, blueprint, loaders, stream, totals, left_out):
+        self.engine, self.loaders = pickle.loads(blueprint), [loader.open() for loader in loaders]
+        self.totals, self.left_out = totals, left_out
         opened = self.streamed if stream else in_memory(self.part_of(joined([loader() for loader in self.loaders])))
         self.shard, self.base = Shard(number, self.engine.model, self.engine.model, opened), None
         self.epoch, self.changed = None, None
@@ -125,22 +234,21 @@ class HeldShard:
     def part_of(self, data) -> ShardPart:
         """Examples as passes visit them."""
         model = self.engine.model
-        offsets = None if "lengths" not in data else np.concatenate([[0], np.cumsum(data["lengths"])])
-        rows = model.parts.reader.read(data["X"], offsets)
-        check_same(model.context, rows)
-        model.make_room(rows)
-        model.restrict(rows, data.get("allowed"))
-        weights = sample_weights(data.get("sample_weight"), rows.n_examples)
-        context = weighed(model.context, weights)
-        if context.visit_weight is not None:            # one that weighs the mean of all examples of all shards is visited once
-            model.weighed = self.weighed[0] - int((weights > 0).sum()), self.weighed[1] - float(weights.sum())
-        check_parts(context, model.parts)
-        run = TrainingRun(model, context, rows, data["y"], data.get("costs"), engine=self.engine)
-        return ShardPart(run, np.arange(rows.n_examples) if run.active is None else run.active)
+        run = run_of(self.engine, model, data, self.engine.class_weight, self.totals, self.left_out)
+        if model.column_sums is None:
+            model.begin_sums(run.rows)
+        model.add_rows(run.rows, sample_weights(data.get("sample_weight"), run.n_examples))
+        return ShardPart(run, np.arange(run.n_examples) if run.active is None else run.active)
+
+    @property
+    def sums(self):
+        """The columns' sums over the rows that were read last; None where they are not kept."""
+        return self.engine.model.column_sums
 
     @contextmanager
     def streamed(self, random):
         """The data piece by piece; a thread reads the next one meanwhile."""
+        self.engine.model.column_sums = None
         read = reader_of(self.loaders, order_of(self.loaders, random))
         with closing(read_ahead(lambda: (piece for loader in read() for piece in loader.pieces(random)))) as pieces:
             yield map(self.part_of, pieces)
@@ -186,7 +294,8 @@ class Slot:
 
 
 def train_shard(slot, number, share, epoch, seed, shuffle, dtype, news):
-    """One pass of one shard, on the worker: counts and changes; None where it lacks the weights that the news are about."""
+    """One pass of one shard, on the worker: counts, changes, and with the first weights the columns' sums; None where it lacks the weights
+    that the news are about."""
     with slot.lock:
         if slot.held is None:
             if news[0] != "all":
@@ -195,5 +304,6 @@ def train_shard(slot, number, share, epoch, seed, shuffle, dtype, news):
         if not slot.held.begin(epoch, news):
             return None
         answer = slot.held.shard.train(slot.held.base, seed, epoch, shuffle, slot.held.changed, dtype=dtype)
+        sums = slot.held.sums if news[0] == "all" else None
     passed = answer.passed
-    return (passed.visited, passed.mistakes, passed.updates, passed.loss), without_zeros(answer.changes)
+    return (passed.visited, passed.mistakes, passed.updates, passed.loss), without_zeros(answer.changes), sums

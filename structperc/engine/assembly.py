@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from structperc.core.component import expected
-from structperc.core.errors import DataError, PluginError
+from structperc.core.errors import ConflictingOption, DataError, PluginError, UnusedOption
 from structperc.core.loop import Loop
 from structperc.core.rows import Rows
 from structperc.core.states import taken
@@ -18,6 +18,7 @@ from structperc.engine.compatibility import check_declarations, check_parts
 from structperc.engine.context import FitContext, PluginOptions, Reads
 from structperc.engine.model import Model, Parts, refuse_labels
 from structperc.engine.options import check_options, engine_options, generator, options_in_context
+from structperc.engine.presets import give_way
 from structperc.engine.scaling import scaling_of, warn_of_scales
 from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import by_class, warn_of_weights
@@ -32,7 +33,18 @@ def begin(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None)
     """A model of new parts for a new data set, its rows, and its context with the sample weights; `classes`: the option's alone."""
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
-    context = options_alone(engine, generator(engine.random_state))
+    random = generator(engine.random_state)
+    while True:
+        try:
+            return begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes)
+        except (ConflictingOption, UnusedOption) as error:
+            if not give_way(engine, error.option):
+                raise
+
+
+def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
+    """The same with the options as they are."""
+    context = options_alone(engine, random)
     reader = ask(engine, "reader", context)
     rows = expected(reader.learn(X, offsets), Rows, reader, "learn", "Rows")
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
@@ -71,6 +83,7 @@ def again(engine, model, rows, weights, epochs, random):
     found = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
     context = weighed(found.context, weights)
     check_parts(context, found.parts)
+    found.scaling, found.scales = model.scaling, model.scales
     found.make_room(rows)
     return found, context
 
@@ -116,13 +129,25 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     refuse_labels(outputs, labels)
     loss = outputs.default_loss if context.loss is None else context.loss
     context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
-    parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
-    parts.start(context)
+    while True:
+        parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
+        parts.start(context)
+        left_out = [] if context.reads is None else refuse_unused(engine, context, parts)
+        if not left_out:
+            break
+        context = without(engine, context, left_out)
     if context.reads is not None:
-        refuse_unused(engine, context, parts)
         context.settle()
     check_declarations(engine, context, parts)
     return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
+
+
+def without(engine, context, names) -> FitContext:
+    """The context with the defaults of these options, which the engine has now."""
+    for name in names:
+        del context.reads.changed[name]
+    options = {**context.engine_options, **{name: getattr(engine, name) for name in names if name in context.engine_options}}
+    return attrs.evolve(context, engine_options=options, options=PluginOptions(engine.plugin_options, context.reads))
 
 
 def ask(engine, kind, context):

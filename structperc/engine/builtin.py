@@ -12,7 +12,7 @@ from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, Hamming
 from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, PerceptronUpdate
 from structperc.core.weights import PrimalWeights
 from structperc.engine.hookspecs import hookimpl
-from structperc.engine.trainers import MixingTrainer, OnlineTrainer
+from structperc.engine.trainers import PATIENCE, MixingTrainer, OnlineTrainer
 from structperc.reading.readers import Reader
 
 LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneLoss, "hamming": HammingLoss, "costs": ExampleCosts}
@@ -36,7 +36,7 @@ class BuiltinParts:
     name = "builtin"
     losses = tuple(LOSSES)
     updates = UPDATES
-    trainers = ("online",)
+    trainers = ("online", "until-level")
 
     @hookimpl
     def structperc_reader(self, context):
@@ -78,6 +78,7 @@ class BuiltinParts:
 
     @hookimpl
     def structperc_trainer(self, context):
-        if context.trainer != "online":
+        if context.trainer not in self.trainers:
             return None
-        return OnlineTrainer() if context.n_shards == 1 else MixingTrainer()
+        patience = PATIENCE if context.trainer == "until-level" else None
+        return OnlineTrainer(patience) if context.n_shards == 1 else MixingTrainer(patience)

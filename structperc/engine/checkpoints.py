@@ -139,6 +139,9 @@ class Checkpoints:
     def write_file(self, place, arrays, online) -> dict:
         """Writes a checkpoint with these arrays of the run; returns those of the model."""
         arrays = {f"run.{name}": array for name, array in (arrays | online_arrays(online)).items()}
+        if self.run.kept is not None:
+            arrays["run.best_epoch"] = np.array(self.run.best_epoch)
+            arrays |= {f"run.kept.{name}": value for name, value in self.run.kept.items()}
         for number, plugin in enumerate(self.observers):
             arrays |= {f"observer.{number}.{name}": np.asarray(value) for name, value in plugin.plugin.state().items()}
         return self.file.write(self.engine, {"place": place, "epoch": self.run.epoch, "visits": self.visits, "seconds": self.run.seconds,
@@ -171,12 +174,17 @@ class Checkpoints:
             plugin.plugin.restore(within(states["observer"], f"{number}."))
         own = states["run"]
         self.visits, online = int(told["visits"]), passes_of(own, model.parts.outputs)
+        if "best_epoch" in own:
+            run.kept, run.best_epoch = dict(within(own, "kept.")), taken(own, "best_epoch", np.int64, low=0)
         run.resumed = True
         if told["place"] != "in a pass":
             run.epoch = int(told["epoch"])
             self.take_online(online)
             if told["place"] == "at the end":
-                return model.status if model.status != MAX_EPOCHS or run.epoch >= run.context.epochs else None
+                if model.status != MAX_EPOCHS or run.epoch >= run.context.epochs:
+                    return model.status
+                run.exchange()                  # the last weights had been put aside for the best ones
+                return None
             run.stop_requested = bool(told["stop_requested"])
             return None
         run.epoch = max(int(told["epoch"]) - 1, 0)

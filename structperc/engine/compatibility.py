@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError, StructPercError, did_you_mean, shortened
+from structperc.core.errors import ConflictingOption, DataError, PluginError, StructPercError, did_you_mean, shortened
 from structperc.engine.option import options_of
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
@@ -19,9 +19,9 @@ CHECKED = WeakKeyDictionary()       # the declarations of each class of parts th
 def check_parts(context, parts) -> None:
     """Refuses combinations that would silently do something else than asked."""
     if context.loss_weight:
-        check_search(parts, f"loss_weight={context.loss_weight}")
+        check_search(parts, f"loss_weight={context.loss_weight}", "loss_weight")
     if "search" in parts.update.needs:
-        check_search(parts, rule_of(context, parts))
+        check_search(parts, rule_of(context, parts), "update")
     if "marginals" in parts.update.needs and not parts.argmax.has_marginals:
         raise PluginError(f"{rule_of(context, parts)} learns from marginals, but {type(parts.argmax).__name__} finds none; take a problem "
                           f"whose solver does, such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path', or another update.")
@@ -80,13 +80,13 @@ def rule_of(context, parts) -> str:
     return f"update={context.update!r}" if named else type(parts.update).__name__
 
 
-def check_search(parts, wanted) -> None:
-    """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that."""
+def check_search(parts, wanted, option="") -> None:
+    """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that, by the option of this name if there is one."""
     if not parts.argmax.searches_with(parts.loss):
         loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
-        raise PluginError(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be measured "
-                          f"(loss_weight=0), unless {loss} has a method `augment`, or a bound `largest` where {argmax} has a method "
-                          f"`k_best`, or {argmax} has a method `argmax_augmented` of its own.")
+        raise ConflictingOption(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be "
+                                f"measured (loss_weight=0), unless {loss} has a method `augment`, or a bound `largest` where {argmax} "
+                                f"has a method `k_best`, or {argmax} has a method `argmax_augmented` of its own.", option)
 
 
 def check_sizes(context, parts) -> None:
@@ -131,10 +131,14 @@ def check_same(context, rows) -> None:
     if rows.objects != context.objects:
         raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
                         else "X has rows of numbers, but this model was trained on a list of objects.")
-    if rows.n_features != context.n_features:
-        raise DataError(f"X has {rows.n_features} features, but this model was trained with {context.n_features} features"
-                        f"{matrices.other_columns(rows.feature_names, context.feature_names)}; pass the same columns in the same order.")
-    names = rows.feature_names
+    check_columns(context, rows.n_features, rows.feature_names)
+
+
+def check_columns(context, n_features, names) -> None:
+    """Refuses other columns than those of the training, by number and name."""
+    if n_features != context.n_features:
+        raise DataError(f"X has {n_features} features, but this model was trained with {context.n_features} features"
+                        f"{matrices.other_columns(names, context.feature_names)}; pass the same columns in the same order.")
     if names is not None and context.feature_names is not None and names != context.feature_names:
         j = next(i for i, (a, b) in enumerate(zip(names, context.feature_names, strict=False)) if a != b)
         raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {context.feature_names[j]!r} there; "

@@ -11,7 +11,7 @@ import numpy as np
 
 from structperc.core.errors import did_you_mean
 
-# A function of a run and a seed: shards that are not made of the run's own examples, for the trainings of this thread.
+# Where the examples of the trainings of this thread are, if not in their runs; see `structperc.distributed.training.Elsewhere`.
 SHARDS_ELSEWHERE = ContextVar("SHARDS_ELSEWHERE", default=None)
 
 

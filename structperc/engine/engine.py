@@ -15,7 +15,8 @@ from structperc.engine.fitted_names import FittedNames
 from structperc.engine.fitting import EngineCalls
 from structperc.engine.model import Model, NoAttribute, read_for
 from structperc.engine.option import options_of
-from structperc.engine.options import EngineOptions, changed_options, check_options, check_plugin_options, given_parts, n_threads
+from structperc.engine.options import EngineOptions, changed_options, check_plugin_options, given_parts, n_threads, read_given
+from structperc.engine.presets import settle
 from structperc.engine.threads import predicted
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         With history=True: visit, example, gold, said and step of each visited example, in the order of visiting.
     status_ : str
         Why training ended: "converged" (an epoch without update and without mistake), "stalled" (without update, but no step mends the
-        mistakes that are left), "max_epochs", "early_stopped" or "interrupted".
+        mistakes that are left), "max_epochs", "levelled_off", "early_stopped" or "interrupted".
     temperature_ : float
         What scores are divided by where they become probabilities: 1 without `calibrate`.
     classes_ : ndarray
@@ -69,19 +70,21 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
     --------
     >>> from structperc import Engine
     >>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], ["low", "low", "middle", "high"]
-    >>> engine = Engine("cusum", epochs=20, classes=["low", "middle", "high"]).fit(X, y)
+    >>> engine = Engine("cusum", classes=["low", "middle", "high"], random_state=0).fit(X, y)
     >>> engine.predict([[-3.0], [3.0]]).tolist()
     ['low', 'high']
-    >>> engine.status_
-    'converged'
+    >>> engine.epochs, engine.average, Engine("cusum", preset="paper").epochs
+    (20, True, 1)
     """
 
-    def __init__(self, problem, **plugin_options) -> None:
+    def __init__(self, problem=None, **plugin_options) -> None:
+        if problem is None:
+            raise PluginError("an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all.")
         declared = options_of(type(self))
         own = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
+        own = {name: read_given(declared[name], name, value) for name, value in own.items() if value is not declared[name].unset}
         self.problem = problem
         self.__attrs_init__(**own)
-        check_options(self)
         parts = given_parts(self)
         self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins, *parts.values()))]
         for (name, part), plugin in zip(parts.items(), self.loaded_plugins[2 + len(self.plugins):], strict=True):
@@ -89,6 +92,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
                 raise OptionError(f"{name}={shortened(part)}; expected a name, or an object of a subclass of "
                                   f"structperc.components.{name.title()}. Other parts go into plugins=[...].")
         self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.parts_with)
+        self.preset_values = settle(self, own, plugin_options)
         self.manager = registry.manager(self.loaded_plugins)
         for hook in REQUIRED:
             if not getattr(self.manager.hook, hook).get_hookimpls():
@@ -101,10 +105,19 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
     # ---- training ----
 
     def stop(self) -> None:
-        """Asks the training that is under way to end after this epoch; for observers."""
+        """Stops training after this epoch. For callbacks."""
         if self.run is None:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.stop_requested = True
+
+    def keep_weights(self) -> None:
+        """Has the online training that is under way end with the weights of now, unless this is called again; for observers.
+
+        It costs a copy of the weights. Ctrl-C, and trainers that solve one problem over all examples, end with their last weights.
+        """
+        if self.run is None:
+            raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
+        self.run.keep_weights()
 
     def tell(self, record) -> None:
         """Tells all observers that an epoch is over."""
@@ -160,7 +173,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("multiclass", epochs=9).fit([[-1.0], [1.0], [3.0]], ["a", "b", "b"])
+        >>> engine = Engine("multiclass", preset="paper", epochs=9).fit([[-1.0], [1.0], [3.0]], ["a", "b", "b"])
         >>> for output, score in engine.predict_k_best([[2.0]], k=2)[0]:
         ...     print(output, score)
         b 3.0
@@ -195,7 +208,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("sequence", epochs=9).fit([[["the"], ["cat"]], [["cat"], ["the"]]], [["D", "N"], ["N", "D"]])
+        >>> engine = Engine("sequence", preset="paper", epochs=9).fit([[["the"], ["cat"]], [["cat"], ["the"]]], [["D", "N"], ["N", "D"]])
         >>> engine.log_probability([[["the"], ["cat"]]] * 2, [["D", "N"], ["N", "D"]]).round(3).tolist()
         [-0.053, -4.053]
         """
@@ -273,7 +286,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("prank", epochs=20).fit([[-1.0], [1.0], [3.0]], [1, 2, 3])
+        >>> engine = Engine("prank", preset="paper", epochs=20).fit([[-1.0], [1.0], [3.0]], [1, 2, 3])
         >>> engine.predict_proba([[0.0], [9.0]]).round(3).tolist()
         [[0.731, 0.15, 0.119], [0.0, 0.001, 0.999]]
         """
@@ -314,7 +327,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("prank", epochs=9, scale=True).fit([[150.0, 1.0], [170.0, 3.0], [190.0, 2.0]], [1, 2, 3])
+        >>> engine = Engine("prank", preset="paper", epochs=9, scale=True).fit([[150.0, 1.0], [170.0, 3.0], [190.0, 2.0]], [1, 2, 3])
         >>> [c.feature for c in engine.explain([150.0, 3.0]).contributions]
         ['x[0]', 'x[1]', '(constant)']
         >>> [c.feature for c in engine.explain([170.0, 2.0]).contributions]         # the mean row

@@ -170,7 +170,7 @@ class Explanation:
         Examples
         --------
         >>> from structperc import Engine
-        >>> engine = Engine("prank", epochs=9).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1, 2, 3])
+        >>> engine = Engine("prank", preset="paper", epochs=9).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1, 2, 3])
         >>> print(engine.explain([2.0, 0.0]).text(width=44).replace("\\n\\n", "\\n"))
         3 beats 2 by 1
         compared with the mean of the training rows
@@ -224,14 +224,19 @@ def headings(one, other) -> tuple[str, str]:
     return tuple(f"[{', '.join(f'{i}: {labels[i]!r}' for i in differing[:SHOWN])}{more}]" for labels in (one, other))
 
 
-def encoded(outputs, against, rows):
-    """The rival of the prediction, as outputs encode it."""
+def structure_of(model, answer, rows, option):
+    """An answer that the user named, such as the rival of the prediction, as outputs encode it; `option` is where it was named."""
+    outputs = model.parts.outputs
     try:
-        return outputs.encode_answers([against], rows)
+        given = outputs.encode_answers([answer], rows)
     except DataError as error:
         single = isinstance(outputs, LabelOutputs)
         reason = f"Expected one of {', '.join(map(repr, outputs.labels.tolist()[:10]))}." if single else error
-        raise DataError(f"against={shortened(against)} is no answer that this model has. {reason}") from None
+        raise DataError(f"{option}={shortened(answer)} is no answer that this model has. {reason}") from None
+    found = outputs.checked(given, "encode_answers", rows)
+    if not outputs.partial_gold:
+        outputs.check_gold(found, rows, model.parts.features)
+    return found[0]
 
 
 def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
@@ -268,10 +273,7 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
         (winner, _), (runner_up, _) = ranked
     else:
         winner = answers.best(parts, scores, example)
-        gold = parts.outputs.checked(encoded(parts.outputs, against, rows), "encode_answers", rows)
-        if not parts.outputs.partial_gold:
-            parts.outputs.check_gold(gold, rows, parts.features)
-        runner_up = gold[0]
+        runner_up = structure_of(model, against, rows, "against")
     kind, compared = baselines.example(model, rows, baseline)
     named = baselines.Naming(model, rows, groups)
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))

@@ -26,11 +26,12 @@ from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
 
 
-ARGUMENTS = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history", "resume")     # of fit
+SHARED = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history")
+ARGUMENTS = {"fit": (*SHARED, "resume"), "partial_fit": (*SHARED, "classes")}
 
 
 cdef class EngineCalls:
-    """Base of `Engine`: the calls that come once for each example of a stream, and what they look at each time, as fields."""
+    """Compiled base of `Engine`: the methods that streams call per example, and the fields that these read."""
 
     def __cinit__(self, *arguments, **named):
         self.turn = Turn()
@@ -93,7 +94,7 @@ cdef class EngineCalls:
             An observer or another thread is training this engine.
         """
         if unknown:
-            raise unknown_argument(next(iter(unknown)))
+            raise unknown_argument("fit", next(iter(unknown)))
         self.turn.begin("fit")
         try:
             with Groups(X, offsets, lengths, groups) as data:
@@ -106,7 +107,7 @@ cdef class EngineCalls:
         return self
 
     def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, classes=None,
-                    keep_online=False, history=False):
+                    keep_online=False, history=False, **unknown):
         """One pass over a chunk of a stream, continuing from what was learned.
 
         The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
@@ -121,6 +122,8 @@ cdef class EngineCalls:
         keep_online, history : bool
             As in `fit`; what earlier calls have kept stays in front, and a call without drops it.
         """
+        if unknown:
+            raise unknown_argument("partial_fit", next(iter(unknown)))
         self.turn.begin("partial_fit")
         try:
             if lengths is None and groups is None:
@@ -164,10 +167,11 @@ cdef class EngineCalls:
             raise located(error)
 
 
-cdef unknown_argument(name):
-    """The error of an argument that `fit` does not have, with where it goes or the argument that is meant."""
-    place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, ARGUMENTS)
-    return OptionError(f"fit has no argument {name!r}.{place} It has {', '.join(ARGUMENTS)}.")
+cdef unknown_argument(method, name):
+    """The error of an argument that a method does not have, with where it goes or the argument that is meant."""
+    known = ARGUMENTS[method]
+    place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, known)
+    return OptionError(f"{method} has no argument {name!r}.{place} It has {', '.join(known)}.")
 
 
 cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
@@ -178,8 +182,7 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
     set_back = setting_back(engine.random_state)
     try:
         model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
-        if engine.calibrate:
-            calibration.check(model, rows)
+        calibrates = calibration.check(model, rows, engine.calibrate)
         model.online, model.history = [] if keep_online else None, [] if history else None
         run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine.trained,
                           observers=engine.tell, engine=engine)
@@ -191,7 +194,7 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
         model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
         engine.run = run
         try:
-            train(engine, run, rows, y, costs, resume, interrupts)
+            train(engine, run, rows, y, costs, calibrates, resume, interrupts)
         except KeyboardInterrupt as interrupt:
             if not learned(model.parts.weights, interrupts):
                 raise
@@ -216,7 +219,8 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
     return 0
 
 
-cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint resume, list interrupts) except -1:
+cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint calibrates, bint resume,
+               list interrupts) except -1:
     """Lets the trainer train, from a checkpoint on if there is one, keeps its status, and finds the temperature."""
     parts = run.model.parts
     parts.weights.begin_fit(run.rows)
@@ -224,12 +228,14 @@ cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint resume,
     cdef bint over = status is not None             # the checkpoint holds the temperature too
     if not over:
         status = parts.trainer.train(run)
+        if parts.trainer.online:
+            run.exchange()
     if not isinstance(status, str):
         raise PluginError(f"{type(parts.trainer).__name__}.train returned {status!r}; expected a word for status_, such as 'converged'.")
     if not parts.weights.is_finite():
         raise overflow()
     run.model.status = status
-    if engine.calibrate and not over:
+    if calibrates and not over:
         try:
             run.model.temperature = calibration.temperature(engine, run, rows, y, costs)
         except KeyboardInterrupt as interrupt:
@@ -248,8 +254,8 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
     cdef list interrupts = []
     cdef Model model = engine.trained
     set_back = None
-    if engine.calibrate:
-        raise OptionError("calibrate=True trains on parts of all examples, which partial_fit does not see; call fit, or set it to False.")
+    if engine.calibrate and engine.calibrate != "auto":
+        raise OptionError("calibrate=True looks at all examples, which partial_fit does not see; call fit, or set it to False or 'auto'.")
     if engine.class_weight is not None and engine.class_weight == "balanced":
         raise OptionError("class_weight='balanced' counts the labels of all examples, which partial_fit does not see; name weights, "
                           "class_weight={label: weight}, or call fit.")
@@ -295,7 +301,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
         run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, engine)
-        counts = None if sample_weight is None or model.totals is None else sample_weights(sample_weight, rows.n_examples)
+        counts = None if sample_weight is None or model.column_sums is None else sample_weights(sample_weight, rows.n_examples)
         model.access.begin_write()
         try:
             if scaling is None:
@@ -362,7 +368,7 @@ cdef list continued(list before, list further):
 
 
 cdef int step_scaled(EngineCalls engine, TrainingRun run, rows, scaling, list interrupts) except -1:
-    """The same on scaled rows: the weights become those of the new scale before the pass, and those of the users' units after it."""
+    """The same on scaled rows: converts the weights to the new scale before the pass, and back after it."""
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights
     cdef Py_ssize_t n_visited = weights.averaging.n_visited

@@ -10,6 +10,8 @@ A plugin is a module, or any object, with functions or methods that are marked b
     losses          the names that its structperc_loss answers for, listed where a user names an unknown one
     updates         the names that its structperc_update answers for
     trainers        the names that its structperc_trainer answers for
+    recommended     a dict from options of the engine and of the plugins to the values that preset="recommended" begins with, if the user
+                    sets none; under a key (NAME, VALUE, ...) a dict of what is recommended where the option has one of these values
     citation        BibTeX, shown by Engine.citation
     problem         of a plugin that replaces single hot spots: the problem that `structperc check` lines it up with
     sample          sample(random, n_examples): small examples to check with, (X, offsets), or a list of blocks or objects

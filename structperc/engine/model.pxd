@@ -1,5 +1,6 @@
 from structperc.core.access cimport Access
 from structperc.core.argmax cimport Argmax
+from structperc.core.column_sums cimport ColumnSums
 from structperc.core.features cimport Features
 from structperc.core.loop cimport Loop
 from structperc.core.losses cimport Loss
@@ -30,8 +31,8 @@ cdef class Model:
     cdef public double loss, temperature
     cdef public bint scales, weighted, streaming
     cdef readonly Access access
-    cdef double[::1] totals             # of each column over the rows of training; None: not kept
-    cdef public double n_summed         # how many rows these are, or the sum of their weights
+    cdef public ColumnSums column_sums  # of the rows of training; None: not kept
+    cdef object linear                  # what `is_linear` returns; None: not yet known
     cdef Py_ssize_t n_features          # as the context says
     cdef bint objects
     cdef bint by_chunks                 # whether the weights score chunks of examples in a way of their own (`Weights.batch_scores`)
@@ -49,4 +50,4 @@ cdef class Model:
 
     cdef int look_alike(self, Rows rows) except -1
     cpdef int make_room(self, Rows rows) except -1
-    cdef int add_rows(self, Rows rows, weights) except -1
+    cpdef int add_rows(self, Rows rows, weights) except -1

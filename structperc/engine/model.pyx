@@ -15,19 +15,21 @@ import numpy as np
 
 from structperc.core.access cimport Access
 from structperc.core.access import reading
+from structperc.core.column_sums cimport ColumnSums
 from structperc.core.component cimport Component
 from structperc.core.component import expected, inherits, located, overrides, settle, unstarted
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
-from structperc.core.inner_products cimport sp_inner, sp_is_dense, widest_inner
+from structperc.core.inner_products cimport sp_is_dense
 from structperc.core.outputs cimport LabelOutputs
 from structperc.core.rows cimport Rows, in_place
 from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
-from structperc.engine.compatibility import check_same, not_finite, refuse_scores
+from structperc.engine.compatibility import check_columns, check_same, not_finite, refuse_scores
 from structperc.engine.trainers import MixingTrainer, Trainer
 from structperc.reading import matrices
+from structperc.reading.column_faults import ColumnError
 from structperc.reading.groups import Groups
 from structperc.reading.readers import Reader
 
@@ -151,6 +153,10 @@ cdef class Model:
         Whether the weights are those of scaled rows, so that rows are scaled as they are read.
     means : float64 array of shape (n_features,), or None
         Of the columns over all rows that training saw, weighted as their examples are.
+    spreads : float64 array of shape (n_features,), or None
+        The standard deviations of the same, 0 of constant columns.
+    column_sums : ColumnSums or None
+        What both are computed from where there is no scaling.
     weighted : bool
         Whether sample weights were ever given.
     weighed : tuple
@@ -164,7 +170,6 @@ cdef class Model:
         self.context, self.parts, self.loop, self.options = context, parts, loop, options
         self.mistakes, self.temperature, self.access = [], 1.0, Access()
         self.weighed = 0, 0.0
-        self.totals = None
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
@@ -199,49 +204,33 @@ cdef class Model:
     # ---- the mean row ----
 
     @property
-    def sums(self):
-        """Of each column over the rows of training, a float64 array; None: not kept."""
-        return None if self.totals is None else np.asarray(self.totals)
-
-    @sums.setter
-    def sums(self, sums):
-        self.totals = sums
+    def means(self):
+        return self.scaling.mean if self.scaling is not None else self.column_sums.mean if self.has_sums() else None
 
     @property
-    def means(self):
-        if self.scaling is not None:
-            return self.scaling.mean
-        if self.totals is None or not self.n_summed:
-            return None
-        means = self.sums / self.n_summed
-        return means if np.isfinite(means).all() else None
+    def spreads(self):
+        return self.scaling.deviation if self.scaling is not None else self.column_sums.spread if self.has_sums() else None
+
+    def has_sums(self):
+        """Whether the columns' sums are kept, and scores are linear in the columns."""
+        return self.column_sums is not None and self.is_linear()
+
+    def is_linear(self):
+        """Whether scores are linear in the columns: found out when it is first needed, since a small fit would notice it."""
+        if self.linear is None:
+            zeros = np.zeros(self.n_features)
+            self.linear = self.parts.weights.rescaled(zeros, zeros + 1) is not None
+        return self.linear
 
     def begin_sums(self, rows):
-        """Keeps the columns' sums from now on where scores are linear in the columns, unless a scaling has them."""
+        """Keeps the columns' sums from now on, unless a scaling has them."""
         if self.scaling is None and has_mean_row(rows):
-            zeros = np.zeros(self.n_features)
-            if self.parts.weights.rescaled(zeros, zeros + 1) is not None:
-                self.sums, self.n_summed = zeros, 0.0
+            self.column_sums = ColumnSums(rows)
 
-    cdef int add_rows(self, Rows rows, weights) except -1:
-        """Adds rows of training to the sums, weighted by their examples; 0.5 ns for each value of a row."""
-        cdef const sp_inner *inner = widest_inner()
-        cdef const double[::1] given = weights
-        cdef Py_ssize_t i, row, first, last
-        cdef double weight = 1, total = 0
-        if self.totals is None:
-            return 0
-        with nogil:
-            for i in range(rows.n_examples):
-                first = i if rows.starts == NULL else rows.starts[i]
-                last = i + 1 if rows.starts == NULL else rows.starts[i + 1]
-                if given is not None:
-                    weight = given[i]
-                if weight > 0:
-                    for row in range(first, last):
-                        inner.add_to_one[rows.whole.layout](&rows.whole, row, &self.totals[0], 1, 0, weight, 1, 0)
-                    total += weight * (last - first)
-        self.n_summed += total
+    cpdef int add_rows(self, Rows rows, weights) except -1:
+        """Adds rows of training to the sums, weighted by their examples."""
+        if self.column_sums is not None:
+            self.column_sums.add(rows, weights)
         return 0
 
     def feature_name(self, j) -> str:
@@ -271,7 +260,14 @@ cdef class Model:
     cdef Rows own_rows(self, X, offsets):
         """What the reader reads."""
         cdef Rows rows = in_place(X) if self.takes_matrices and offsets is None else None
-        return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows") if rows is None else rows
+        if rows is not None:
+            return rows
+        try:
+            return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows")
+        except ColumnError as error:
+            if not error.trained and np.shape(X)[1] > self.n_features:          # a further column is what cannot be read
+                check_columns(self.context, np.shape(X)[1], matrices.column_names(X))
+            raise
 
     cdef Rows stored(self, Rows rows):
         """The rows as the weights see them."""

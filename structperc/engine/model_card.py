@@ -135,9 +135,10 @@ def card_of(engine, X, y, offsets, lengths, groups, name, data) -> ModelCard:
 
 @attrs.frozen
 class OnData:
-    """Measures by name, the number of examples, and a confusion matrix with names or nothing."""
+    """Measures by name, those of the best constant answer or None, the number of examples, and a confusion matrix with names or nothing."""
 
     measures: dict
+    constant: object
     n_examples: int
     confusion: list
 
@@ -153,7 +154,7 @@ def measures_on(engine, X, y, offsets, lengths, groups) -> OnData:
     if outputs.n_labels and not outputs.partial_gold and outputs.n_labels <= CONFUSED:
         counts = metrics.confusion_matrix(y, predicted, labels).tolist()
         confusion = [["right", *map(str, labels)], *([str(label), *map(str, row)] for label, row in zip(labels, counts, strict=True))]
-    return OnData(metrics.measures_of(model, rows, y, predicted), rows.n_examples, confusion)
+    return OnData(metrics.measures_of(model, rows, y, predicted), metrics.best_constant_of(model, rows, y), rows.n_examples, confusion)
 
 
 def predicts(engine) -> Section:
@@ -175,9 +176,10 @@ def predicts(engine) -> Section:
 
 
 def training(engine) -> Section:
-    """The options that are not at their defaults, and how training went."""
+    """The preset, the options that it or the user has set, and how training went."""
     mistakes, rows = engine.mistakes_, [["property", "value"]]
-    rows += [[name, shortened(value, 80)] for name, value in changed_options(engine).items()]
+    options = {"preset": engine.preset, **engine.preset_values, **changed_options(engine)}
+    rows += [[name, shortened(value, 80)] for name, value in options.items()]
     rows.append(["epochs done", f"{len(mistakes)}{f', {engine.status_}' if engine.status_ else ''}"])
     if mistakes:
         rows.append(["mistakes", f"{mistakes[0]} in the first epoch, {mistakes[-1]} in the last"])
@@ -190,8 +192,13 @@ def training(engine) -> Section:
 def measures_section(measured, data) -> Section:
     if measured is None:
         return Section("Measures", ("No data were given, so there are no measures.",))
+    constant, about = measured.constant, f"On {measured.n_examples} examples{'' if data is None else f' of {literal(data)}'}."
     rows = [["measure", "value"], *([name, f"{value:.4f}"] for name, value in measured.measures.items())]
-    return Section("Measures", (f"On {measured.n_examples} examples{'' if data is None else f' of {literal(data)}'}.",), rows)
+    if constant is not None:
+        known = [f"{constant.measures[name]:.4f}" if name in constant.measures else "" for name in measured.measures]
+        rows = [[*row, of_constant] for row, of_constant in zip(rows, ["constant", *known], strict=True)]
+        about += f" The constant is the best answer that is the same for all: {literal(shown(constant.answer, 40))}."
+    return Section("Measures", (about,), rows)
 
 
 def usage(name) -> Section:

@@ -16,6 +16,7 @@ from collections import defaultdict
 import attrs
 import numpy as np
 
+from structperc.core.column_sums import ColumnSums
 from structperc.core.component import located, state_of
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.core.schedules import Schedule
@@ -27,7 +28,8 @@ from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
 from structperc.engine.option import options_of
-from structperc.engine.options import engine_options, given_parts
+from structperc.engine.options import PAPER, engine_options, given_parts
+from structperc.engine.presets import leave_out, left_out
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
@@ -35,6 +37,7 @@ FORMAT = "structperc-model"
 FORMAT_NUMBER = 2
 CODED = ("loss", "random_state", "classes", "plugins")             # options that a header holds in a form of their own
 RULES = {"C_schedule": "C", "step_schedule": "step_size", "epsilon_schedule": "epsilon", "decay_schedule": "decay"}    # of files until 0.1
+EARLIER = {"preset": PAPER}         # of files until 0.1
 OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
 NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of losses that JSON has no numbers for
@@ -128,6 +131,7 @@ def described(engine, model) -> tuple[dict, dict]:
         "plugin_options": {name: plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
                            if not callable(value)},
         "functions": {name: _called(function) for name, function in functions_of(given).items()},
+        "left_out": left_out(engine),
         "notes": plain(engine.notes, "notes"),
         "context": {
             "n_features": context.n_features,
@@ -158,7 +162,7 @@ def described(engine, model) -> tuple[dict, dict]:
         arrays.update({f"scaling.{key}": value for key, value in model.scaling.state().items()})
         arrays["scaling.applied"] = np.array(model.scales)
     elif model.means is not None:
-        arrays |= {"means.sums": model.sums.copy(), "means.n_rows": np.array(model.n_summed)}
+        arrays |= {f"columns.{key}": value for key, value in model.column_sums.state().items()}
     model.parts.warn_of_state()
     for name, part in model.parts.items():
         for key, value in state_of(part).items():
@@ -191,7 +195,7 @@ def opened(file, shown):
 
 @contextlib.contextmanager
 def explained(shown):
-    """Makes a sentence of what a damaged zip, or a header written by hand, can raise: nobody has written that down."""
+    """Turns all errors of a damaged zip or header into `ModelFormatError`; no list of these errors exists."""
     try:
         yield
     except (PluginError, ModelFormatError, OptionError, OSError):
@@ -202,7 +206,7 @@ def explained(shown):
 
 
 def header_of(found, shown) -> dict:
-    """The header of a model file, or why it is none."""
+    """Reads and validates the header of a model file."""
     member = found.header
     text = member.read().tobytes() if member.dtype == np.uint8 else b""
     try:
@@ -234,7 +238,9 @@ def with_schedules(header, shown) -> dict:
 
 
 def join_rules(options) -> None:
-    """Makes one value of a number and the rule by which it falls, in place."""
+    """Makes one value of a number and the rule by which it falls, in place; a step size of 1.0 was that of all rules."""
+    if options.get("step_schedule") == "constant" and options["step_size"] == 1.0:
+        options["step_size"] = None
     for old, name in RULES.items():
         rule = options.pop(old, "constant")
         if rule != "constant":
@@ -289,7 +295,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         resolved.append(plugin)
     declared = options_of(cls)
     held = field(header, "options", dict)
-    options = {name: option.default for name, option in declared.items() if option.later} | held
+    options = {name: option.default for name, option in declared.items() if option.later} | EARLIER | held
     for name in declared:
         if name not in options and name not in functions and name != "plugins":
             raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
@@ -306,6 +312,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
     except Exception as error:      # a header edited by hand can hold anything
         raise ModelFormatError(f"the header of {shown} has options that this version does not take: {error}") from None
     engine.notes = field(header, "notes", dict) if "notes" in header else {}        # files of older versions have none
+    leave_out(engine, texts(header, "left_out") or () if "left_out" in header else ())
     for plugin, reference in zip(engine.loaded_plugins[1:], references, strict=False):
         for name, option in plugin.options.items():
             if name not in saved and name not in functions and not option.later and plugin.version == reference["version"]:
@@ -353,9 +360,9 @@ def restore(engine, header, arrays, shown="the model", random=None):
         if len(states["scaling"]):
             engine.model.scaling = scaling.restored(states["scaling"], n_features)
             engine.model.scales = taken(states["scaling"], "applied", np.bool_)
-        if len(states["means"]):        # files of older versions have none
-            engine.model.sums = taken(states["means"], "sums", np.float64, (n_features,))
-            engine.model.n_summed = taken(states["means"], "n_rows", np.float64, low=np.nextafter(0, 1))
+        for name in ("means", "columns"):       # "means" in files of older versions, of which the first ones have neither
+            if len(states[name]):
+                engine.model.column_sums = ColumnSums.restored(states[name], n_features)
         if "run" in header:             # a checkpoint; the model does without these
             dict(states["run"]), dict(states["observer"])
         check_functions(engine, header, SavedState(arrays), shown)
@@ -441,7 +448,7 @@ def _unpickled(cls, problem, arguments, training):
         objects = [plugin for plugin in (problem, *arguments["plugins"], *parts.values()) if not isinstance(plugin, str)]
         given = {**engine_options(engine), **dict.fromkeys(parts), **engine.plugin_options}     # parts are among the objects
         kept = made(cls, *training, objects, functions_of(given), "the pickled model")
-        engine.model, engine.notes = kept.model, kept.notes
+        engine.model, engine.notes, engine.preset_values = kept.model, kept.notes, kept.preset_values
     return engine
 
 

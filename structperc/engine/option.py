@@ -62,6 +62,10 @@ class Option:
         (`Component.options_used`).
     in_context : bool
         Of an option of the engine: whether hooks see it, as `context.NAME`.
+    by_preset : bool
+        Of an option of the engine: whether None stands for the value of the preset; `default` is that of "paper".
+    recommended : object, optional
+        With `by_preset`: the value of the preset "recommended", unless a plugin recommends another.
     """
 
     default: object
@@ -77,6 +81,13 @@ class Option:
     reads: Callable | None = None
     used_by: str | None = None
     in_context: bool = True
+    by_preset: bool = False
+    recommended: object = None
+
+    @property
+    def unset(self):
+        """What the constructor has where nothing is passed."""
+        return None if self.by_preset else self.default
 
     @property
     def allowed_types(self) -> tuple:
@@ -130,12 +141,16 @@ class Option:
         return schedule.start if schedule.rule == "constant" else schedule
 
     def is_choice(self, value) -> bool:
+        if type(value) is str:
+            return value in self.choices
         return any(same(value, choice) or isinstance(value, (str, numbers.Number, np.bool_)) and value == choice for choice in self.choices)
 
     def fits(self, value) -> bool:
         """Whether a value has one of the types, and a number is in range."""
         allowed = self.allowed_types
         if not allowed:
+            return True
+        if type(value) is bool and bool in allowed:
             return True
         numeric = isinstance(value, numbers.Number)
         truth = isinstance(value, (bool, np.bool_)) and bool not in allowed
@@ -165,7 +180,7 @@ def option(default=attrs.NOTHING, help=None, **given) -> Any:
     Parameters
     ----------
     default : object
-        Without one the constructor requires a value.
+        Without one: that of the base class's option of the same name. If there is none, the constructor requires a value.
     help : str, optional
         One line. Like all below: without it that of the base class's option of the same name.
     **given
@@ -199,7 +214,7 @@ def positional_option(*, kw_only, default=attrs.NOTHING, help=None, **given) -> 
 class Options:
     """Base of classes whose constructor's parameters are options, declared in the class or in one of its bases.
 
-    A subclass changes a default by naming the option again; what it leaves out is as in the base class.
+    A subclass changes a default by naming the option again; what it leaves out is as in the base class. A preset does not change it.
     The section "Parameters" of the docstring comes from the options.
     """
 
@@ -241,7 +256,10 @@ def with_option(field, base):
     if base is not None:
         given = attrs.asdict(base.metadata[OPTION], recurse=False) | given
     kw_only = field.kw_only if base is None or GIVEN in field.metadata else base.kw_only
-    return field.evolve(kw_only=kw_only, metadata={OPTION: Option(**(given | {"default": field.default}))})
+    if field.default is not attrs.NOTHING:
+        given = (given if base is None else given | {"by_preset": False, "recommended": None}) | {"default": field.default}
+    found = Option(**({"default": attrs.NOTHING} | given))
+    return field.evolve(kw_only=kw_only, default=found.unset, metadata={OPTION: found})
 
 
 def signature_of(cls):
@@ -260,11 +278,19 @@ def described(field) -> str:
     """The entry of a field in a section of parameters."""
     option = field.metadata[OPTION]
     kind = f"{{{', '.join(map(written, option.choices))}}}" if option.choices else str(getattr(field.type, "__name__", field.type))
-    default = "" if option.default is attrs.NOTHING else f", default {written(option.default)}"
+    default = "" if option.default is attrs.NOTHING else f", default {written(option.unset)}"
     text = f"{option.help[:1].upper()}{option.help[1:]}."
-    about = " ".join(filter(None, [text, option.about, FALLING * option.falls]))
+    about = " ".join(filter(None, [text, option.about, FALLING * option.falls, of_presets(option)]))
     lines = textwrap.wrap(about, WIDTH - 8, break_long_words=False, break_on_hyphens=False)
     return "\n".join([f"    {field.name} : {kind}{default}", *(f"        {line}" for line in lines)])
+
+
+def of_presets(option) -> str:
+    """What None stands for."""
+    if not option.by_preset or option.default is None and option.recommended is None:
+        return ""
+    recommended = "" if option.recommended is None else f', {written(option.recommended)} with "recommended" for most problems'
+    return f'None: the value of `preset`: {written(option.default)} with "paper"{recommended}.'
 
 
 def written(value) -> str:

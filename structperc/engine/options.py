@@ -24,6 +24,8 @@ from structperc.engine.option_values import (
     read_random_state,
 )
 
+RECOMMENDED, PAPER = "recommended", "paper"         # presets
+
 
 class InterceptOptions(Options):
     """A constant feature."""
@@ -31,15 +33,26 @@ class InterceptOptions(Options):
     fit_intercept: bool = option(True, "add a constant feature", about="X is not copied. Problems with thresholds have no such feature.")
 
 
+class PresetOptions(Options):
+    """Where the options start that are left out."""
+
+    preset: str = option(
+        RECOMMENDED, "values of options that are left out: recommended, measured to predict well; paper, the papers' plain algorithm",
+        choices=(RECOMMENDED, PAPER), in_context=False, later=True,
+        about='"paper": one pass in file order, without averages and scales. "recommended": what the problem\'s plugin and other plugins '
+              "recommend, and for other options several epochs in random orders, averages, and dense columns on one scale. An update or a "
+              "trainer that you choose leaves out what is recommended for another one.")
+
+
 class DataOptions(Options):
     """What becomes of the data before training."""
 
-    scale: bool | str = option(
+    scale: bool | str | None = option(
         False, "train on columns of mean 0 and variance 1, sparse ones of variance 1; auto: dense ones only",
-        choices=(False, True, "auto"), in_context=False, later=True,
+        choices=(False, True, "auto"), in_context=False, later=True, by_preset=True, recommended="auto",
         about="Weights come back in the units of X. Sparse columns keep their zeros, and so do all columns if no intercept or threshold "
               "could take up the shift: these are divided by their spread. A stream is scaled by the columns' mean and spread so far. With "
-              'a kernel rows stay scaled, those of a stream by its first call. "auto": dense columns, unless there is a kernel.')
+              "a kernel rows stay scaled, those of a stream by its first call.")
     plugins: Sequence = option(
         (), "further plugins", in_context=False, reads=read_plugins,
         about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of an earlier one.")
@@ -68,70 +81,77 @@ class LossOptions(Options):
 
     loss: str | Sequence | Loss | type[Loss] | None = option(
         None, "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
-        reads=read_loss,
+        reads=read_loss, by_preset=True,
         about='The columns of a matrix are the predicted labels. "costs" are those of each example, `fit(..., costs=)`. None is "absolute" '
               'for ranks, "zero-one" for classes, and "hamming" for sequences and sets of atoms. An object of a subclass of '
               "`structperc.components.Loss`, or the class, is used as it is.")
-    margin: float = option(1.0, "passive-aggressive steps and adagrad require the margin margin * loss", above=0, used_by="update")
-    loss_weight: float = option(
-        0.0, "learn from the answer that maximises score + loss_weight * loss", low=0, used_by="trainer",
+    margin: float | None = option(1.0, "passive-aggressive steps and adagrad require the margin margin * loss", above=0,
+                                  used_by="update", by_preset=True)
+    loss_weight: float | None = option(
+        0.0, "learn from the answer that maximises score + loss_weight * loss", low=0, used_by="update", by_preset=True,
         about="0: from the prediction itself.")
 
 
 class UpdateOptions(Options):
     """The update rule and the sizes of its steps."""
 
-    update: str | Update | type[Update] = option(
+    update: str | Update | type[Update] | None = option(
         "perceptron", "update rule: perceptron, latent, pa, pa1, pa2, adagrad, log-loss, logistic, direct, or a plugin's",
-        used_by="trainer", reads=read_part,
+        used_by="trainer", reads=read_part, by_preset=True,
         about='"latent" is a perceptron with step sizes, for outputs of which part may be hidden. "exact-pa", "exact-pa1" and '
               '"exact-pa2" are for labels. "log-loss" needs a solver with marginals. "logistic" takes the gradient of the logistic loss of '
               'each atom. "direct" and "direct-better" minimise the direct loss. "adagrad" and "adagrad-log-loss" follow the gradients of '
               "the margin and of the log loss, with a step size for each weight. An object of a subclass of "
               "`structperc.components.Update`, or the class, is used as it is.")
-    C: float | Schedule | Callable = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
-                                            used_by="update")
+    C: float | Schedule | Callable | None = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
+                                                   used_by="update", by_preset=True)
     step_size: float | Schedule | Callable | None = option(
         None, "size of the steps of latent, log-loss, logistic, direct and adagrad; none: the rule's own", types=(float,), above=0,
-        falls=True, used_by="update", later=True,
+        falls=True, used_by="update", later=True, by_preset=True,
         about='The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). Of "adagrad" and "adagrad-log-loss" it is the size of '
               "the first step of a weight: beside a margin of 1, 0.1 suits rare features, 1.0 dense columns, and these are their own.")
-    epsilon: float | Schedule | Callable = option(
-        10.0, "weight of the loss in the searches of direct", above=0, falls=True, used_by="update", later=True,
+    epsilon: float | Schedule | Callable | None = option(
+        10.0, "weight of the loss in the searches of direct", above=0, falls=True, used_by="update", later=True, by_preset=True,
         about="It is the width of their finite differences.")
 
 
 class WeightOptions(Options):
     """What becomes of the weights."""
 
-    average: bool = option(False, "predict with the mean of the weights over all examples visited", used_by="weights")
-    decay: float | Schedule | Callable = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1, falls=True,
-                                                used_by="weights")
-    calibrate: bool = option(
-        False, "divide scores by a temperature, found by cross-fitting, for probabilities that can be trusted", in_context=False,
-        later=True,
-        about="The temperature has the least log loss for examples that a model has not seen: `fit` trains five more models, each without "
-              "a fifth of the examples, and measures them there. Predictions stay the same.")
+    average: bool | None = option(False, "predict with the mean of the weights over all examples visited", used_by="weights",
+                                  by_preset=True, recommended=True)
+    decay: float | Schedule | Callable | None = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1,
+                                                       falls=True, used_by="weights", by_preset=True)
+    calibrate: bool | str | None = option(
+        False, "divide scores by a temperature, for probabilities that can be trusted; auto: where outputs have probabilities",
+        choices=(False, True, "auto"), in_context=False, later=True, by_preset=True,
+        about="Predictions stay the same. The temperature has the least log loss. With more than 50 examples for each weight it is that "
+              "of the training examples. Else `fit` trains five more models, each without a fifth of the examples, and measures them "
+              'there; one model if a fifth is 1000 examples or more. "auto" leaves out what True refuses: outputs without marginals, and '
+              "`partial_fit`, which keeps the temperature of `fit`. False: probabilities rank labels, and most are too sure.")
 
 
 class TrainingOptions(Options):
     """How examples are visited."""
 
-    epochs: int = option(1, "passes over the data, at most", low=1, used_by="trainer",
-                         about="An epoch without update ends training before.")
-    shuffle: bool = option(False, "a new random order each epoch", used_by="trainer")
-    weighting: str = option(
+    epochs: int | None = option(1, "passes over the data, at most", low=1, used_by="trainer", by_preset=True, recommended=10,
+                                about="An epoch without update ends training before.")
+    shuffle: bool | None = option(False, "a new random order each epoch", used_by="trainer", by_preset=True, recommended=True)
+    weighting: str | None = option(
         "steps", "sample weights scale the steps or their C, or say how often examples are visited", choices=("steps", "visits"),
-        used_by="trainer", later=True,
+        used_by="trainer", later=True, by_preset=True,
         about='"steps": weights scale the steps of the perceptron, and the C of the passive-aggressive rules, where it is small enough to '
               'matter. "visits": an example with twice the weight is visited twice as often, anew for each epoch, which has as many visits '
               "as examples with a weight; weights of a stream are compared with the mean of those so far. It acts with every rule.")
     random_state: int | np.random.Generator | np.random.RandomState | None = option(
         None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
         about="The same int gives the same bits.")
-    trainer: str | Component | type[Component] = option(
-        "online", "who drives the examples: online, or a plugin's", used_by="trainer", later=True, reads=read_part,
-        about="An object of a subclass of `structperc.components.Trainer`, or the class, is used as it is.")
+    trainer: str | Component | type[Component] | None = option(
+        "online", "who drives the examples: online, until-level (ends when the loss levels off), or a plugin's", used_by="trainer",
+        later=True, reads=read_part, by_preset=True,
+        about='"until-level" makes passes as "online" does, and ends once the mean loss of the predictions before the steps has not fallen '
+              "for three epochs in a row; streams make all their epochs. An object of a subclass of `structperc.components.Trainer`, or "
+              "the class, is used as it is.")
     n_shards: int = option(
         1, "train on so many parts of the data apart, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
         about="This is iterative parameter mixing. `partial_fit` mixes after each call. The result depends on the number of parts, and not "
@@ -144,8 +164,8 @@ class TrainingOptions(Options):
     n_jobs: int = option(1, "threads that train shards and predict; -1: one for each core; changes no answer", later=True, reads=read_jobs)
 
 
-class EngineOptions(UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, InterceptOptions, LabelOptions,
-                    LabelWeightOptions):
+class EngineOptions(PresetOptions, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, InterceptOptions,
+                    LabelOptions, LabelWeightOptions):
     """All options of an engine."""
 
 
@@ -167,9 +187,14 @@ def check_options(engine) -> None:
     """Types and ranges of the engine's own options, which become what parts see: a matrix of costs an array. A function stays itself."""
     for name, declared in options_of(type(engine)).items():
         given = getattr(engine, name)
-        value = given if given is declared.default else declared.read(name, given)
-        if value is not given and not callable(given):
-            setattr(engine, name, value)
+        if given is not declared.default:
+            setattr(engine, name, read_given(declared, name, given))
+
+
+def read_given(declared, name, given):
+    """The value of an option as an engine holds it."""
+    value = declared.read(name, given)
+    return given if callable(given) else value
 
 
 def options_in_context(engine) -> tuple[dict, dict]:
@@ -200,10 +225,11 @@ def engine_options(engine) -> dict:
 
 
 def changed_options(engine) -> dict:
-    """The options that are not at their defaults, the plugins' among them."""
-    declared = {**options_of(type(engine)), **plugin_defaults(engine.loaded_plugins)}
+    """The options that have another value than the preset gives them, the plugins' among them."""
+    unset = {name: option.default for name, option in {**options_of(type(engine)), **plugin_defaults(engine.loaded_plugins)}.items()}
+    unset |= engine.preset_values
     given = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
-    return {name: value for name, value in given.items() if not same(value, declared[name].default)}
+    return {name: value for name, value in given.items() if not same(value, unset[name])}
 
 
 def plugin_defaults(plugins) -> dict:

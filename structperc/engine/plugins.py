@@ -53,6 +53,7 @@ ATTRIBUTES = {
     "losses": (tuple, "a tuple or list of texts"),
     "updates": (tuple, "a tuple or list of texts"),
     "trainers": (tuple, "a tuple or list of texts"),
+    "recommended": (dict, "a dict from names of options to values"),
     "citation": (str, "a text, BibTeX"),
     "problem": (str, "the name of a problem"),
     "sample": (None, "a function sample(random, n_examples)"),
@@ -85,7 +86,7 @@ class Plugin:
         The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
     registered : Registered
         What pluggy is shown of it.
-    options, losses, updates, trainers, citation, problem, sample, observe, check_options, default_template, conllu
+    options, losses, updates, trainers, recommended, citation, problem, sample, observe, check_options, default_template, conllu
         What it says about itself, `None` or empty where it is silent; see `structperc.engine.hookspecs`.
     """
 
@@ -165,7 +166,7 @@ def _answer(component):
 
 
 _found: dict[str, list] = {}            # entry points by name, and the plugins loaded from them: importing is once a process
-_loaded: dict[str, Plugin] = {}
+_loaded: dict[str, list[Plugin]] = {}
 
 
 def discover(refresh: bool = False) -> dict[str, list]:
@@ -218,17 +219,23 @@ def instance_of(cls):
         raise
 
 
+def all_loaded() -> list[Plugin]:
+    """All plugins that `discover` lists, the broken ones with their reasons; loaded once."""
+    for name, entries in discover().items():
+        if name not in _loaded:
+            _loaded[name] = [from_entry_point(entry) for entry in entries]
+    return [plugin for name in sorted(_loaded) for plugin in _loaded[name]]
+
+
 def installed() -> list[Plugin]:
-    """All installed plugins, loaded, the broken ones with their reasons."""
-    plugins = []
-    for _, entries in sorted(discover(refresh=True).items()):
-        plugins += [from_entry_point(entry) for entry in entries]
-    return plugins
+    """All installed plugins, looked up and loaded anew, the broken ones with their reasons."""
+    discover(refresh=True)
+    return all_loaded()
 
 
 def parts_with(option) -> list[str]:
     """The installed plugins that declare an option and could be added to a problem."""
-    return [plugin.name for plugin in installed() if option in plugin.options and "structperc_argmax" not in plugin.hooks]
+    return [plugin.name for plugin in all_loaded() if option in plugin.options and "structperc_argmax" not in plugin.hooks]
 
 
 def load(spec) -> Plugin:
@@ -243,8 +250,6 @@ def load(spec) -> Plugin:
             raise PluginError(f"{shortened(spec)} implements no hook of structperc; expected a name, a plugin object with @hookimpl "
                               f"methods ({', '.join(HOOKS)}), or a component.")
         return plugin
-    if spec in _loaded:
-        return _loaded[spec]
     entries = discover().get(spec) or discover(refresh=True).get(spec)
     if not entries:
         hint = did_you_mean(spec, discover())
@@ -252,10 +257,11 @@ def load(spec) -> Plugin:
     if len(entries) > 1:
         owners = " and ".join(e.dist.metadata["Name"] if e.dist else "?" for e in entries)
         raise PluginError(f"plugin {shortened(spec)} is provided by {owners}; uninstall one, or pass the plugin object itself.")
-    plugin = from_entry_point(entries[0])
+    if spec not in _loaded or _loaded[spec][0].broken:      # its author may have mended it since
+        _loaded[spec] = [from_entry_point(entries[0])]
+    plugin = _loaded[spec][0]
     if plugin.broken:
         raise PluginError(f"{plugin.origin} is broken: {plugin.broken}")
-    _loaded[spec] = plugin
     return plugin
 
 

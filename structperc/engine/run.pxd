@@ -11,7 +11,9 @@ cdef class TrainingRun:
     cdef readonly Structures gold
     cdef readonly Rows rows
     cdef public Py_ssize_t epoch
+    cdef public Py_ssize_t best_epoch
     cdef public bint stop_requested, resumed
+    cdef public object kept             # the state of weights, see `keep_weights`
     cdef public object checkpoints      # those of this run, see `structperc.engine.checkpoints`; None: none are written
     cdef double began
     cdef bint under_way                 # whether an epoch has begun and not ended

@@ -11,6 +11,7 @@ import numpy as np
 from libc.stdint cimport int64_t, uint64_t
 from structperc.core.access cimport Access
 from structperc.core.interrupts import completed
+from structperc.core.component import state_of
 from structperc.core.errors import PluginError, shortened
 from structperc.core.labels import plain
 from structperc.core.loop import NotFinite
@@ -91,6 +92,8 @@ cdef class TrainingRun:
         The number of the epoch under way, from 1; 0 before the first.
     stop_requested : bool
         Whether an observer asked to end after this epoch.
+    best_epoch : int
+        At whose end the kept weights were those of the model; 0: none are kept.
     resumed : bool
         Whether the run goes on from a checkpoint. Then all parts are as they were there, the trainer too, and `epoch` counts the epochs
         that were over: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was cut short, as far as it was made.
@@ -157,6 +160,24 @@ cdef class TrainingRun:
                                    self.seconds))
         if self.checkpoints is not None:
             self.checkpoints.end_epoch(passed.visited)
+
+    def keep_weights(self):
+        """The training ends with the weights of now, unless this is called again."""
+        self.kept, self.best_epoch = kept_state(self.model.parts.weights), self.epoch
+
+    def exchange(self):
+        """The weights become those that are kept, and the other way round; without such nothing happens."""
+        weights, access = self.model.parts.weights, self.model.access
+        if self.kept is None:
+            return
+        now, state = kept_state(weights), dict(self.kept)
+        access.begin_write()
+        try:
+            weights.n_visited = int(state.pop("n_visited"))
+            weights.restore(state)
+        finally:
+            access.end_write()
+        self.kept = now
 
     def own_pass(self, mistakes, updates, loss):
         """Enters into the record what a trainer that makes no passes of the loop counted; the result is for `end_epoch`.
@@ -256,7 +277,7 @@ cdef class TrainingRun:
         n, found = int(self.n_examples), []             # Python's numbers: n * n_shards may exceed 64 bits
         elsewhere = SHARDS_ELSEWHERE.get()
         if elsewhere is not None:
-            return elsewhere(self, seed)
+            return elsewhere.shards(self, seed)
         # With more shards than examples most are empty, and change nothing.
         for i in range(n_shards) if n_shards <= n else [-(-(j + 1) * n_shards // n) - 1 for j in range(n)]:
             model, _ = again(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
@@ -385,6 +406,11 @@ cdef class TrainingRun:
         """Predictions as users see them."""
         outputs = self.model.parts.outputs
         return outputs.decode_many(structures.values if outputs.code_width == 1 else structures, self.rows, examples)
+
+
+def kept_state(weights):
+    """Copies of all that a store of weights has learned, by name."""
+    return {"n_visited": np.array(weights.n_visited), **{name: np.array(value) for name, value in state_of(weights).items()}}
 
 
 cdef visits(order, Py_ssize_t n):

@@ -12,12 +12,12 @@ import warnings
 import attrs
 import numpy as np
 
+from structperc.core.column_sums import CONSTANT
 from structperc.core.errors import DataError, PluginError, ScaleWarning
 from structperc.core.joined import Joined
 from structperc.core.states import taken
 from structperc.reading import matrices
 
-CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 AT_ONCE = 1 << 20           # values whose squares are added up together
 LOOKED_AT = 1000            # rows that say whether columns differ in scale,
 DIFFERENT = 50              # by how much,
@@ -48,9 +48,16 @@ class Scaling:
         return self.mean if self.centred else np.zeros(len(self.mean))
 
     @property
+    def deviation(self):
+        """The standard deviation of each column, 0 of constant ones."""
+        deviation = np.sqrt(self.squares / self.n_rows)
+        return np.where(deviation > CONSTANT * np.abs(self.mean), deviation, 0.0)
+
+    @property
     def spread(self):
-        spread = np.sqrt(self.squares / self.n_rows)
-        return np.where(spread > CONSTANT * np.abs(self.mean), spread, 1.0)
+        """What a column is divided by: its standard deviation, 1 of constant ones."""
+        deviation = self.deviation
+        return np.where(deviation > 0, deviation, 1.0)
 
     @property
     def inverse(self):
@@ -69,6 +76,11 @@ class Scaling:
             raise matrices.not_finite_entry(rows) or DataError(
                 f"column {int(np.argmax(~np.isfinite(found.squares)))} of X is too large to be squared; divide it by a large number.")
         return found
+
+    def of(self, rows, sample_weight=None) -> Scaling:
+        """That of these rows instead, of which a weight may be missing altogether."""
+        zeros = np.zeros(len(self.mean))
+        return Scaling(0.0, zeros, zeros, self.centred).with_rows(rows, sample_weight)
 
     def with_block(self, n_rows, mean, squares) -> Scaling:
         """Put together with another block of rows (Chan, Golub and LeVeque 1983)."""
@@ -127,9 +139,9 @@ def scaling_of(wanted, parts, rows, sample_weight):
         raise PluginError(f"scale=True: {refused} Leave it out.")
     if not wanted or refused:
         return None
-    zeros = np.zeros(rows.n_features)
-    if wanted == "auto" and (rows.sparse or parts.weights.rescaled(zeros, zeros + 1) is None):
+    if wanted == "auto" and rows.sparse:
         return None
+    zeros = np.zeros(rows.n_features)
     found = Scaling(0.0, zeros, zeros, not rows.sparse and parts.features.absorbs_shift).with_rows(rows, sample_weight)
     return found if found.n_rows else None
 
@@ -169,7 +181,7 @@ def of_sparse(csr, weights):
 
 def warn_of_scales(model, rows) -> None:
     """Warns where one dense column is fifty times as large as another, and steps on weights of both depend on that."""
-    if rows.objects or rows.sparse or rows.n_features < 2 or rows.n_rows < FEWEST:
+    if rows.objects or rows.sparse or rows.n_features < 2 or rows.n_rows < FEWEST or model.parts.trainer.scale_free:
         return
     X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]
     with np.errstate(all="ignore"):

@@ -23,6 +23,8 @@ CONVERGED = "converged"
 STALLED = "stalled"
 MAX_EPOCHS = "max_epochs"
 EARLY_STOPPED = "early_stopped"
+LEVELLED_OFF = "levelled_off"
+PATIENCE = 3                # epochs without a lower loss behind which training has levelled off
 INTERRUPTED = "interrupted"
 
 
@@ -65,9 +67,12 @@ class Trainer(Component):
         What its training does to ordered thresholds, see `Update`; None: what the update rule says.
     curve : str
         The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
+    scale_free : bool
+        Whether columns in other units give the same answers, so that no `ScaleWarning` is needed.
     """
 
     online = True
+    scale_free = False
     threshold_order = None
     curve = "mistakes_"
 
@@ -77,7 +82,8 @@ class Trainer(Component):
         Returns
         -------
         str
-            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "early_stopped", or a word of one's own.
+            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "levelled_off", "early_stopped", or a word of
+            one's own.
         """
         raise self.missing("train")
 
@@ -96,6 +102,12 @@ class OnlineTrainer(Trainer):
 
     After an epoch without update no later one could change the weights: training has converged, or stalled where mistakes are left.
 
+    Parameters
+    ----------
+    patience : int, optional
+        Training ends once the mean loss of the predictions before the steps has not fallen below its lowest for so many epochs: it has
+        levelled off. Without it the loss ends nothing.
+
     Attributes
     ----------
     epoch : int
@@ -104,8 +116,14 @@ class OnlineTrainer(Trainer):
 
     options_used = ("trainer", "update", "loss_weight", "epochs", "shuffle", "weighting", "random_state")
 
+    epoch = lowest_epoch = 0
+    lowest = np.inf
+
+    def __init__(self, patience=None):
+        self.patience = patience
+
     def start(self, parts, context):
-        self.epoch = 0
+        self.epoch, self.lowest, self.lowest_epoch = 0, np.inf, 0
 
     def check(self, context, parts):
         if parts.update.search not in ("plain", "both", "margin"):
@@ -113,26 +131,37 @@ class OnlineTrainer(Trainer):
                               f"by the plain search; set search = 'plain', or 'both' or 'margin' for the augmented one beside it.")
 
     def train(self, run):
-        while run.epoch < run.context.epochs:
+        while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level:
             run.begin_epoch()
             passed = self.visit_all(run)
-            self.epoch = run.epoch
+            self.epoch, loss = run.epoch, passed.loss / max(passed.visited, 1)
+            if loss < self.lowest:
+                self.lowest, self.lowest_epoch = loss, run.epoch
             run.end_epoch(passed)
             if passed.updates == 0 and run.expected is None:        # else it may have left examples out
                 return STALLED if passed.mistakes else CONVERGED
-            if run.stop_requested:
-                return EARLY_STOPPED
-        return MAX_EPOCHS
+        return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.is_level else MAX_EPOCHS
+
+    @property
+    def is_level(self) -> bool:
+        """Whether the loss has levelled off."""
+        return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
         """The passes of one epoch; returns what happened in them."""
         return run.run(run.order())
 
     def state(self):
-        return {"epoch": np.array(self.epoch, dtype=np.int64)}
+        found = {"epoch": np.array(self.epoch, dtype=np.int64)}
+        if self.patience is not None:
+            found |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
+        return found
 
     def restore(self, state):
         self.epoch = taken(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
+        if "lowest" in state:
+            self.lowest = taken(state, "lowest", np.float64, finite=False)
+            self.lowest_epoch = taken(state, "lowest_epoch", np.int64, low=0)
 
 
 class MixingTrainer(OnlineTrainer):

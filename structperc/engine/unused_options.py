@@ -5,10 +5,15 @@ from __future__ import annotations
 from structperc.core.errors import PluginError, ReplacedOption, UnusedOption, shortened
 from structperc.engine.option import options_of
 from structperc.engine.plugins import COMPONENTS, NAMED, OBSERVER
+from structperc.engine.presets import give_way
 
 
-def refuse_unused(engine, context, parts) -> None:
-    """Refuses options that no part in use depends on, and an object that another plugin has replaced or that has replaced a plugin."""
+def refuse_unused(engine, context, parts) -> list:
+    """Refuses options that no part in use depends on, and an object that another plugin has replaced or that has replaced a plugin.
+
+    Returns the names of those that the preset has set, which give way.
+    """
+    left_out = []
     for plugin in engine.loaded_plugins[2:]:
         if plugin not in context.reads.called and OBSERVER not in plugin.hooks:
             kind = kind_of(plugin.hooks[0])
@@ -17,10 +22,16 @@ def refuse_unused(engine, context, parts) -> None:
                 raise PluginError(f"{plugin.origin} is not used: {maker.origin} comes later and returns the {kind} "
                                   f"({type(getattr(parts, kind)).__name__}); leave out one of them.")
     for name, value in context.reads.changed.items():
-        if name in engine.plugin_options:
-            refuse_plugin_option(engine, context, parts, name, value)
-        elif kind := ignoring(engine, context, parts, name, value):
-            raise unused(engine, context, parts, name, value, kind)
+        try:
+            if name in engine.plugin_options:
+                refuse_plugin_option(engine, context, parts, name, value)
+            elif kind := ignoring(engine, context, parts, name, value):
+                raise unused(engine, context, parts, name, value, kind)
+        except UnusedOption:
+            if not give_way(engine, name):
+                raise
+            left_out.append(name)
+    return left_out
 
 
 def kind_of(hook) -> str:
@@ -40,7 +51,7 @@ def uses(part, name) -> bool:
 def ignoring(engine, context, parts, name, value) -> str | None:
     """The kind of the part that leaves an engine option without effect; None where it has one."""
     kind, trainer, update, by = options_of(type(engine))[name].used_by, parts.trainer, parts.update, context.reads.by
-    if kind == "trainer":
+    if kind == "trainer" or name == "loss_weight":
         if not (names(trainer, name) or uses(trainer, name) and name in by.get("trainer", ())):
             return kind
         if name == "loss_weight" and (update.loss_weight is not None or update.search == "none"):
@@ -59,10 +70,11 @@ def ignoring(engine, context, parts, name, value) -> str | None:
 
 def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     """The error of an engine option that the part of this kind ignores."""
-    part, plugin, default = getattr(parts, kind), engine.answered[f"structperc_{kind}"], options_of(type(engine))[name].default
+    part, plugin, declared = getattr(parts, kind), engine.answered[f"structperc_{kind}"], options_of(type(engine))
+    default = engine.preset_values.get(name, declared[name].default)
     chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
     if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
-        named = kind != "trainer" or context.trainer != options_of(type(engine))["trainer"].default
+        named = kind != "trainer" or context.trainer != declared["trainer"].default
         return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if named else type(part).__name__}; leave it at "
                             f"{default!r}.", name)
     own = plugin.is_object
@@ -84,7 +96,7 @@ def refuse_plugin_option(engine, context, parts, name, value) -> None:
     read = any(name in of_part for of_part in context.reads.by.values())
     if read or any(names(part, name) for _, part in parts.items()) or any(OBSERVER in plugin.hooks for plugin in owners):
         return
-    what, default = f"{name}={shortened(value)} has no effect", owners[0].options[name].default
+    what, default = f"{name}={shortened(value)} has no effect", engine.preset_values.get(name, owners[0].options[name].default)
     order = engine.loaded_plugins
     for owner in owners:
         for hook in owner.hooks:

@@ -88,9 +88,14 @@ def by_class(wanted, model, rows, y, weights):
     if not isinstance(outputs, LabelOutputs):
         raise OptionError(f"class_weight weighs examples by the one label that each has, and {type(outputs).__name__} are no labels; weigh "
                           f"examples by sample_weight, or what mistakes cost by a matrix, loss=[[0, 1], [5, 0]].")
+    codes = label_codes(outputs, y, rows)
+    return sample_weights(class_weights(wanted, outputs.labels, codes[:, 0], codes[:, -1], weights), len(codes))
+
+
+def label_codes(outputs, y, rows):
+    """The codes of the right labels, (n_examples, 1), or of the lowest and the highest one, (n_examples, 2)."""
     gold = outputs.encode(y, rows)
-    codes = np.asarray(gold.values).reshape(len(gold), -1)
-    return sample_weights(class_weights(wanted, outputs.labels, codes[:, 0], codes[:, -1], weights), len(gold))
+    return np.asarray(gold.values).reshape(len(gold), -1)
 
 
 def visited(weights):

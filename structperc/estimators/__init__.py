@@ -17,10 +17,14 @@ from structperc.estimators.ranking_svm import RankingSVM
 from structperc.estimators.rankings import LatentRanker
 from structperc.estimators.score_card import ScoreCard
 from structperc.estimators.sequences import SequenceTagger
+from structperc.estimators.structure_conformal import StructureConformal
+from structperc.estimators.structure_sets import StructureSet
 from structperc.estimators.structured import StructuredEstimator
 
 __all__ = ["CuSumRank", "IntervalPA", "LabelScorer", "LatentRanker", "LeafFeatures", "OrdinalConformal", "PRank", "RankingSVM",
-           "RankingScorer", "ScoreCard", "SequenceTagger", "StructuredClassifier", "StructuredEstimator", "load"]
+           "RankingScorer", "ScoreCard", "SequenceTagger", "StructureConformal", "StructureSet", "StructuredClassifier",
+           "StructuredEstimator", "load"]
+
 
 
 def __getattr__(name):

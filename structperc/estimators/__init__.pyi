@@ -25,4 +25,6 @@ from structperc.estimators.ranking_svm import RankingSVM as RankingSVM
 from structperc.estimators.rankings import LatentRanker as LatentRanker
 from structperc.estimators.score_card import ScoreCard as ScoreCard
 from structperc.estimators.sequences import SequenceTagger as SequenceTagger
+from structperc.estimators.structure_conformal import StructureConformal as StructureConformal
+from structperc.estimators.structure_sets import StructureSet as StructureSet
 from structperc.estimators.structured import StructuredEstimator as StructuredEstimator

@@ -22,10 +22,12 @@ from structperc.engine.options import (
     DataOptions,
     LabelOptions,
     LossOptions,
+    PresetOptions,
     TrainingOptions,
     UpdateOptions,
     WeightOptions,
-    engine_options,
+    changed_options,
+    plugin_defaults,
 )
 from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
@@ -54,7 +56,9 @@ class CallOptions(Options):
     """What the engine of an estimator has as further keywords and plugins."""
 
     plugin_options: Mapping | None = option(
-        None, "options that the plugins declare", about="A grid or `set_params` reaches each as `plugin_options__NAME`.")
+        None, "options that the plugins declare", about="An option of an installed plugin that is not in use, such as `one_hot` of "
+                                                        '"table", brings the plugin. A grid or `set_params` reaches each as '
+                                                        "`plugin_options__NAME`.")
     verbose: int = option(0, "1: show on standard error how training goes on",
                           about="This is a bar in terminals and notebooks, and in logs a line for every tenth.")
 
@@ -74,8 +78,8 @@ ATTRIBUTES = """
     mistakes_ : list of int
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
-        Why training ended: "converged", "stalled" (no step mends the mistakes that are left), "max_epochs", "early_stopped" or
-        "interrupted".
+        Why training ended: "converged", "stalled" (no step mends the mistakes that are left), "max_epochs", "levelled_off",
+        "early_stopped" or "interrupted".
     unused_parameters_ : tuple of str
         Parameters that were left out, since they have no effect beside the others: `C` with update="perceptron", `gamma` without a
         kernel. So a grid may cross any parameters; `structperc.Engine` refuses them. A parameter that you set and that a part in
@@ -93,8 +97,8 @@ def declared(cls):
     return cls
 
 
-class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, UpdateOptions, LossOptions, TrainingOptions, WeightOptions,
-                      DataOptions, KernelOptions, CallOptions):
+class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOptions, UpdateOptions, LossOptions, TrainingOptions,
+                      WeightOptions, DataOptions, KernelOptions, CallOptions):
     """An engine made from the parameters at each fit.
 
     `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
@@ -103,8 +107,6 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, UpdateOpti
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES}
     _untrained: ClassVar[tuple] = ("verbose",)
 
-    average: bool = True
-    shuffle: bool = True
     plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
                                          "an earlier one. Clones share the objects; of a class each fit makes its own.")
 
@@ -143,14 +145,16 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, UpdateOpti
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
-        unused = []
+        given, unused = read_plugins("plugins", options["plugins"]), []
         if options["kernel"] is None:
             unused = self._drop_kernel(options)
-        elif hasattr(options["plugins"], "__iter__") and not isinstance(options["plugins"], str):       # else the engine refuses them
-            options["plugins"] = (KERNEL_PLUGIN, *options["plugins"])
+        else:
+            given = (KERNEL_PLUGIN, *given)
+        options["plugins"] = (*brought(options["problem"], given, plugin_options), *given)
         if self.verbose:
-            options["plugins"] = (*read_plugins("plugins", options["plugins"]), progress())
-        engine = Engine(options.pop("problem"), **options, **plugin_options)
+            options["plugins"] = (*options["plugins"], progress())
+        problem = options.pop("problem")
+        engine = Engine(problem, **{name: value for name, value in options.items() if value is not None}, **plugin_options)
         self._unused = tuple(unused)
         return engine
 
@@ -163,7 +167,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, UpdateOpti
         del options["kernel"]
         unused = []
         for name in KERNEL_OPTIONS:
-            value, default = options.pop(name), options_of(type(self))[name].default
+            value, default = options.pop(name), options_of(type(self))[name].unset
             if not (same(value, default) or isinstance(value, numbers.Real) and value == default):
                 unused.append(name)
         return unused
@@ -176,7 +180,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, UpdateOpti
         except ColumnError as error:
             raise error.advised(in_estimator) from None
         except UnusedOption as error:
-            options = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
+            options = changed_options(engine)
             if error.option not in options or isinstance(error, ReplacedOption) and self._is_set(error.option):
                 raise
             del options[error.option]
@@ -225,6 +229,18 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, UpdateOpti
     def _compares_columns(self) -> bool:
         """Whether X holds kernel values, so that folds cut its columns as well."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+
+def brought(problem, given, plugin_options) -> tuple:
+    """The plugins that options of plugins ask for: of each option that no plugin in use has, the installed one that has it.
+
+    Only the parameter `kernel` brings the plugin of kernels.
+    """
+    if not plugin_options:
+        return ()
+    declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *given)])
+    parts = [plugins.parts_with(name) for name in plugin_options if name not in declared]
+    return tuple(dict.fromkeys(found[0] for found in parts if found and found[0] != KERNEL_PLUGIN))
 
 
 class LabelledEstimator(EngineEstimator, LabelOptions):

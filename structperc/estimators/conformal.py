@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.engine.option import option, positional_option
-from structperc.engine.options import generator
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError
+from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
 from structperc.estimators.parameters import not_fitted
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
@@ -21,10 +19,8 @@ from structperc.reading.intervals import find_ends, interval_labels, read_interv
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-FORGOTTEN = 1e-9        # a row of less weight is dropped
 
-
-class OrdinalConformal(WrappedRanker):
+class OrdinalConformal(HeldOutOptions, WrappedRanker):
     """Predicts intervals of ranks that hold the right one with a probability of at least `coverage`, whatever the data are like.
 
     Some rows are held out. The distance of such a row is how far its score would have to move until the answer could be its label: 0 for a
@@ -43,6 +39,11 @@ class OrdinalConformal(WrappedRanker):
         Held-out rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
+
+    See Also
+    --------
+    PRank, CuSumRank, IntervalPA : the rankers.
+    ScoreCard : an integer points table of a ranker.
 
     Notes
     -----
@@ -78,13 +79,7 @@ class OrdinalConformal(WrappedRanker):
         about="`PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores`, or "
               "`thresholds_` beside `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an "
               "`Engine`.")
-    coverage: float = option(0.9, "how often, at least, an interval shall hold the right label; between 0 and 1")
-    calibration_size: float | int = option(
-        0.3, "the share of rows, or their number, that `fit` holds out, drawn by `random_state`")
     prefit: bool = option(False, "whether the estimator has been trained, on other rows: `fit` trains nothing and holds out all rows")
-    decay: float = option(0.0, "`partial_calibrate` multiplies the weight of all held-out rows by 1 - decay with each new row",
-                          about="So a stream forgets.")
-    random_state: int | np.random.Generator | np.random.RandomState | None = option(None, "seed of the rows held out")
 
     def fit(self, X, y=None) -> Self:
         """Trains the estimator on some rows and measures the others; with `prefit` it measures all.
@@ -110,16 +105,10 @@ class OrdinalConformal(WrappedRanker):
         n = n_rows_of(X)
         if n != len(codes):
             raise DataError(f"y has {len(codes)} labels but X has {n} rows; give one label per row.")
-        n_held = self.calibration_size if isinstance(self.calibration_size, numbers.Integral) else int(np.ceil(self.calibration_size * n))
-        if n_held >= n:
-            raise DataError(f"calibration_size={self.calibration_size!r} of n_samples = {n} leaves no row to learn from; give more rows, "
-                            f"or hold out fewer.")
-        random = generator(self.random_state)
-        order = random.permutation(n)
-        held, train = np.sort(order[:n_held]), np.sort(order[n_held:])
+        train, held, random = self._held_out(n)
         estimator = cloned_ranker(self.estimator, labels.tolist(), random)
         estimator.fit(rows_of(X, train), labels[codes[train] - 1])
-        return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(n_held))
+        return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(len(held)))
 
     def calibrate(self, X, y, sample_weight=None) -> Self:
         """Measures rows unknown to the estimator, in place of the rows held out before.
@@ -156,12 +145,10 @@ class OrdinalConformal(WrappedRanker):
         """
         self._check()
         estimator, labels, distances = self._measured(X, y)
-        fading = (1 - self.decay) ** np.arange(len(distances), 0, -1.0)
+        faded, weights = self._faded(len(distances))
         if "_weights" in vars(self):
-            weights = np.concatenate([self._weights * (1 - self.decay) ** len(distances), fading])
+            weights = np.concatenate([self._weights * faded, weights])
             distances = np.concatenate([self._distances, distances])
-        else:
-            weights = fading
         kept = weights >= FORGOTTEN
         return self._take(estimator, labels, distances[kept], weights[kept])
 
@@ -173,16 +160,6 @@ class OrdinalConformal(WrappedRanker):
         """The lowest and the highest label of each row's interval, shape (n_samples, 2)."""
         inside = self.predict_set(X)
         return self.classes_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
-
-    def _check(self):
-        size, share = self.calibration_size, isinstance(self.calibration_size, numbers.Integral)
-        for name, value, good, expected in (
-                ("coverage", self.coverage, is_real(self.coverage) and 0 < self.coverage < 1, "between 0 and 1"),
-                ("decay", self.decay, is_real(self.decay) and 0 <= self.decay < 1, "from 0 to below 1")):
-            if not good:
-                raise OptionError(f"{name}={value!r}; expected a number {expected}.")
-        if not is_real(size) or not (size >= 1 if share else 0 < size < 1):
-            raise OptionError(f"calibration_size={size!r}; expected a share between 0 and 1, or a number of rows.")
 
     def _measured(self, X, y):
         """The estimator, its labels, and the distances of rows that it has not seen."""
@@ -219,10 +196,6 @@ def codes_of(y, labels, n_rows):
     return encode(y, n_rows) if find_ends(y) is None else np.column_stack(read_intervals(y, labels, encode, n_rows))
 
 
-def is_real(value) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
 def rank_distances(estimator, X, labels):
     """How far the score of each row would have to move until the answer could be each rank, (n, K).
 
@@ -242,12 +215,3 @@ def distances_of(estimator, X, labels, codes):
     """The distances of rows to their own labels; to the farther end of an interval of labels."""
     distances = rank_distances(estimator, X, labels)
     return np.take_along_axis(distances, codes.reshape(len(codes), -1) - 1, axis=1).max(axis=1)
-
-
-def weighted_quantile(distances, weights, coverage) -> float:
-    """The smallest distance d such that the rows within d weigh at least coverage (1 + all weights); inf where there is none."""
-    order = np.argsort(distances, kind="stable")
-    reached = np.cumsum(weights[order])
-    needed = float(Fraction(repr(float(coverage))) * (1 + Fraction(float(reached[-1]))))
-    place = int(np.searchsorted(reached, needed, side="left"))
-    return float(distances[order[place]]) if place < len(order) else float("inf")

@@ -12,7 +12,7 @@ from structperc.core.labels import is_listed, ordered_categories
 from structperc.engine.compatibility import refuse_scores
 from structperc.engine.option import option
 from structperc.engine.options import InterceptOptions, LabelWeightOptions
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import ATTRIBUTES, LabelledEstimator, declared, weighted_mean
 from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
@@ -30,20 +30,10 @@ COLUMNS = """
 
 
 class LabelEstimator(LabelledEstimator, LabelWeightOptions):
-    """One label per row.
-
-    The defaults are those that predicted best on held-out parts of 13 small real data sets, with features as they are and
-    standardised: averaging and shuffling matter most, "pa2" with loss_weight=1 beats the perceptron slightly.
-    """
+    """One label per row."""
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
     _routed: ClassVar[dict] = {"fit": ("sample_weight",), "partial_fit": ("classes", "sample_weight"), "score": ("sample_weight",)}
-
-    update: str = "pa2"
-    loss_weight: float = 1.0
-    epochs: int = 20
-    scale: bool | str = "auto"
-    weighting: str = "visits"
 
     def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
@@ -67,7 +57,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         Parameters
@@ -77,11 +67,14 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
         """
+        self._refuse_unknown("partial_fit", unknown)
         engine = self._continued(classes)
         y = self._labels(X, y, named=hasattr(engine, "classes_") or engine.classes is not None)
         if "engine_" in vars(self):
@@ -239,6 +232,17 @@ class CuSumRank(RankEstimator, InterceptOptions):
     intercept_ : ndarray of shape (r,)
     {attributes}
 
+    See Also
+    --------
+    PRank : one score with thresholds; for few examples and many levels.
+    OrdinalConformal : prediction intervals with guaranteed coverage.
+    ScoreCard : an integer points table of a linear model.
+    StructuredClassifier : unordered classes.
+
+    References
+    ----------
+    R. L. Milidiú and R. H. S. Rocha: Cumulative Sum Ranking. arXiv:1911.11255, 2019.
+
     Examples
     --------
     >>> from structperc.estimators import CuSumRank
@@ -248,8 +252,8 @@ class CuSumRank(RankEstimator, InterceptOptions):
     ['low', 'high']
     """
 
-    update: str = option("pa2", about='Also "exact-pa", "exact-pa1" and "exact-pa2", which demand `margin` of every rank at once and need '
-                                      "`loss_weight=0`.")
+    update: str | None = option(about='Also "exact-pa", "exact-pa1" and "exact-pa2", which demand `margin` of every rank at once and need '
+                                      "`loss_weight=0`, which is then the default.")
 
     def _engine(self, **changed):
         return super()._engine(problem="cusum", **changed)
@@ -271,6 +275,17 @@ class PRank(ThresholdEstimator):
         With `pocket`: the total cost of the ranker kept, after each epoch.
     {attributes}
 
+    See Also
+    --------
+    CuSumRank : a direction for each level.
+    IntervalPA : labels that are intervals of levels.
+    OrdinalConformal : prediction intervals with guaranteed coverage.
+    structperc.effects : weights per standard deviation, with intervals.
+
+    References
+    ----------
+    K. Crammer and Y. Singer: Pranking with Ranking. Advances in Neural Information Processing Systems 14, pages 641–647, 2001.
+
     Examples
     --------
     >>> from structperc.estimators import PRank
@@ -285,8 +300,8 @@ class PRank(ThresholdEstimator):
     variant: str | None = option(
         None, "which thresholds move", choices=(None, "single", "structured", "original"),
         about='"single": the one next to the prediction. "structured": all thresholds between the right rank and the prediction. '
-              '"original" (Crammer and Singer): also those that tie. None: "single", with `pocket` "structured". The errors of '
-              '"single" on 14 small real data sets were 0.97 of those of "structured" on average.')
+              '"original" (Crammer and Singer): also those that tie. None: the value of `preset`, "single" with "recommended", and '
+              '"structured" with `pocket` or "paper".')
     pocket: bool | str = option(
         False, "keep the ranker of least total cost on the training data, of all that the steps make",
         choices=(False, True, "screened", "runs"),
@@ -295,12 +310,11 @@ class PRank(ThresholdEstimator):
               'deviations: ten times faster on thousands of rows, and hardly ever wrong. "runs" compares only rankers that are right on '
               "more draws in a row than the one kept: faster still, and worse. It needs `loss_weight=0` and no kernel, and has no use for "
               "`average` and `shuffle`.")
-    update: str = option(
-        "perceptron", about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
+    update: str | None = option(
+        about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
                             "`loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.")
-    loss_weight: float = 0.0
 
-    def fit(self, X, y=None, sample_weight=None, costs=None) -> Self:
+    def fit(self, X, y=None, sample_weight=None, costs=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -312,21 +326,27 @@ class PRank(ThresholdEstimator):
             How often each row is visited, compared with the others; 0 is as if it were absent. With `pocket` it multiplies the costs.
         costs : array-like of shape (n_samples, r), optional
             Of answering each label to each example, in place of `loss`: for `pocket` or `loss_weight`.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
+        self._refuse_unknown("fit", unknown)
         if costs is None:
             return super().fit(X, y, sample_weight)
+        if np.ndim(costs) != 2:
+            raise DataError(f"costs is {shortened(costs)}; expected an array (n_samples, n_labels), what it costs to answer each label to "
+                            f"each row.")
         if not self.pocket and not self.loss_weight:
             raise OptionError("costs has no effect with pocket=False and loss_weight=0, where no step depends on it; set pocket=True.")
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned; not with `pocket`, which compares all rows.
 
         Parameters
@@ -336,16 +356,17 @@ class PRank(ThresholdEstimator):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
         """
-        return super().partial_fit(X, y, classes, sample_weight)
+        return super().partial_fit(X, y, classes, sample_weight, **unknown)
 
     def _engine(self, **changed):
-        variant = ("structured" if self.pocket else "single") if self.variant is None else self.variant
-        return super()._engine(problem="prank", variant=variant, **changed)
+        return super()._engine(problem="prank", **changed)
 
 
 @declared
@@ -355,11 +376,6 @@ class IntervalPA(ThresholdEstimator):
     One direction is cut by ordered thresholds; each step moves both by the least that puts the example right of every threshold it is
     surely above and left of every one it is surely below, with a margin. Dense columns are standardised in training (`scale`).
 
-    The defaults of `update` and `C` predicted best on held-out parts of eight small real data sets, cut into five ranks in two ways, half
-    of their training rows known as intervals of two or three ranks: a mean absolute error of 0.579 with "exact-pa1" and 0.578 with
-    "exact-pa2", beside 0.588 with "exact-pa". With exact labels of 14 sets the errors of both are equal on average, and those of
-    "exact-pa2" nowhere worse than mord's on the six largest. Results hardly change for C from 0.01 to 0.1.
-
     Attributes
     ----------
     coef_ : ndarray of shape (`n_features_in_`,)
@@ -367,6 +383,12 @@ class IntervalPA(ThresholdEstimator):
     thresholds_ : ndarray of shape (r - 1,)
         The prediction is the lowest rank whose threshold exceeds `latent_score`.
     {attributes}
+
+    See Also
+    --------
+    PRank : exact levels.
+    CuSumRank : a direction for each level.
+    OrdinalConformal : prediction intervals with guaranteed coverage.
 
     Notes
     -----
@@ -386,18 +408,18 @@ class IntervalPA(ThresholdEstimator):
 
     unrated: str = option("refuse", "what becomes of rows that miss both ends", choices=("refuse", "skip"),
                           about='"skip": nothing is learned from them, and `score` leaves them out.')
-    update: str = option("exact-pa2", about='"exact-pa", "exact-pa1", "exact-pa2", or "perceptron".')
-    C: float | None = option(None, about='Of "exact-pa1", whose steps move no threshold further, and "exact-pa2". None: 0.03 and 0.01; '
-                                         "other updates have none.")
-    margin: float = option(1.0, "how far an example shall be from the thresholds of its interval")
-    loss_weight: float = option(0.0, about='For "perceptron"; the exact updates need 0.')
-    loss: str | Sequence | None = option(None, about='It is what is reported of wrong predictions, and what `loss_weight` adds. None: '
-                                                     '"absolute", the distance to the interval.')
+    update: str | None = option(about='"exact-pa", "exact-pa1", "exact-pa2", or "perceptron".')
+    C: float | None = option(about='Of "exact-pa1", whose steps move no threshold further, and "exact-pa2"; with "recommended" 0.03 and '
+                                   "0.01. Other updates have none.")
+    margin: float | None = option(help="how far an example shall be from the thresholds of its interval")
+    loss_weight: float | None = option(about='For "perceptron"; the exact updates need 0.')
+    loss: str | Sequence | None = option(about='It is what is reported of wrong predictions, and what `loss_weight` adds. None: '
+                                               '"absolute", the distance to the interval.')
     class_weight: str | Mapping | None = option(
         None, about="An interval has the mean of its labels' weights. Labels that are left out weigh 1. `partial_fit` refuses "
                     '"balanced".')
 
-    def fit(self, X, y=None, sample_weight=None) -> Self:
+    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -408,13 +430,15 @@ class IntervalPA(ThresholdEstimator):
             Lowest and highest admissible label of each row, or the label.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight, **unknown)
 
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean distance to the interval) / (r - 1), in ranks: higher is better.
@@ -442,8 +466,7 @@ class IntervalPA(ThresholdEstimator):
         return y
 
     def _engine(self, **changed):
-        C = {"exact-pa1": 0.03, "exact-pa2": 0.01}.get(self.update, 1.0) if self.C is None else self.C
-        return super()._engine(problem="interval-pa", C=C, **changed)
+        return super()._engine(problem="interval-pa", **changed)
 
 
 @declared
@@ -457,6 +480,16 @@ class StructuredClassifier(LabelEstimator, InterceptOptions):
     coef_, intercept_ : ndarray
         As the problem documents them, `coef_` without a kernel: multiclass has shapes (r, `n_features_in_`) and (r,), also for two classes.
     {attributes}
+
+    See Also
+    --------
+    CuSumRank, PRank : ordered labels.
+    structperc.explain : why a row got its class.
+
+    References
+    ----------
+    K. Crammer and Y. Singer: Ultraconservative Online Algorithms for Multiclass Problems. Journal of Machine Learning Research 3,
+    pages 951–991, 2003.
 
     Examples
     --------

@@ -98,7 +98,7 @@ class Parameters(Options):
     def _changed(self) -> dict:
         """The parameters that are not at their defaults."""
         options = options_of(type(self))
-        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, options[name].default)}
+        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, options[name].unset)}
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"
@@ -214,7 +214,8 @@ def where_it_goes(unknown, known) -> str:
     if part is None:
         return ""
     options = {key: value for key, value in unknown.items() if part in plugins.parts_with(key)}
-    return f" It is an option of the plugin {part!r}: pass plugins=[{part!r}], {ENTRIES}={shortened(options, 200)}."
+    kernel = "kernel='linear', " if part == KERNEL_PLUGIN else ""
+    return f" It is an option of the plugin {part!r}: pass {kernel}{ENTRIES}={shortened(options, 200)}."
 
 
 def refuse_class(name, value) -> None:

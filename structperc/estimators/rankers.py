@@ -1,14 +1,24 @@
-"""What estimators of ordered labels share, also those of plugins: their score, and the clones of a ranker that they are made around."""
+"""What estimators of plugins share: refusals of unknown parameters, the score of ordered labels, and clones of a ranker."""
 
 from __future__ import annotations
+
+import inspect
 
 import numpy as np
 
 from structperc import metrics
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
-from structperc.estimators.parameters import cloned, refuse_class
+from structperc.estimators.parameters import cloned, refuse_class, refuse_unknown
 from structperc.estimators.targets import as_column
+
+
+class KnownParameters:
+    """Refuses parameters that the constructor of an estimator does not have, with the name that is meant; the first base class."""
+
+    def __new__(cls, *unnamed, **parameters):
+        refuse_unknown(cls, parameters, list(inspect.signature(cls).parameters))
+        return super().__new__(cls)
 
 
 class RankScore:

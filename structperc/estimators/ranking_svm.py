@@ -60,6 +60,11 @@ class RankingSVM(QueryRanker):
     status_ : str
         "converged", "max_epochs" or "interrupted".
 
+    See Also
+    --------
+    LatentRanker : maximises precision among the top k documents.
+    LeafFeatures : columns for non-linear relevance.
+
     Notes
     -----
     A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly) on top of the products with X; memory is a number

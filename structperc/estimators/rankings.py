@@ -26,7 +26,7 @@ ABOUT_TRAINING = ATTRIBUTES.replace("""
 
 @declared
 class LatentRanker(QueryRanker, EngineEstimator):
-    """Learns which k documents of a query to show, to have as many relevant ones among them as can be: a latent perceptron.
+    """Learning-to-rank model that maximises precision among the top k documents: a latent perceptron.
 
     A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
     their score, which is linear in the row. Each step moves the scores so that some relevant documents, those of the best list that the
@@ -37,6 +37,11 @@ class LatentRanker(QueryRanker, EngineEstimator):
     coef_ : ndarray of shape (`n_features_in_`,)
         A document's score is its row times this.
     {attributes}
+
+    See Also
+    --------
+    RankingSVM : learns from all pairs of documents of a query.
+    LeafFeatures : columns for non-linear relevance.
 
     Notes
     -----
@@ -63,13 +68,12 @@ class LatentRanker(QueryRanker, EngineEstimator):
     k: int = option(10, "documents that are shown of each query, and that training looks at")
     relevant: float = option(1, "a document of this or a higher relevance is relevant")
     gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
-    update: str = option("latent", about='Or "perceptron", "pa", "pa1", "pa2", which complete the hidden list in the same way.')
-    loss_weight: float = option(
-        5.0, about="0: from the list that would be shown. Features with a larger spread want a larger one. 5 to 20 predicted best on "
+    update: str | None = option(about='Or "perceptron", "pa", "pa1", "pa2", which complete the hidden list in the same way.')
+    loss_weight: float | None = option(
+        about="0: from the list that would be shown. Features with a larger spread want a larger one. 5 to 20 predicted best on "
                    "held-out queries of OHSUMED, whose features lie between 0 and 1.")
-    loss: str | None = option(None, 'what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
-                              about="The last two are measured only, and need `loss_weight=0`.")
-    epochs: int = 30
+    loss: str | None = option(help='what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
+                              about="The last two are measured only, and need `loss_weight=0`, which is then the default.")
 
     def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
@@ -103,11 +107,12 @@ class LatentRanker(QueryRanker, EngineEstimator):
         self._refuse_unknown("fit", unknown)
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
         """
+        self._refuse_unknown("partial_fit", unknown)
         engine = vars(self).get("engine_")
         if engine is not None:
             self._refuse_changes()

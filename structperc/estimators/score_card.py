@@ -61,6 +61,11 @@ class ScoreCard(WrappedRanker):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
+    See Also
+    --------
+    PRank, CuSumRank : the rankers.
+    OrdinalConformal : prediction intervals of a ranker.
+
     Notes
     -----
     `str(card)` is the table as plain text, `to_dict` a form for JSON. `OrdinalConformal(ScoreCard(PRank()))` answers intervals of ranks.

@@ -34,9 +34,6 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     are found together. Ties go to the lowest label (in the order of `classes_`), decided from the last token back. A sentence
     of T tokens costs O(T L (L + f)) for L labels and f features per token.
 
-    The defaults are those of held-out parts of two corpora (chunks of CoNLL-2000, parts of speech of UD English EWT): averaging is
-    worth 0.8 points there, twice the epochs 0.1; all update rules, with loss_weight or without, lie within 0.4 points of each other.
-
     Sentences come in any of these forms, the same in all methods:
 
     - a list of sentences, each a list of tokens, each a dict of features, a list or set of feature strings, or with `template`
@@ -55,6 +52,17 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     start_scores_, end_scores_ : ndarray of shape (L,)
     {attributes}
 
+    See Also
+    --------
+    StructuredEstimator : other structures, such as labelled segments.
+    structperc.files.conll : CoNLL files as sentences.
+    structperc.crfsuite.read_crfsuite : a model of CRFsuite.
+
+    References
+    ----------
+    M. Collins: Discriminative Training Methods for Hidden Markov Models: Theory and Experiments with Perceptron Algorithms. Proceedings
+    of EMNLP, pages 1–8, 2002.
+
     Examples
     --------
     >>> from structperc.estimators import SequenceTagger
@@ -69,8 +77,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight"), "partial_fit": (*WHERE, "classes", "sample_weight"),
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
-    start: bool = option(True, "whether labels score for standing first")
-    end: bool = option(True, "whether labels score for standing last")
+    start: bool | None = option(None, "whether labels score for standing first; None: the value of `preset`, False with paper")
+    end: bool | None = option(None, "whether labels score for standing last; None: as `start`")
     forbidden_transitions: Sequence | str = option(
         (), "pairs of labels that never follow each other, at fit and at predict",
         about='None in a pair is the boundary of the sentence. "iob1", "iob2" and "iobes" stand for what these ways to write phrases '
@@ -84,9 +92,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
                                   about="Tokens are tuples of column strings.")
     columns: Sequence | None = option(None, "names of the columns that the template reads")
     loss: str | Sequence | None = option(
-        None, about='None: "hamming", the tokens that differ. A matrix of costs (row: right label, column: predicted label) is summed over '
+        about='None: "hamming", the tokens that differ. A matrix of costs (row: right label, column: predicted label) is summed over '
                     "the tokens.")
-    epochs: int = 10
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
@@ -125,7 +132,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None) -> Self:
+    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None, **unknown) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         The first call fixes the labels and, unless `n_hashed` is set, the features; later ones ignore features that it lacked.
@@ -137,11 +144,14 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
+        **unknown
+            Refused by name.
 
         Returns
         -------
         self
         """
+        self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._continued(classes), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,

@@ -63,8 +63,9 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
                            costs=costs)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None) -> Self:
+    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`."""
+        self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         engine = vars(self).get("engine_")
         if engine is not None:
@@ -175,6 +176,12 @@ class StructuredEstimator(ExampleEstimator, LabelOptions, LabelWeightOptions):
     coef_, ...
         What the plugins document.
 
+    See Also
+    --------
+    SequenceTagger : labels of tokens.
+    StructuredClassifier : classes of rows.
+    structperc.Engine : the same without the interface of scikit-learn.
+
     Notes
     -----
     X is what the problem reads: rows, blocks of rows (a list of matrices with any numbers of rows, or a matrix with `lengths` or
@@ -192,7 +199,6 @@ class StructuredEstimator(ExampleEstimator, LabelOptions, LabelWeightOptions):
     """
 
     problem: str | object = option(None, "plugin that defines the problem: a name or an object")
-    epochs: int = 10
 
     def _engine(self, **changed):
         if self.problem is None:
@@ -210,8 +216,6 @@ class ProblemEstimator(ExampleEstimator):
     _measure: ClassVar[str | None] = None
     _texts: ClassVar[dict] = {"attributes": WITHOUT_LABELS, "labelled": ATTRIBUTES}
     _routed: ClassVar[dict] = {**ExampleEstimator._routed, "score": WHERE}
-
-    epochs: int = 10
 
     def score(self, X, y, lengths=None, groups=None, allowed=None) -> float:
         """The measure that the class names: higher is better, 1 is perfect.

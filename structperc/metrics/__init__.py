@@ -9,6 +9,7 @@ from structperc.metrics.clusters import (
     pairwise_scores,
 )
 from structperc.metrics.comparisons import Comparison, Measured, compare
+from structperc.metrics.constants import Constant, best_constant, best_constant_of
 from structperc.metrics.engines import losses, losses_of, measures, measures_of
 from structperc.metrics.intervals import (
     interval_absolute_error,
@@ -35,10 +36,10 @@ from structperc.metrics.ranking import document_places, mean_average_precision, 
 from structperc.metrics.tokens import sentences, token_measures, unseen_labels
 
 __all__ = [
-    "Agreement", "Comparison", "Measured", "accuracy", "accuracy_within_one", "adjusted_rand_index", "are_phrase_tags",
-    "b_cubed_scores", "ceaf_scores", "cluster_measures", "codes", "compare", "confusion_matrix", "document_places",
-    "interval_absolute_error", "interval_codes", "interval_coverage", "interval_distances", "interval_measures", "losses", "losses_of",
-    "macro_f1", "macro_mean_absolute_error", "mean_absolute_error", "mean_average_precision", "mean_interval_width", "measures",
-    "measures_of", "ndcg_at_k", "ordered_labels", "pair_accuracy", "pairwise_scores", "phrase_f1", "phrase_scores", "phrases",
+    "Agreement", "Comparison", "Constant", "Measured", "accuracy", "accuracy_within_one", "adjusted_rand_index", "are_phrase_tags",
+    "b_cubed_scores", "best_constant", "best_constant_of", "ceaf_scores", "cluster_measures", "codes", "compare", "confusion_matrix",
+    "document_places", "interval_absolute_error", "interval_codes", "interval_coverage", "interval_distances", "interval_measures",
+    "losses", "losses_of", "macro_f1", "macro_mean_absolute_error", "mean_absolute_error", "mean_average_precision", "mean_interval_width",
+    "measures", "measures_of", "ndcg_at_k", "ordered_labels", "pair_accuracy", "pairwise_scores", "phrase_f1", "phrase_scores", "phrases",
     "precision_at_k", "quadratic_weighted_kappa", "rank_measures", "sentences", "tag_scheme", "tags", "token_measures", "unseen_labels",
 ]  # fmt: skip

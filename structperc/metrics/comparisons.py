@@ -135,7 +135,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     >>> from structperc import Engine
     >>> from structperc.metrics import compare
     >>> X, y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 2]
-    >>> few, many = Engine("cusum").fit(X, y), Engine("cusum", epochs=9).fit(X, y)
+    >>> few, many = (Engine("cusum", preset="paper", epochs=epochs).fit(X, y) for epochs in (1, 9))
     >>> found = compare(few, many, X, y)
     >>> found.both_right, found.first_right, found.second_right, found.p_value
     (3, 0, 1, 1.0)

@@ -132,14 +132,15 @@ class Judged:
     right: np.ndarray
 
     @classmethod
-    def of(cls, model, rows, y, predicted):
+    def of(cls, model, rows, y, predicted, scored=True):
         outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
         unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
         gold = by_example(outputs, rows, y)
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
             raise DataError(f"predicted is {shortened(predicted)}; expected an answer for each of {len(gold)} examples.")
-        scores = None if type(outputs).measures_of_scores is Outputs.measures_of_scores else model.atom_scores(rows)
+        scored = scored and type(outputs).measures_of_scores is not Outputs.measures_of_scores
+        scores = model.atom_scores(rows) if scored else None
         right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
         return cls(outputs, gold, predicted, own, f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})", scores, right)
 

@@ -145,7 +145,7 @@ def in_engine(faults, encoded) -> str:
 def in_estimator(faults, encoded) -> str:
     """The options that mend columns, as an estimator of the engine has them."""
     options = options_of(faults)
-    return advice(faults, [*plugin_of(encoded), f"plugin_options={options!r}"] if options else [])
+    return advice(faults, [f"plugin_options={options!r}"] if options else [])
 
 
 def in_a_frame(faults, encoded) -> str:

@@ -62,7 +62,7 @@ class Case:
 
     def engine(self, *further, **changes) -> Engine:
         """A new engine, with further plugins and changed options."""
-        return Engine(self.problem, plugins=(*self.plugins, *further), **{**self.options, **changes})
+        return Engine(self.problem, plugins=(*self.plugins, *further), **{"preset": "paper", **self.options, **changes})
 
     def fit(self, *further, data=None, **changes) -> Engine:
         data = self.taught if data is None else data

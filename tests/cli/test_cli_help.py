@@ -11,7 +11,9 @@ import pytest
 from plain import Engine
 
 from structperc.cli import main
+from structperc.cli.helping import TOPICS
 from structperc.cli.parser import build
+from structperc.engine import plugins as registry
 
 COMMANDS = next(action for action in build()._actions if action.dest == "command").choices
 ELSEWHERE = {"demo": "tests/test_demo.py"}
@@ -56,6 +58,45 @@ def test_the_first_example_of_a_commands_help_works(folder, monkeypatch, capsys,
 def test_all_examples_are_understood(command):
     for line in examples(command):
         assert build().parse_args(shlex.split(line)[1:]).command == command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_fits_a_screen(command, capsys):
+    assert main([command, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 60 and max(map(len, lines)) <= 80
+
+
+TOPICS_OF_HELP = [*TOPICS, "options", *(plugin.name for plugin in registry.installed() if plugin.distribution == "structperc")]
+
+
+@pytest.mark.parametrize("topic", TOPICS_OF_HELP)
+def test_a_topic_fits_a_terminal(topic, capsys):
+    assert main(["help", topic]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_commands_of_a_topic_are_understood(topic):
+    for line in re.findall(r"^  (?:zcat .*\| )?(structperc (?:.*\n)(?:      .*\n)*)", TOPICS[topic], re.MULTILINE):
+        assert build().parse_args(shlex.split(line)[1:]).command == "fit"
+
+
+def test_help_without_a_topic_lists_all_of_them(capsys):
+    assert main(["help"]) == 0
+    words = set(re.findall(r"[\w-]+", capsys.readouterr().out.partition("topics of structperc help:")[2]))
+    assert set(TOPICS_OF_HELP) <= words
+
+
+def test_help_on_a_command_is_its_help(capsys):
+    assert main(["help", "predict"]) == 0
+    assert capsys.readouterr().out == COMMANDS["predict"].format_help()
+
+
+@pytest.mark.parametrize(("other", "here"), [("crf", "sequence"), ("ordinal-regression", "cusum"), ("linkage", "matching"),
+                                             ("coreference", "clusters"), ("ltr", "latent-ranking"), ("mrf", "graph")])
+def test_a_usual_name_leads_to_the_problem_here(other, here, capsys):
+    assert main(["help", other]) == 2 and f"Did you mean {here!r}?" in capsys.readouterr().err
 
 
 def test_exit_codes_are_told(capsys):

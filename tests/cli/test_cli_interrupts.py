@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -118,31 +117,52 @@ def test_ctrl_c_at_any_line_of_a_command(folder, capsys, command):
     for name in left_over():
         os.unlink(name)
     capsys.readouterr()
-    for at in np.unique(np.linspace(1, n, 25).astype(int)):
+    for at in np.unique(np.linspace(1, n, 13).astype(int)):
         try_at(command, at, capsys.readouterr)
 
 
-@pytest.mark.parametrize("further", [[], ["--stream"], ["--set", "n_shards=2"]])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_real_signals(folder, number, code, further):
-    """To processes of their own, at moments after the first sign of life, which comes from within the command."""
-    table = pd.read_csv("d.csv")
-    contrary = table.assign(y=table["y"].to_numpy()[::-1])                  # no epoch is without an update
-    pd.concat([table, contrary] * 10_000).to_csv("long.csv", index=False)
-    program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-               "from structperc.cli import main, parser; build = parser.build; "
-               "parser.build = lambda: print('ready', flush=True) or build(); sys.exit(main())")
-    for delay in (0.1, 0.6):
-        command = [sys.executable, "-c", program, "fit", "cusum", "long.csv", "--target", "y", "--model", "made", "--quiet",
-                   "--set", "epochs=99999", *further]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            process.stdout.readline()
-            time.sleep(delay)
-            process.send_signal(number)
-            _, err = process.communicate(timeout=60)
-        assert process.returncode == code and err.count("\n") == 1 and "interrupted" in err and "damaged" not in err
-        assert ("is saved in made" in err) == ("made" in left_over()) and left_over() <= {"made", "long.csv"}
-        Path("made").unlink(missing_ok=True)
+@pytest.fixture(scope="module")
+def long_file(tmp_path_factory):
+    """Data on which no epoch is without an update."""
+    path = tmp_path_factory.mktemp("long") / "long.csv"
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200_000, 2)).round(2)
+    pd.DataFrame(X, columns=["a", "b"]).assign(y=random.integers(1, 4, len(X))).to_csv(path, index=False)
+    return path
+
+
+SIGNS_OF_LIFE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from structperc.cli import main, parser
+build = parser.build
+parser.build = lambda: print("arguments", flush=True) or build()
+def see(event, given):
+    if event == "open" and given[0] == sys.argv[3]:
+        print("data", flush=True)
+    elif event == "os.rename" and str(given[1]).endswith("checkpoint"):
+        print("epoch", flush=True)
+sys.addaudithook(see)
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("sign", ["arguments", "data", "epoch"])
+@pytest.mark.parametrize(("further", "number", "code"), [
+    ([], signal.SIGINT, 130), (["--stream"], signal.SIGTERM, 143), (["--set", "n_shards=2"], signal.SIGINT, 130), ([], signal.SIGTERM, 143),
+])
+def test_real_signals(folder, long_file, number, code, further, sign):
+    """To processes of their own, as soon as they read arguments, open the data, or have trained for an epoch."""
+    command = [sys.executable, "-c", SIGNS_OF_LIFE, "fit", "cusum", long_file, "--target", "y", "--model", "made", "--quiet",
+               "--checkpoint", "checkpoint", "--set", "epochs=99999", *further]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while process.stdout.readline() != f"{sign}\n":
+            pass
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == code and err.count("\n") == 1 and "interrupted" in err and "damaged" not in err
+    assert ("is saved in made" in err) == ("made" in left_over()) and left_over() <= {"made", "checkpoint", "checkpoint.previous"}
+    assert sign != "epoch" or "made" in left_over()
 
 
 def test_a_program_keeps_its_own_handler_of_sigterm(folder, monkeypatch):

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from plain import Engine
 
-from structperc.cli import main
 from structperc.errors import DataError
 from structperc.files.csv_tables import read_csv
 from structperc.metrics import interval_absolute_error
@@ -27,16 +26,6 @@ def data(tmp_path, monkeypatch):
     frame.assign(least=NAMES[low - 1], most=["" if end == 3 else NAMES[end - 1] for end in high]).to_csv("words.csv", index=False)
     frame.assign(least=level, most=level).to_csv("exact.csv", index=False)
     return frame
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 def fit(run, path, *arguments, problem="interval-pa", target="least,most"):
@@ -68,7 +57,7 @@ def test_predictions_are_measured_against_intervals(data, run):
     engine = Engine.load("my.model")
     code, out, _ = run("evaluate", "my.model", "train.csv", "--target", "least,most")
     error = interval_absolute_error(data[["least", "most"]], engine.predict(data[["age", "bmi"]]))
-    assert code == 0 and f"mean interval error   {error:.4f}" in out and "inside the interval" in out and "right \\ predicted" not in out
+    assert code == 0 and f"mean interval error  {error:.4f} " in out and "inside the interval" in out and "right \\ predicted" not in out
     assert run("predict", "my.model", "train.csv")[1].split()[1:] == list(map(str, engine.predict(data[["age", "bmi"]])))
     one = run("evaluate", "my.model", "exact.csv", "--target", "least")[1]
     two = run("evaluate", "my.model", "exact.csv", "--target", "least,most")[1]

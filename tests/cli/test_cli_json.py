@@ -33,11 +33,13 @@ def record(run, *arguments):
 def test_a_fit_prints_what_it_learned(data, run, stream):
     found = record(run, "fit", "cusum", "d.csv", "--target", "level", "--model", "m", "--set", "epochs=3", *stream)
     engine = Engine("cusum", epochs=3).fit(TABLE[["a", "b"]], TABLE["level"])
-    assert " ".join(found) == "problem data model examples rows features labels epochs status mistakes loss next"
+    assert " ".join(found) == "problem data model examples rows features labels epochs status mistakes loss constant next"
     assert (found["problem"], found["data"], found["model"]) == ("cusum", "d.csv", "m")
     assert (found["examples"], found["rows"], found["features"], found["labels"]) == (80, 80, 2, [1, 2, 3])
     assert (found["epochs"], found["status"]) == (3, "max_epochs")
     assert (found["mistakes"], found["loss"]) == (engine.mistakes_, engine.cumulative_loss_)
+    frequent = TABLE["level"].mode()[0]
+    assert found["constant"] == {"answer": frequent, "mistakes": int((TABLE["level"] != frequent).sum())}
     assert found["next"][0] == "structperc evaluate m OTHER_DATA"
 
 
@@ -53,6 +55,8 @@ def test_an_evaluation_prints_its_measures(data, run):
     predicted = engine.predict(TABLE[["a", "b"]])
     assert (found["problem"], found["model"], found["data"], found["examples"]) == ("cusum", "m", "d.csv", 80)
     assert found["measures"]["mean absolute error"] == pytest.approx(np.abs(predicted - y).mean())
+    constant = metrics.best_constant(engine, TABLE[["a", "b"]], y)
+    assert found["constant"] == {"answer": constant.answer, "measures": pytest.approx(constant.measures)}
     assert found["labels"] == [1, 2, 3] and found["confusion matrix"] == metrics.confusion_matrix(y, predicted, [1, 2, 3]).tolist()
 
 

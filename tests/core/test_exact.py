@@ -305,7 +305,7 @@ def test_steps_on_rows_of_any_length_equal_rational_arithmetic_or_are_refused(va
     """Where all multipliers have one sign, never refused; otherwise only where their rounding alone would move the scores."""
     rng = np.random.default_rng([11, VARIANTS.index(variant)])
     taken = refused = one_sided = 0
-    for _ in range(1500):
+    for _ in range(500):
         K = int(rng.integers(2, 8))
         row = 10.0 ** rng.choice([rng.uniform(-150, 150), rng.uniform(-3, 12)])
         C, margin = 10.0 ** rng.uniform(-2, 2), 10.0 ** rng.uniform(-2, 2)
@@ -330,7 +330,7 @@ def test_steps_on_rows_of_any_length_equal_rational_arithmetic_or_are_refused(va
             assert float(abs(sum(map(Fraction, c.tolist())) / sum(expected) - 1)) <= 1e-13
         taken += 1
     print(f"\n{variant}: {taken} steps, {refused} refused, {one_sided} of one sign on rows longer than 1e8", end="")
-    assert taken > 900 and refused > 50 and one_sided > 100
+    assert taken > 300 and refused > 15 and one_sided > 30
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -79,15 +79,15 @@ def ordered(n, seed):
 
 @pytest.mark.parametrize("make", [CuSumRank, PRank])
 def test_a_temperature_is_the_minimum_of_the_held_out_log_loss(make):
-    X, y = ordered(4000, 0)
+    X, y = ordered(2000, 0)
     model = make(calibrate=True, random_state=0).fit(X, y)
-    new, gold = ordered(4000, 1)
+    new, gold = ordered(2000, 1)
     scores, rows = model.engine_.label_scores(new), np.arange(len(gold))
 
     def log_loss(temperature):
         return -np.log(np.maximum(cumulative(scores, temperature)[rows, gold - 1], 1e-6)).mean()
 
-    best = min(log_loss(model.temperature_ * factor) for factor in np.geomspace(0.3, 3, 25))
+    best = min(log_loss(model.temperature_ * factor) for factor in np.geomspace(0.3, 3, 13))
     assert log_loss(model.temperature_) <= best + 0.01
 
 

@@ -257,7 +257,7 @@ def test_a_model_of_an_older_file_compares_with_zero():
     X, y = data()
     engine = Engine("prank").fit(X, y)
     expected = engine.explain(X[0], baseline="zero").rows()
-    engine.model_.sums = None               # as files of before have it
+    engine.model_.column_sums = None        # as files of before have it
     older = again(engine)
     assert older.explain(X[0]).baseline == "zero" and older.explain(X[0]).rows() == expected
     with pytest.raises(OptionError, match="this model has no means"):
@@ -279,3 +279,17 @@ def test_what_is_left_out_is_said():
     assert "compared with the mean of the training rows" in found.html() and f"{rest:+.4g}" in found.html()
     drawn = [value for _, bars in found.bars().groups for _, value in bars]
     assert sum(drawn) == pytest.approx(found.margin)
+
+
+def test_estimators_of_plugins_explain_against_a_row():
+    from structperc_boosting.estimators import AdaBoostOR
+    from structperc_parsing.estimators import DependencyParser
+
+    random = np.random.default_rng(0)
+    X, sentences = random.normal(size=(60, 3)), [random.normal(size=(n, 4)) for n in (3, 4, 3)]
+    ranker = AdaBoostOR(n_estimators=5).fit(X, 1 + np.digitize(X @ [1, -2, 0.5], [-1, 0, 1]))
+    parser = DependencyParser(tokens="vectors", random_state=0).fit(sentences, [[2, 0, 2], [2, 0, 2, 3], [2, 0, 2]])
+    for model, x, row in ((ranker, X[0], X[1]), (parser, sentences[0], np.ones(4))):
+        found = model.explain(x, baseline=row)
+        assert found.baseline == "row" and sum(c.value for c in found.contributions) == pytest.approx(found.margin)
+    assert [c.feature for c in ranker.explain(X[0], baseline=X[0]).contributions] == ["(constant)"]

@@ -117,7 +117,7 @@ def test_an_impossible_one_in_a_file_is_refused(wrong, tmp_path):
 
 def test_what_cannot_be_cross_fitted_is_refused_before_training():
     X, y = ranked(50, 0)
-    with pytest.raises(OptionError, match="partial_fit does not see; call fit, or set it to False"):
+    with pytest.raises(OptionError, match="partial_fit does not see; call fit, or set it to False or 'auto'"):
         Engine("cusum", calibrate=True).partial_fit(X, y)
     with pytest.raises(DataError, match="calibrate=True compares models .* there is one example"):
         Engine("cusum", calibrate=True, classes=[1, 2]).fit(X[:1], [1])
@@ -125,6 +125,80 @@ def test_what_cannot_be_cross_fitted_is_refused_before_training():
     with pytest.raises(PluginError, match="calibrate=True needs probabilities of outputs: .* more than 100000"):
         ranking.fit(X, (y > 2).astype(int), lengths=[25, 25])
     assert ranking.model is None
+
+
+class Counted(ZeroOneLoss):
+    """Counts the models whose loss is asked for."""
+
+    n_models = 0
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        Counted.n_models += 1
+
+
+@pytest.mark.parametrize(("n", "n_models"), [(100, 6), (600, 6), (5200, 2), (0, 1)])
+def test_more_models_are_trained_only_where_rows_are_few_beside_the_weights(n, n_models, monkeypatch):
+    columns = 4 if n else 1
+    X, y = ranked(n or 1300, 0)
+    X = np.column_stack([X[:, :columns], np.zeros((len(X), 60 if n else 0))])
+    monkeypatch.setattr(Counted, "n_models", 0)
+    engine = Engine("multiclass", epochs=2, average=True, calibrate=True, random_state=0, plugins=[Counted]).fit(X, y)
+
+    assert Counted.n_models == n_models and engine.temperature_ != 1
+    probabilities = engine.predict_proba(X)[np.arange(len(y)), y - 1]
+    assert -np.log(probabilities).mean() < np.log(4)
+
+
+def test_the_temperature_of_training_scores_has_the_least_log_loss_there():
+    X, y = ranked(1300, 0)
+    engine = Engine("prank", epochs=2, average=True, calibrate=True, random_state=0).fit(X, y)
+
+    def loss(temperature):
+        engine.model_.temperature = temperature
+        return -engine.model_.log_probabilities(engine.model_.read(X))[np.arange(len(y)), y - 1].mean()
+
+    best = engine.temperature_
+    assert loss(best) <= min(loss(best * 1.05), loss(best / 1.05))
+
+
+@pytest.mark.parametrize("weighting", ["steps", "visits"])
+def test_a_weight_of_0_and_a_row_left_out_have_the_same_temperature(weighting):
+    X, y = ranked(2000, 0)
+    options = {"epochs": 2, "average": True, "calibrate": True, "weighting": weighting, "random_state": 0}
+    absent = np.arange(len(y)) % 2 == 0
+    weighed = Engine("prank", **options).fit(X, y, sample_weight=np.where(absent, 0.0, 1.0))
+
+    assert weighed.temperature_ == pytest.approx(Engine("prank", **options).fit(X[~absent], y[~absent]).temperature_, rel=1e-2)
+
+
+def test_a_rank_that_never_occurs_is_no_obstacle():
+    X, y = ranked(1300, 0)
+    engine = Engine("prank", classes=[1, 2, 3, 4, 5], epochs=2, average=True, calibrate="auto", random_state=0).fit(X, y)
+
+    assert engine.temperature_ > 1 and (engine.predict_proba(X) > 0).all()
+
+
+def test_calibration_draws_nothing_from_the_generator_of_the_model():
+    X, y = ranked(60, 0)
+    plain, calibrated = (Engine("prank", epochs=2, shuffle=True, calibrate=on, random_state=0).fit(X, y).partial_fit(X, y)
+                         for on in (False, "auto"))
+
+    assert np.array_equal(plain.label_scores(X), calibrated.label_scores(X))
+
+
+def test_auto_calibrates_what_has_probabilities_and_leaves_the_rest():
+    X, y = ranked(50, 0)
+    assert Engine("cusum", calibrate="auto", random_state=0).fit(X, y).temperature_ != 1
+    stream = Engine("cusum", calibrate="auto").partial_fit(X, y)
+    assert stream.temperature_ == 1 and np.allclose(stream.predict_proba(X).sum(axis=1), 1)
+    fitted = Engine("cusum", calibrate="auto", random_state=0).fit(X, y)
+    assert fitted.partial_fit(X, y).temperature_ == fitted.temperature_ != 1
+    ranking = Engine("latent-ranking", k=10, calibrate="auto").fit(X, (y > 2).astype(int), lengths=[25, 25])
+    assert ranking.temperature_ == 1
+    assert Engine("cusum", calibrate="auto", classes=[1, 2]).fit(X[:1], [1]).temperature_ == 1
+    tokens, tags = sentences(30, 0)
+    assert SequenceTagger(random_state=0, calibrate="auto").fit(tokens, tags).temperature_ > 1
 
 
 def test_ctrl_c_keeps_the_model_and_no_temperature():

@@ -5,10 +5,8 @@ import itertools
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 import zipfile
 
 import numpy as np
@@ -19,7 +17,6 @@ from structperc_dual_kernel.nystroem import NystroemReader
 
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import OnlineTrainer, Trainer, Weights
-from structperc.engine import checkpoint_files
 from structperc.errors import DataError, ModelFormatError, OptionError
 from structperc.schedules import inverse_sqrt
 
@@ -121,21 +118,6 @@ def path(tmp_path):
     return str(tmp_path / "checkpoint")
 
 
-@pytest.fixture
-def copies(monkeypatch, path):
-    """Copies of each checkpoint as it is written: what a kill right behind would leave."""
-    made, replace = [], checkpoint_files.replace_file
-
-    def copying(target, write):
-        replace(target, write)
-        made.append(f"{path}.{len(made)}")
-        shutil.copy(target, made[-1])
-
-    monkeypatch.setattr(checkpoint_files, "replace_file", copying)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)           # thousands of them
-    return made
-
-
 @pytest.mark.parametrize("every", [1.0, 0.4, 1.3])
 @pytest.mark.parametrize("name", KINDS)
 def test_from_every_checkpoint_on_a_training_has_the_bits_of_the_undisturbed_one(name, every, path, copies):
@@ -145,7 +127,7 @@ def test_from_every_checkpoint_on_a_training_has_the_bits_of_the_undisturbed_one
     within_epochs = not name.startswith("boosting")         # whose epochs make no passes
     assert len(kills) >= int(n / (every if within_epochs else max(every, 1))) + 1 and n > 1
 
-    for kill in kills:
+    for kill in kills[[*KINDS].index(name) % 2::2]:         # together the kinds are stopped everywhere
         shutil.copy(kill, path)
         resumed = trained(name, Checkpoint(path, every), resume=True)
         assert content(resumed) == expected
@@ -178,6 +160,22 @@ def test_observers_go_on_with_what_they_had_seen(every, path, copies):
         assert stopping_again.losses == stopping.losses and stopping_again.best_epoch == stopping.best_epoch
         for field in ("epoch", "epochs", "examples", "mistakes", "updates", "loss"):
             assert again.arrays[field].tolist() == history.arrays[field].tolist()
+
+
+@pytest.mark.parametrize("name", ["shuffled and averaged", "online"])
+@pytest.mark.parametrize("every", [1.0, 0.4])
+def test_the_weights_of_the_best_epoch_are_kept_in_checkpoints(name, every, path, copies):
+    def trained_on(epochs, resume=False):
+        stopping = EarlyStopping(-X, Y, patience=100)           # which grows worse, so that the best epoch is an early one
+        return trained(name, stopping, Checkpoint(path, every), resume=resume, epochs=epochs, random_state=1), stopping
+
+    longer, _ = trained_on(9)
+    os.unlink(path)
+    short, stopping = trained_on(4)
+    assert stopping.best_epoch < 4 and short.status_ == "max_epochs"
+    assert content(Engine.load(path)) == content(short)
+    resumed, stopping = trained_on(9, resume=True)
+    assert content(resumed) == content(longer) and len(stopping.losses) == 9
 
 
 def test_a_generator_goes_on_behind_a_resumed_training_as_behind_an_undisturbed_one(path, copies):
@@ -366,36 +364,52 @@ def test_a_checkpoint_that_cannot_be_written_ends_the_fit_and_leaves_engine_and_
 
 
 KILLED = """
-import sys
+import os, signal, sys
 import numpy as np
 from structperc import Engine
 from structperc.callbacks import Checkpoint
-from structperc.schedules import inverse_sqrt
+
 random = np.random.default_rng(0)
-X, y = random.normal(size=(2000, 5)), random.integers(1, 5, 2000)
-checkpoint = Checkpoint(sys.argv[1] + ".checkpoint", every=0.1)
-print("begins", flush=True)
-Engine("multiclass", epochs=3, average=True, shuffle=True, random_state=0, plugins=[checkpoint]).fit(X, y, resume=True).save(sys.argv[1])
+X, y = random.normal(size=(200, 5)), random.integers(1, 5, 200)
+
+
+def train(path):
+    checkpoint = Checkpoint(path + ".checkpoint", every=0.1)
+    Engine("multiclass", epochs=3, average=True, shuffle=True, random_state=0, plugins=[checkpoint]).fit(X, y, resume=True).save(path)
+
+
+def ended(path, number):        # by kill -9 right before the `number`-th call that opens or renames a file
+    def count(event, arguments):
+        nonlocal number
+        if event in ("open", "os.rename") and str(arguments[0]).startswith(os.path.dirname(path)):
+            number -= 1
+            if number == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    process = os.fork()
+    if not process:
+        sys.addaudithook(count)
+        train(path)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+train(sys.argv[1])
+for life in range(100):
+    end = ended(sys.argv[2], 15 + life % 7)
+    print(end)
+    if end == 0:
+        break
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_kill_9_again_and_again_ends_with_the_bits_of_the_undisturbed_training(tmp_path):
-    def start(name):
-        return subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / name)], stdout=subprocess.PIPE)
+    arguments = [sys.executable, "-c", KILLED, str(tmp_path / "undisturbed"), str(tmp_path / "killed")]
+    *kills, last = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.split()
 
-    with start("undisturbed") as process:
-        assert process.wait() == 0
-    kills = 0
-    for delay in itertools.count(0.005, 0.02):
-        process = start("killed")
-        with process.stdout:
-            process.stdout.readline()
-            time.sleep(delay)
-            process.send_signal(signal.SIGKILL)
-        if process.wait() == 0:
-            break
-        kills += 1
-    assert kills and (tmp_path / "killed").read_bytes() == (tmp_path / "undisturbed").read_bytes()
+    assert len(kills) > 7 and set(kills) == {"-9"} and last == "0"
+    assert (tmp_path / "killed").read_bytes() == (tmp_path / "undisturbed").read_bytes()
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 

@@ -214,13 +214,13 @@ def test_stop_is_for_observers():
 
 
 @pytest.mark.parametrize(("name", "value", "expected"), [
-    *((name, value, "a number") for name in ("margin", "C") for value in (0, -1, np.nan, np.inf, "1", None, True, 1j, [1.0])),
+    *((name, value, "a number") for name in ("margin", "C") for value in (0, -1, np.nan, np.inf, "1", True, 1j, [1.0])),
     *(("loss_weight", value, "a number at least 0") for value in (-0.1, np.nan, "1", False)),
-    *(("decay", value, "a number at least 0 and below 1") for value in (-0.1, 1, 1.0, 2, np.nan, None)),
-    *(("epochs", value, "a whole number, at least 1") for value in (0, -1, 1.0, "3", None, True)),
-    *((name, value, "True or False") for name in ("average", "shuffle", "fit_intercept") for value in (0, 1, None, "yes")),
+    *(("decay", value, "a number at least 0 and below 1") for value in (-0.1, 1, 1.0, 2, np.nan)),
+    *(("epochs", value, "a whole number, at least 1") for value in (0, -1, 1.0, "3", True)),
+    *((name, value, "True or False") for name in ("average", "shuffle", "fit_intercept") for value in (0, 1, "yes")),
     *(("random_state", value, "None, a whole number from 0") for value in (-1, 1.0, "seed", True, [1])),
-    *(("update", value, "a name, or an object of a subclass of structperc.components.Update") for value in (None, 3, object())),
+    *(("update", value, "a name, or an object of a subclass of structperc.components.Update") for value in (3, object())),
     *(("loss", value, r"a name, an \(r, r\) matrix") for value in ([[0, 1], [1]], {"a": 1}, object())),
     *(("plugins", value, "a list of names or plugin objects") for value in ("prank", None, 3)),
 ])
@@ -586,7 +586,7 @@ def test_threads_that_fail_at_once_get_their_own_error():
 
     def work(i):
         allowed = [["a", "b", None] if i == k else None for k in range(8)]
-        for _ in range(2000):
+        for _ in range(300):
             with pytest.raises(DataError, match=f"no labels of sentence {i} "):
                 engine.predict(X, allowed=allowed)
 

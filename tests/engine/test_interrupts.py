@@ -77,9 +77,9 @@ ROWS = ("row_numbers", "numbers")       # how rows are counted: a chunk counts o
 IN_PYTHON = ("function kernel", "python loss", "python argmax")        # a pass can be interrupted at each of its examples
 
 
-def interruptions(make, call, each=1):
+def interruptions(make, call, each=1, first=1):
     """Yields what `make` made after `call` was interrupted at its first place, its second (or each further), and so on."""
-    for place in itertools.count(1, each):
+    for place in itertools.count(first, each):
         subject, left = make(), place
 
         def trace(frame, event, _):
@@ -102,6 +102,11 @@ def interruptions(make, call, each=1):
                 return              # the call came through; otherwise a generator that was thrown away swallowed the interrupt
         finally:
             sys.settrace(None)
+
+
+def sampled(kind):
+    """A place in seven, from another one on for each kind: together they interrupt all that the kinds have in common."""
+    return {"each": 7, "first": 1 + [*KINDS].index(kind)}
 
 
 def content(engine, begun=0):
@@ -140,7 +145,7 @@ def test_a_chunk_cut_by_ctrl_c_ends_between_two_examples_or_never_began(kind):
 def test_the_first_chunk_cut_by_ctrl_c_makes_a_model_of_whole_steps_or_none(kind):
     engine, X, y = KINDS[kind]()
     allowed = [None, *prefixes(engine, X, y, range(1, 20))]
-    for cut in interruptions(lambda: copy.deepcopy(engine), lambda engine: engine.partial_fit(X, y), each=3):
+    for cut in interruptions(lambda: copy.deepcopy(engine), lambda engine: engine.partial_fit(X, y), **sampled(kind)):
         assert content(cut) in allowed
         cut.partial_fit(X, y)
 
@@ -157,7 +162,7 @@ def test_a_fit_cut_by_ctrl_c_keeps_whole_steps_or_the_model_of_before(kind):
     allowed = [before, after, content(one), content(one, begun=1)]
     for n in range(1, len(y) if kind in IN_PYTHON else 0):
         allowed += [content(KINDS[kind]()[0].partial_fit(X[:n], y[:n])), content(copy.deepcopy(one).partial_fit(X[:n], y[:n]))]
-    for cut in interruptions(make, lambda engine: engine.fit(X, y), each=3):
+    for cut in interruptions(make, lambda engine: engine.fit(X, y), **sampled(kind)):
         found = content(cut)
         assert found in allowed
         assert found in (before, after) or cut.status_ == "interrupted"

@@ -99,7 +99,7 @@ def test_the_probability_of_a_label_is_that_of_predict_proba(problem):
 def test_a_temperature_divides_the_scores_of_probabilities_and_not_those_of_the_k_best():
     random = np.random.default_rng(1)
     X = [random.normal(size=(size, 2)) for size in [2, 3] * 20]
-    y = [list(random.choice(["a", "b"], len(x))) for x in X]
+    y = [np.where(x[:, 0] > 0, "a", "b").tolist() for x in X]
     engine = Engine("sequence", epochs=3, calibrate=True, random_state=0).fit(X, y)
     (best, first), (second, other), *_ = engine.predict_k_best(X[:1], 4)[0]
     assert engine.temperature_ != 1 and first - other == pytest.approx(engine.margins(X[:1])[0])

@@ -39,7 +39,8 @@ def named(*names):
     (named("a", "b", "c").assign(b=pd.array([None, 1.5] * 15, dtype="Float64")), Y, "'b': 15 empty cells, .* row 0.*fill(=|': )'median'"),
     (np.array([[1.0, pd.NA]] * 30, dtype=object), Y, r"X\[0, 1\] is <NA>, which is missing; fill or drop that row"),
     (np.array([[1.0, pd.Timestamp("2024-01-02")]] * 30, dtype=object), Y, r"X\[0, 1\] is the date 2024-01-02.*days since the first"),
-    (named("a", "b", "c").assign(day=pd.Timestamp("2024-01-01")), Y, r"'day': 30 dates. Pass plugins=\['table'\], .*date(=|': )\['day'\]"),
+    (named("a", "b", "c").assign(day=pd.Timestamp("2024-01-01")), Y,
+     r"'day': 30 dates. Pass (plugins=\['table'\], date=|plugin_options={'date': )\['day'\]"),
 ])  # fmt: skip
 def test_what_is_meant_is_guessed(make, X, y, message):
     with pytest.raises(DataError, match=message):

@@ -5,7 +5,7 @@ import pytest
 from plain import Engine
 
 from structperc import metrics
-from structperc.callbacks import EarlyStopping
+from structperc.callbacks import HeldOutLoss
 from structperc.components import PrimalWeights, Reader
 
 
@@ -48,7 +48,7 @@ def counted():
     lambda e, X, y: e.predict(X), lambda e, X, y: e.predict(X, k=2), lambda e, X, y: e.margins(X), lambda e, X, y: e.atom_scores(X),
     lambda e, X, y: e.predict_marginals(X), lambda e, X, y: e.explain(X[0]), lambda e, X, y: metrics.losses(e, X, y),
     lambda e, X, y: metrics.measures(e, X, y), lambda e, X, y: metrics.measures(e, X, y, groups=np.arange(40)),
-    lambda e, X, y: EarlyStopping(X, y).structperc_epoch_end(e, Record()),
+    lambda e, X, y: HeldOutLoss(X, y).structperc_epoch_end(e, Record()),
 ])
 def test_x_is_read_once(counted, ask):
     engine, X, y = counted

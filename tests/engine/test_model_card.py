@@ -12,7 +12,7 @@ import pytest
 from plain import Engine
 
 from structperc.errors import NotFittedError, OptionError
-from structperc.metrics import measures
+from structperc.metrics import best_constant, measures
 
 HOSTILE = "<script>x</script> | `a` **b** [c](d)"
 
@@ -49,8 +49,10 @@ def test_a_card_tells_problem_labels_columns_training_measures_and_hash(data, en
     assert "1 \\< 2 \\< 3" in found["What it predicts"] and "3: acid, sugar, \\<script\\>" in found["What it predicts"]
     assert f"{engine.mistakes_[0]} in the first epoch" in found["Training"] and "| average | True |" in found["Training"]
     assert "On 10 examples of cellar.csv" in found["Measures"]
+    constant = best_constant(engine, X, y)
     for name, value in measures(engine, X, y).items():
-        assert f"| {name} | {value:.4f} |" in found["Measures"]
+        assert f"| {name} | {value:.4f} | {constant.measures[name]:.4f} |" in found["Measures"]
+    assert f"the best answer that is the same for all: {constant.answer}." in found["Measures"]
     assert "crammer2001pranking" in found["Citation"]
     engine.save(tmp_path / "wine.model")
     assert hashlib.sha256((tmp_path / "wine.model").read_bytes()).hexdigest() in found["File"]

@@ -88,6 +88,25 @@ def test_a_strangers_plugin_is_found_the_same_way(install):
     assert engine.cumulative_loss_ == sum(engine.mistakes_) < Engine("cusum", epochs=3).fit(*noise()).cumulative_loss_
 
 
+def test_a_plugin_installed_meanwhile_is_found(install, monkeypatch):
+    assert "latecomer" not in registry.discover()
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "discover", lambda refresh: None)
+        install("latecomer", WORKING)
+
+    assert Engine("cusum", plugins=["latecomer"]).fit(X, Y).mistakes_
+
+
+def test_a_broken_plugin_that_was_repaired_is_loaded(install, tmp_path):
+    install("fragile", "raise RuntimeError('not yet')")
+    with pytest.raises(PluginError, match="fragile.* is broken: RuntimeError: not yet"):
+        Engine("cusum", plugins=["fragile"])
+    (tmp_path / "stranger_fragile_project.py").write_text(WORKING)
+    importlib.invalidate_caches()
+
+    assert Engine("cusum", plugins=["fragile"]).fit(X, Y).mistakes_
+
+
 @pytest.mark.parametrize("target", [":Part", ":part", ":Plugin", ":plugin"])
 def test_an_entry_point_may_name_a_component_a_plugin_or_their_class(install, target):
     install("stranger", HEADER + """
@@ -296,7 +315,7 @@ def test_unknown_names_are_answered_with_those_that_the_plugins_declare():
     with pytest.raises(PluginError, match="update='mirra' is unknown .* Did you mean 'mira'\\? They know perceptron, .*mira"):
         Engine("cusum", plugins=[mine], update="mirra").fit(X, Y)
     slow = plugin("structperc_trainer", lambda self, context: None, trainers=("annealed",))
-    with pytest.raises(PluginError, match="trainer='aneal' is unknown .* Did you mean 'annealed'\\? They know online, annealed"):
+    with pytest.raises(PluginError, match="trainer='aneal' is unknown .* 'annealed'\\? They know online, until-level, annealed"):
         Engine("cusum", plugins=[slow], trainer="aneal").fit(X, Y)
 
 

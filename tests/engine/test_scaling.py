@@ -150,3 +150,10 @@ def test_columns_of_different_sizes_are_named():
     Engine("cusum", scale="auto").fit(X, Y)
     Engine("cusum").fit(Z[:, :4], Y)
     Engine("adaboost-or").fit(X, Y)             # stumps do not mind
+
+
+def test_the_warning_compares_root_mean_squares():
+    signs = np.where(np.arange(40)[:, None] % [2, 4] > 0, 1.0, -1.0)
+    with pytest.warns(ScaleWarning, match=r"column x\[1\] is 200 times as large as column x\[0\]"):
+        Engine("prank").fit(signs * [0.5, 100], [1, 2] * 20)
+    Engine("prank").fit(signs * 100, [1, 2] * 20)             # equally large columns: no warning

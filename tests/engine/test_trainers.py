@@ -5,6 +5,7 @@ import pytest
 from plain import Engine
 
 from structperc import hookimpl
+from structperc.callbacks import Checkpoint
 from structperc.components import LargestArgmax, OnlineTrainer, PerceptronUpdate, Trainer, Update
 from structperc.errors import OptionError, PluginError
 
@@ -68,7 +69,7 @@ def test_packages_of_trainers_live_side_by_side(order):
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_one():
-    with pytest.raises(PluginError, match="trainer='bfcw' is unknown .* Did you mean 'bcfw'\\? They know online, bcfw, cccp, backwards"):
+    with pytest.raises(PluginError, match="trainer='bfcw' is unknown .* 'bcfw'\\? They know online, until-level, bcfw, cccp, backwards"):
         Engine("multiclass", plugins=["batch", BackwardsPackage()], trainer="bfcw").fit(*data())
 
 
@@ -299,3 +300,64 @@ def test_chunks_and_answers_can_be_refused():
 def test_a_trainer_of_one_problem_takes_no_chunks_by_itself():
     with pytest.raises(PluginError, match="FrankWolfeTrainer solves one problem over all examples; call fit with all of them"):
         Engine("multiclass", plugins=["batch"], trainer="bcfw").partial_fit(*data())
+
+
+# ---- the end by itself ----
+
+
+class Losses:
+    """Keeps the mean loss of each epoch."""
+
+    def __init__(self):
+        self.means = []
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        self.means.append(record.loss / record.examples)
+
+
+def first_level(means, patience=3):
+    """The epoch behind which the loss has not fallen below its lowest for so long."""
+    for epoch in range(1, len(means) + 1):
+        if epoch - 1 - int(np.argmin(means[:epoch])) >= patience:
+            return epoch
+    return None
+
+
+@pytest.mark.parametrize("options", [{}, {"average": True}, {"n_shards": 2}, {"weighting": "visits"}, {"loss": "squared"}])
+def test_training_until_level_ends_behind_the_lowest_loss_and_has_the_bits_of_as_many_epochs(options):
+    X, y = data(seed=1, n=60)
+    options = {"shuffle": True, "random_state": 0, **options}
+    weights = {"sample_weight": np.arange(60) % 3} if "weighting" in options else {}
+    losses = Losses()
+    Engine("cusum", epochs=60, plugins=[losses], **options).fit(X, y, **weights)
+    level = Engine("cusum", epochs=60, trainer="until-level", **options).fit(X, y, **weights)
+
+    n = first_level(losses.means)
+    assert level.status_ == "levelled_off" and len(level.mistakes_) == n < 60
+    assert np.array_equal(level.coef_, Engine("cusum", epochs=n, **options).fit(X, y, **weights).coef_)
+
+
+def test_few_epochs_and_separable_data_end_as_ever():
+    X, y = data(seed=1, n=60)
+    assert Engine("cusum", epochs=2, trainer="until-level").fit(X, y).status_ == "max_epochs"
+    assert Engine("cusum", epochs=50, trainer="until-level").fit([[0.0], [1.0], [2.0]], [1, 2, 3]).status_ == "converged"
+
+
+@pytest.mark.parametrize("every", [1.0, 0.4])
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_a_resumed_training_levels_off_at_the_same_epoch(tmp_path, every, n_shards):
+    X, y = data(seed=1, n=60)
+    options = {"trainer": "until-level", "shuffle": True, "random_state": 0, "n_shards": n_shards}
+    whole = Engine("cusum", epochs=60, **options).fit(X, y)
+    checkpoint = Checkpoint(tmp_path / "checkpoint", every)
+    for epochs in (len(whole.mistakes_) - 2, 60, 60):
+        engine = Engine("cusum", epochs=epochs, plugins=[checkpoint], **options).fit(X, y, resume=True)
+
+    assert engine.mistakes_ == whole.mistakes_ and engine.status_ == "levelled_off" and np.array_equal(engine.coef_, whole.coef_)
+
+
+def test_a_stream_makes_passes_as_with_the_online_trainer():
+    X, y = data(seed=1, n=60)
+    stream, online = (Engine("cusum", trainer=name).partial_fit(X, y).partial_fit(X, y) for name in ("until-level", "online"))
+    assert np.array_equal(stream.coef_, online.coef_) and stream.mistakes_ == online.mistakes_

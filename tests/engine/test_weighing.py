@@ -184,7 +184,7 @@ def test_batch_training_has_class_weights_too():
     by_class = solved(class_weight="balanced").fit(X, Y)
     assert np.array_equal(by_class.coef_, solved().fit(X, Y, sample_weight=compute_sample_weight("balanced", Y)).coef_)
     model = StructuredClassifier(trainer="bcfw", plugins=["batch"], C=0.05, class_weight={3: 100}).fit(X, Y)
-    assert (model.predict(X) == 3).mean() > 0.5 and "weighting" in model.unused_parameters_
+    assert (model.predict(X) == 3).mean() > 0.5
 
 
 @pytest.mark.parametrize(("update", "C", "warned"), [("pa2", 1.0, True), ("pa2", 0.001, False), ("pa1", 100.0, True), ("pa1", 0.01, False),

@@ -11,7 +11,7 @@ from structperc_decisions import two_cheapest
 
 import structperc.estimators
 from structperc.errors import OptionError, PluginError
-from structperc.estimators import LabelScorer, LeafFeatures, RankingScorer, load, lookup
+from structperc.estimators import LabelScorer, LeafFeatures, RankingScorer, StructureSet, load, lookup
 
 ABILITIES = ("save", "load", "explain", "export", "citation", "margins", "predict_k_best", "log_probability", "partial_fit", "_repr_html_")
 WRAPS = "its model is an estimator of any library; pickle it"
@@ -29,11 +29,12 @@ LACKING = {
                    **dict.fromkeys(("margins", "predict_k_best", "log_probability"), ONE_SCORE), "partial_fit": BATCH},
     "SVOR": {"partial_fit": BATCH},
     "ScoreCard": dict.fromkeys(ABILITIES[:9], "it is written by str(card) and to_dict()"),
+    "StructureConformal": dict.fromkeys(ABILITIES[:9], WRAPS),
 }  # fmt: skip
 NOT_EXPORTED = {"SegmentTagger", "GraphLabeler", "PairMatcher", "PairClusterer", "PathFinder", "DecisionMaker", "DependencyParser",
                 "LatentRanker", "AdaBoostOR"}
 NOT_SUMMED = {"DecisionMaker": ("margins", "predict_k_best", "log_probability")}        # its outputs only a function of the user's knows
-TOOLS = {LabelScorer, RankingScorer, LeafFeatures}          # no predictors
+TOOLS = {LabelScorer, RankingScorer, LeafFeatures, StructureSet}          # no predictors
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(40, 3))
@@ -60,6 +61,7 @@ EXAMPLES = {        # parameters, X, y and further arguments of fit
     "BinaryReduction": ({"estimator": LogisticRegression()}, X, RANKS, {}),
     "RankerClassifier": ({"estimator": structperc.estimators.ORStump()}, X, (RANKS > 1).astype(int), {}),
     "OrdinalConformal": ({"estimator": structperc.estimators.PRank()}, X, RANKS, {}),
+    "StructureConformal": ({"estimator": structperc.estimators.SequenceTagger()}, BLOCKS, RANKS.reshape(8, 5).tolist(), {}),
     "ScoreCard": ({"estimator": structperc.estimators.PRank()}, X, RANKS, {}),
     "SVOR": ({"kernel": "linear"}, X, RANKS, {}),
     "AdaBoostOR": ({"n_estimators": 5}, X, RANKS, {}),

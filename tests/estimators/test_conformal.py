@@ -1,12 +1,12 @@
 """Intervals of ranks hold the right one as often as promised, are contiguous, and keep scikit-learn's contract."""
 
 import pickle
-import warnings
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+from contract import scikit_learns_checks
 from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
@@ -17,7 +17,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.reductions import BinaryReduction
 from structperc_large_margin.estimators import SVOR
@@ -37,26 +36,12 @@ RANKERS = (PRank(), CuSumRank(), IntervalPA(), PRank(kernel="rbf", epochs=3), SV
            AdaBoostOR(OtherStump(), n_estimators=10), BinaryReduction(LogisticRegression()), LogisticRegression())
 
 
-def name_of(check):
-    while hasattr(check, "func"):
-        check = check.func
-    return check.__name__
-
-
-def parameters():
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Estimator .* does not inherit from")     # by design: importing it costs a second
-        checks = [(estimator, check) for given_one in (OrdinalConformal(PRank()), OrdinalConformal(LogisticRegression()))
-                  for estimator, check in estimator_checks_generator(given_one)]
-    for estimator, check in checks:
-        name = name_of(check)
-        marks = [pytest.mark.xfail(reason=NO_ORDER, strict=True)] if name == "check_classifiers_classes" else []
-        if name != "check_array_api_input":     # needs an environment variable that is read when scipy is imported
-            yield pytest.param(estimator, check, marks=marks, id=f"{type(estimator.estimator).__name__}-{name}")
+CHECKED = (OrdinalConformal(PRank()), OrdinalConformal(LogisticRegression()))
 
 
 @pytest.mark.filterwarnings("ignore")       # scikit-learn's checks warn about their own inputs
-@pytest.mark.parametrize(("estimator", "check"), list(parameters()))
+@pytest.mark.parametrize(("estimator", "check"),
+                         list(scikit_learns_checks(*CHECKED, failing={"check_classifiers_classes": NO_ORDER})))
 def test_scikit_learns_check(estimator, check):
     check(estimator)
 
@@ -224,6 +209,14 @@ class Wide:
         return np.clip(np.floor(X[:, 0]), 0, 49).astype(int)
 
 
+def test_the_newest_row_counts_less_than_the_one_to_be_predicted():
+    """Distances 3, 1 and 2 weigh 1/8, 1/4 and 1/2, beside 1 of the new row: no distance covers half of all."""
+    rows = np.full((3, 1), 5.0), [1, 3, 2]
+    model = OrdinalConformal(Wide(), prefit=True, decay=0.5, coverage=0.5).partial_calibrate(*rows)
+    assert model._distances.tolist() == [3, 1, 2] and model.quantile_ == np.inf
+    assert OrdinalConformal(Wide(), prefit=True, decay=0.5, coverage=0.3).partial_calibrate(*rows).quantile_ == 2
+
+
 def test_parts_of_a_stream_are_one_calibration():
     X, y = made(200)
     base = PRank(epochs=3, random_state=0).fit(X[:100], y[:100])
@@ -281,7 +274,7 @@ def test_what_cannot_be_measured_is_refused():
                               ({"calibration_size": 1.5}, "calibration_size=1.5; expected a share between 0 and 1")):
         with pytest.raises(OptionError, match=sentence):
             OrdinalConformal(PRank(), **options).fit(X, y)
-    with pytest.raises(DataError, match="leaves no row to learn from"):
+    with pytest.raises(DataError, match="leaves nothing to learn from"):
         OrdinalConformal(PRank(), calibration_size=60).fit(X, y)
     with pytest.raises(OptionError, match="KMeans has no score of the boundaries"):
         OrdinalConformal(KMeans(), prefit=True).fit(X, y)

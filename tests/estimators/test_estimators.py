@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import sklearn
 import structperc_cusum
+from contract import APART, checks_of, scikit_learns_checks
 from plain import Engine
 from scipy import sparse
 from sklearn.base import clone, is_classifier
@@ -22,7 +23,6 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import estimators, hookimpl
@@ -46,34 +46,16 @@ EXPECTED_FAILURES = {
     "check_classifiers_train": (RANKS, MEDIAN),
 }
 CHECKED = (*(make() for make in ALL), PRank(pocket=True), CuSumRank(kernel="rbf"), StructuredClassifier(kernel="polynomial"))
-APART = "check_array_api_input"     # needs an environment variable that is read when scipy is imported
 
 
-def name_of(check):
-    while hasattr(check, "func"):
-        check = check.func
-    return check.__name__
-
-
-def every_check():
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Estimator .* does not inherit from")     # by design: importing it costs a second
-        return [(type(given), name_of(check), estimator, check)
-                for given in CHECKED for estimator, check in estimator_checks_generator(given)]
-
-
-def parameters():
-    """The checks that run here; those that are declared to fail must fail."""
-    for make, name, estimator, check in every_check():
-        owners, reason = EXPECTED_FAILURES.get(name, ((), ""))
-        strict = estimator.kernel is None       # kernels fit the few rows of a check so well that repeated ones may not matter
-        marks = [pytest.mark.xfail(reason=reason, strict=strict)] if make in owners else []
-        if name != APART:
-            yield pytest.param(estimator, check, marks=marks, id=f"{estimator!r}-{name}")
+def must_fail(estimator):
+    """The checks that are declared to fail, with their reasons."""
+    strict = estimator.kernel is None           # kernels fit the few rows of a check so well that repeated ones may not matter
+    return {name: reason if strict else [reason] for name, (owners, reason) in EXPECTED_FAILURES.items() if type(estimator) in owners}
 
 
 @pytest.mark.filterwarnings("ignore")       # scikit-learn's checks warn about their own inputs
-@pytest.mark.parametrize(("estimator", "check"), list(parameters()))
+@pytest.mark.parametrize(("estimator", "check"), list(scikit_learns_checks(*CHECKED, failing=must_fail)))
 def test_scikit_learns_check(estimator, check):
     check(estimator)
 
@@ -98,7 +80,7 @@ for estimator in (CuSumRank(), PRank(), StructuredClassifier()):
             print(type(estimator).__name__)
 """
     assert run_python(code, SCIPY_ARRAY_API="1") == [make.__name__ for make in ALL]
-    assert [name for _, name, _, _ in every_check()].count(APART) == len(CHECKED)
+    assert all(APART in {name for name, _, _ in checks_of(make())} for make in ALL)
 
 
 def test_scikit_learn_and_pandas_are_not_imported():

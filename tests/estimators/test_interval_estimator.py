@@ -2,11 +2,11 @@
 
 import inspect
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from contract import scikit_learns_checks
 from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
@@ -14,7 +14,6 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from structperc.errors import DataError, NotFittedError, PluginError
 from structperc.estimators import CuSumRank, IntervalPA, PRank
@@ -28,25 +27,9 @@ EXPECTED_FAILURES = {
     "check_classifiers_classes": "the ranks of bare strings are unknown: classes= or an ordered categorical says them",
     "check_classifiers_train": "predict is the median of predict_proba, and the check expects the mode",
 }
-APART = "check_array_api_input"     # needs an environment variable that is read when scipy is imported
-
-
-def parameters():
-    """scikit-learn's checks; those that are declared to fail must fail."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Estimator .* does not inherit from")
-        for estimator, check in estimator_checks_generator(IntervalPA()):
-            inner = check
-            while hasattr(inner, "func"):
-                inner = inner.func
-            name = inner.__name__
-            marks = [pytest.mark.xfail(reason=EXPECTED_FAILURES[name], strict=True)] if name in EXPECTED_FAILURES else []
-            if name != APART:
-                yield pytest.param(estimator, check, marks=marks, id=name)
-
 
 @pytest.mark.filterwarnings("ignore")       # scikit-learn's checks warn about their own inputs
-@pytest.mark.parametrize(("estimator", "check"), list(parameters()))
+@pytest.mark.parametrize(("estimator", "check"), list(scikit_learns_checks(IntervalPA(), failing=EXPECTED_FAILURES)))
 def test_scikit_learns_check(estimator, check):
     check(estimator)
 

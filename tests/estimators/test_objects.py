@@ -73,7 +73,7 @@ def test_errors_name_the_estimator(model, name, said, ranks):
             getattr(model.engine_, name)
 
 
-@pytest.mark.parametrize("make", [getattr(estimators, name) for name in estimators.__all__ if name[0].isupper()])
+@pytest.mark.parametrize("make", [getattr(estimators, name) for name in estimators.__all__ if name[0].isupper() and name != "StructureSet"])
 def test_help_shows_parameters_and_methods_alone(make):
     text = pydoc.render_doc(make, renderer=pydoc.plaintext)
     described = text[text.index(" |  Parameters\n"):text.index(" |  Methods defined here")]

@@ -18,7 +18,7 @@ X = RANDOM.normal(size=(150, 3))
 Y = np.digitize(X @ [2, -1, 0.5] + 1.5 * RANDOM.normal(size=150), [-1, 2.5]) + 1
 PROBABLE = [SVOR(tol=0.01), SVOR("explicit", kernel="linear", tol=0.01), AdaBoostOR(n_estimators=20),
             AdaBoostOR(BinaryReduction(LogisticRegression()), n_estimators=3, random_state=0)]
-WEIGHED = [SVOR(tol=1e-6), ORStump(), BinaryReduction(LogisticRegression())]
+WEIGHED = [SVOR(tol=1e-6, scale=False), ORStump(), BinaryReduction(LogisticRegression())]
 
 
 @pytest.mark.parametrize("n_labels", [2, 3])

@@ -45,7 +45,7 @@ def test_scores_are_sums_over_the_atoms_of_each_label(make, kernel, data):
     scores = np.stack([atoms[:, :k].sum(axis=1) for k in range(3)], axis=1) if make in RANKS else atoms
     found = model.decision_function(X)
     assert np.allclose(found, scores, rtol=1e-12, atol=1e-12) and np.array_equal(found, model.engine_.label_scores(X))
-    assert np.allclose(model.predict_proba(X), cumulative(scores) if make in RANKS else softmax(scores), atol=1 / len(X))
+    assert np.allclose(model.predict_proba(X), (cumulative if make in RANKS else softmax)(scores / model.temperature_), atol=1 / len(X))
     assert np.allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
     assert np.array_equal(model.classes_[found.argmax(axis=1)], model.predict(X))
 
@@ -67,7 +67,7 @@ def test_two_labels_have_one_column_of_scores(make, data):
 
     lead = model.decision_function(X)
     assert lead.shape == (len(X),) and np.array_equal(lead > 0, model.predict(X))
-    assert np.allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-lead)))
+    assert np.allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-lead / model.temperature_)))
     assert roc_auc_score(y > 2, lead) == roc_auc_score(y > 2, model.predict_proba(X)[:, 1])
 
 

@@ -2,18 +2,17 @@
 
 import itertools
 import json
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from contract import scikit_learns_checks
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import estimator_checks_generator
 from structperc_large_margin.estimators import SVOR
 
 from structperc import metrics
@@ -23,24 +22,9 @@ from structperc.estimators import CuSumRank, OrdinalConformal, PRank, ScoreCard
 NO_ORDER = "the ranks of bare strings are unknown, and alphabetical order is seldom meant"
 
 
-def name_of(check):
-    while hasattr(check, "func"):
-        check = check.func
-    return check.__name__
-
-
-def parameters():
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Estimator .* does not inherit from")     # by design: importing it costs a second
-        checks = list(estimator_checks_generator(ScoreCard(PRank())))
-    for estimator, check in checks:
-        marks = [pytest.mark.xfail(reason=NO_ORDER, strict=True)] if name_of(check) == "check_classifiers_classes" else []
-        if name_of(check) != "check_array_api_input":       # needs an environment variable that is read when scipy is imported
-            yield pytest.param(estimator, check, marks=marks, id=name_of(check))
-
-
 @pytest.mark.filterwarnings("ignore")       # scikit-learn's checks warn about their own inputs
-@pytest.mark.parametrize(("estimator", "check"), list(parameters()))
+@pytest.mark.parametrize(("estimator", "check"),
+                         list(scikit_learns_checks(ScoreCard(PRank()), failing={"check_classifiers_classes": NO_ORDER})))
 def test_scikit_learns_check(estimator, check):
     check(estimator)
 
@@ -93,6 +77,12 @@ def test_the_loss_is_what_points_cost(card, patients):
     assert abs(card.loss_) < 0.1 and card.score(X[300:], y[300:]) > 0.75
     finer = [ScoreCard(PRank(random_state=0), max_points=points).fit(X, y) for points in (3, 1000)]
     assert finer[1].score(X, y) > finer[0].score(X, y)
+
+
+def test_points_are_rounded_and_cutoffs_lie_halfway_between_sums():
+    card = ScoreCard(Upwards(), bins=8, max_points=8, classes=[1, 2]).fit([[0.0], [1.0], [3.0]], [1, 2, 2])
+    assert card.points([[0.0], [1.0], [3.0]]).tolist() == [0, 3, 8]         # 2.67 is rounded
+    assert card.cutoffs_.tolist() == [2]                                    # halfway from 0 to 3, rounded up
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4)), min_size=2, max_size=9), st.integers(2, 4))

@@ -152,7 +152,7 @@ def test_an_option_is_given_in_one_place():
 def test_it_learns_exactly_what_the_engine_learns(update, noisy):
     X, y = noisy
     model = made(update=update, epochs=4).fit(X, y)
-    engine = Engine("sequence", update=update, epochs=4, average=True, shuffle=True, random_state=0, start=True, end=True).fit(X, y)
+    engine = Engine("sequence", preset="recommended", update=update, epochs=4, random_state=0).fit(X, y)
     assert np.array_equal(model.coef_, engine.coef_) and np.array_equal(model.transition_scores_, engine.transition_scores_)
     assert model.predict(X) == list(engine.predict(X))
     assert model.mistakes_ == engine.mistakes_ and model.n_iter_ == 4 and model.status_ == "max_epochs"
@@ -191,11 +191,12 @@ def test_transitions_tell_what_tokens_cannot():
 @pytest.mark.parametrize("form", forms([np.eye(2)]))
 def test_every_form_of_numbers_gives_the_same_model(form, noisy):
     X, y = noisy
-    plain = made(average=False).fit(X, y)
+    options = {"average": False, "scale": False}
+    plain = made(**options).fit(X, y)
     given, further = forms(X)[form]
-    model = made(average=False).fit(given, y, **further)
+    model = made(**options).fit(given, y, **further)
     assert np.array_equal(model.coef_, plain.coef_) and np.array_equal(model.transition_scores_, plain.transition_scores_)
-    flatly = made(average=False).fit(given, flat(y), **further)
+    flatly = made(**options).fit(given, flat(y), **further)
     assert np.array_equal(flatly.coef_, plain.coef_)
     found = model.predict(given, **further)
     if further:
@@ -337,9 +338,9 @@ def iob2_sentences(noisy):
 @pytest.mark.parametrize("forbidden", ["iob2", [("O", "I"), (None, "I")]])
 def test_forbidden_transitions_never_occur(forbidden, noisy):
     X, y = iob2_sentences(noisy)
-    free = made().fit(X, y)
+    free = made(scale=False).fit(X, y)
     assert not all(map(follows_iob2, free.predict(X)))
-    model = made(forbidden_transitions=forbidden).fit(X, y)
+    model = made(scale=False, forbidden_transitions=forbidden).fit(X, y)
     assert all(map(follows_iob2, model.predict(X)))
     assert all(follows_iob2(labels) for outputs in model.predict(X, k=30) for labels in outputs)
     for marginals in model.predict_marginals(X):
@@ -656,7 +657,7 @@ def test_partial_fit_continues_a_fit(noisy):
     model = made(epochs=2).fit(X, y)
     before = model.coef_.copy()
     model.partial_fit(X, y)
-    engine = Engine("sequence", epochs=2, average=True, shuffle=True, random_state=0, start=True, end=True).fit(X, y).partial_fit(X, y)
+    engine = Engine("sequence", preset="recommended", epochs=2, random_state=0).fit(X, y).partial_fit(X, y)
     assert np.array_equal(model.coef_, engine.coef_) and not np.array_equal(model.coef_, before)
 
 
@@ -727,11 +728,11 @@ def test_citations_name_the_methods_in_use(noisy):
 def test_cross_validation_of_lists(corpus, noisy):
     assert cross_val_score(made(), *corpus, cv=KFold(3, shuffle=True, random_state=0), error_score="raise").min() > 0.9
     X, y = noisy
-    blocks = [sparse.csr_array(block) for block in X]
+    blocks = [sparse.csr_array(block) for block in X]               # which are not scaled
     assert not is_classifier(SequenceTagger())
     found = cross_validate(made(), blocks, y, cv=3, error_score="raise", return_estimator=True)
     train, test = next(KFold(3).split(blocks))
-    by_hand = made().fit([X[i] for i in train], [y[i] for i in train])
+    by_hand = made(scale=False).fit([X[i] for i in train], [y[i] for i in train])
     assert np.allclose(found["estimator"][0].coef_, by_hand.coef_)
     assert found["test_score"][0] == pytest.approx(by_hand.score([X[i] for i in test], [y[i] for i in test]))
 

@@ -3,18 +3,17 @@
 import copy
 import itertools
 import pickle
-import warnings
 
 import numpy as np
 import pytest
 import structperc_multiclass
+from contract import checks_of
 from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from structperc import Option, hookimpl, metrics
 from structperc.components import Argmax, Outputs, RowFeatures
@@ -69,7 +68,7 @@ SETTINGS = dict(problem=Choice(), average=True, random_state=0, epochs=5)
 
 def test_it_is_the_engine():
     model = StructuredEstimator(**SETTINGS).fit(X, Y)
-    engine = Engine(Choice(), average=True, shuffle=True, random_state=0, epochs=5).fit(X, Y)
+    engine = Engine(Choice(), preset="recommended", random_state=0, epochs=5).fit(X, Y)
 
     assert np.array_equal(model.coef_, engine.coef_) and model.mistakes_ == engine.mistakes_ and model.n_features_in_ == 3
     assert model.predict(X) == list(engine.predict(X))
@@ -100,7 +99,7 @@ def test_rows_may_come_in_one_matrix(way):
 
 
 def test_a_stream_is_learned_as_the_engine_learns_it():
-    model, engine = StructuredEstimator(**SETTINGS), Engine(Choice(), average=True, shuffle=True, random_state=0)
+    model, engine = StructuredEstimator(**SETTINGS), Engine(Choice(), preset="recommended", random_state=0)
     for start in (0, 20, 40):
         model.partial_fit(X[start:start + 20], Y[start:start + 20])
         engine.partial_fit(X[start:start + 20], Y[start:start + 20])
@@ -205,19 +204,12 @@ EXPECTED_FAILURES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore")       # scikit-learn's checks warn about their own inputs
 def test_scikit_learns_checks():
-    def name_of(check):
-        while hasattr(check, "func"):
-            check = check.func
-        return check.__name__
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        generated = estimator_checks_generator(StructuredEstimator(problem="multiclass"))
-        checks = [(name_of(check), estimator, check) for estimator, check in generated]
-        for name, estimator, check in checks:
-            if name not in EXPECTED_FAILURES:
-                check(estimator)
+    checks = checks_of(StructuredEstimator(problem="multiclass"))
+    for name, estimator, check in checks:
+        if name not in EXPECTED_FAILURES:
+            check(estimator)
     assert len(checks) > 40 and set(EXPECTED_FAILURES) <= {name for name, _, _ in checks}
 
 

@@ -181,6 +181,14 @@ def test_the_perturbed_step_is_the_gradient_of_its_fenchel_young_loss():
     np.testing.assert_allclose(engine.coef_.ravel() - start, [share - 1, 1 - share], atol=4 * 0.5 / np.sqrt(samples))
 
 
+def test_each_visit_draws_new_noise():
+    """Steps so small that the scores stay near 0: without new noise, each would be the one before."""
+    engine = Engine("decisions", decide=lambda costs, x: [int(costs[1] < costs[0])], items=2, fit_intercept=False, update="perturbed",
+                    samples=20, step_size=1e-9, random_state=0)
+    weights = [engine.partial_fit([[1.0]], [[0]]).coef_.ravel() for _ in range(6)]
+    assert len({tuple(step.round(12)) for step in np.diff(weights, axis=0)}) > 1
+
+
 def test_draws_follow_from_the_seed_and_go_on_from_a_file(tmp_path):
     X, y, _ = routes(20)
     options = dict(plugins=["decision-rules"], update="perturbed", sigma=2.0, samples=3)

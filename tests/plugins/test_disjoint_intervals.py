@@ -27,10 +27,6 @@ def days(n, seed=0):
 X, Y = days(150)
 
 
-def test_the_battery():
-    assert {outcome for _, outcome in check_problem("disjoint-intervals")} == {"passed"}
-
-
 def test_the_search_with_a_loss_is_exact():
     checks = ["augmented_argmax_maximises"]
     for loss in ("hamming", "zero-one"):

@@ -59,8 +59,8 @@ def problem(T=LONG, L=LABELS):
 
 @pytest.mark.parametrize("ask, size", [
     (lambda solver, scores, x: solver.argmax(scores, x), (LONG, LABELS)),
-    (lambda solver, scores, x: solver.k_best(scores, x, 20), (5_000, 50)),
-    (lambda solver, scores, x: solver.marginals(scores, x), (4_000, 100)),
+    (lambda solver, scores, x: solver.k_best(scores, x, 20), (20_000, 50)),
+    (lambda solver, scores, x: solver.marginals(scores, x), (16_000, 100)),
     (lambda solver, scores, x: solver.max_marginals(scores, x), (LONG, LABELS)),
 ])
 def test_ctrl_c_ends_a_long_sentence(ask, size):

@@ -97,3 +97,8 @@ def test_offsets_are_the_users_own_no_more_once_they_are_checked():
     rows = read(X, offsets)
     offsets[1] = 2**40
     assert rows.offsets.tolist() == [0, 2, 4]
+
+
+def test_a_list_of_one_row_is_one_row():
+    one = Engine("sequence", classes=["a", "b"]).fit([[1.0, 2.0]], [["a"]], lengths=[1])
+    assert one.predict([[1.0, 2.0]], lengths=[1]) == one.predict(np.array([[1.0, 2.0]]), lengths=[1])

@@ -276,7 +276,7 @@ def test_fitting_arrays_are_read_in_place(kind, tmp_path):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_training_takes_memory_per_example_but_not_per_value(layout):
     random = np.random.default_rng(0)
-    n = 20_000
+    n = 8000
     X, y = stored(random.normal(size=(n, 60)), layout), random.integers(1, 5, n)
     size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
     calls = [

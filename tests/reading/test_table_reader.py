@@ -126,6 +126,26 @@ class TestWhatIsKept:
         scores = cross_val_score(ranker, patients(), levels(), cv=3, error_score="raise")
         assert np.isfinite(scores).all()
 
+    def test_an_option_brings_the_plugin_of_tables_to_estimators(self, tmp_path):
+        pytest.importorskip("sklearn")
+        from sklearn.base import clone
+        from sklearn.model_selection import GridSearchCV
+        from sklearn.pipeline import make_pipeline
+
+        from structperc.estimators import CuSumRank, load
+
+        table, y = patients(60), levels(60)
+        ranker = CuSumRank(plugin_options=OPTIONS, random_state=0).fit(table, y)
+        named = CuSumRank(plugins=["table"], plugin_options=OPTIONS, random_state=0).fit(table, y)
+        expected = named.predict(table).tolist()
+        assert ranker.predict(table[table.columns[::-1]]).tolist() == expected
+        ranker.save(tmp_path / "ranks.model")
+        for other in (load(tmp_path / "ranks.model"), clone(ranker).fit(table, y), make_pipeline(clone(ranker)).fit(table, y)):
+            assert other.predict(table).tolist() == expected
+        assert clone(ranker).get_params()["plugins"] == () and load(tmp_path / "ranks.model").get_params()["plugins"] == ()
+        search = GridSearchCV(ranker, {"plugin_options__fill": ["median", "mean"]}, cv=3, error_score="raise").fit(table, y)
+        assert search.best_params_["plugin_options__fill"] in ("median", "mean")
+
 
 class TestRefusals:
     def test_all_columns_are_named_with_what_mends_them(self):

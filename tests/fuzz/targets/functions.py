@@ -254,6 +254,8 @@ METRICS = {
     **dict.fromkeys(("mean_average_precision", "pair_accuracy"), graded),
     **dict.fromkeys(("ndcg_at_k", "precision_at_k"), lambda random: graded(random, k=k(random))),
     **dict.fromkeys(("losses", "measures"), trained), **dict.fromkeys(("losses_of", "measures_of"), read),
+    **{name: lambda random, make=make: {key: value for key, value in make(random).items() if key != "predicted"}
+       for name, make in (("best_constant", trained), ("best_constant_of", read))},
     "compare": compared,
     "document_places": lambda random: {name: value for name, value in graded(random).items() if name != "y_true"},
     "interval_coverage": lambda random: dict(zip(("intervals", "y_true"), spanned(random).values(), strict=True)),
@@ -269,6 +271,7 @@ METRICS = {
     "Agreement": lambda random: {"precision": 0.5, "recall": 0.5, "f1": 0.5},
     "Measured": lambda random: {"name": "accuracy", "first": 0.5, "second": 0.5, "difference": 0.0, "standard_error": 0.1, "low": 0.0,
                                 "high": 1.0},
+    "Constant": lambda random: {"answer": 1, "measures": {"accuracy": 0.5}},
     "Comparison": lambda random: {"n_examples": 4, "measures": [], "both_right": 1, "first_right": 1, "second_right": 1,
                                   "neither_right": 1, "p_value": 1.0, "disagreements": []},
 }  # fmt: skip

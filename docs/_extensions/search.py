@@ -1,0 +1,36 @@
+"""What the site's search finds: the names of docs/guide/names.md lead to their pages, and pages for developers stay out."""
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+from sphinx import addnodes
+
+NAMES = Path(__file__).parents[1] / "guide/names.md"
+ROW = re.compile(r"^\| (?P<names>[^|`]+) \| [^|]+ \| (?P<links>\[.*\)) \|$", re.MULTILINE)
+
+
+def names() -> dict:
+    """The usual names of the subject of each page: {path of the page: names}."""
+    of_page = {}
+    for row in ROW.finditer(NAMES.read_text(encoding="utf-8")):
+        for link in re.findall(r"\]\(([^)#]+)", row["links"]):
+            of_page.setdefault((NAMES.parent / link).resolve(), []).extend(row["names"].split(", "))
+    return of_page
+
+
+def enter(app, doctree):
+    """Enters the usual names of a page into the index, or leaves the page out of the search."""
+    document = app.env.docname
+    known = app.names.get(Path(app.env.doc2path(document)).resolve(), ())
+    if known:
+        doctree.append(addnodes.index(entries=[("single", name, "", "main", None) for name in known]))
+    if any(fnmatch(document, pattern) for pattern in app.config.unsearched):
+        app.env.metadata[document]["nosearch"] = "true"
+
+
+def setup(app):
+    app.names = names()
+    app.add_config_value("unsearched", [], "env")
+    app.connect("doctree-read", enter)
+    return {"parallel_read_safe": True}

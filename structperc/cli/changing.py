@@ -1,0 +1,92 @@
+"""`structperc counterfactual`: the smallest change of one example of a file after which the model predicts what is wanted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from structperc import Engine, counterfactual
+from structperc.cli.column_files import Tokens
+from structperc.cli.explaining import example, label_named
+from structperc.cli.files import check_writable, counted_in
+from structperc.cli.terminal import say, say_table
+from structperc.core.markup import page
+from structperc.counterfactuals import Wanted
+from structperc.engine.writing import replace_file
+from structperc.errors import OptionError
+
+
+def change(arguments) -> int:
+    """Prints the sentence and the changes, or writes them."""
+    kind = None
+    if arguments.output:
+        check_writable("--output", arguments.output, arguments.model, arguments.data)
+        kind = Path(arguments.output).suffix[1:].lower()
+        if kind not in ("html", "csv"):
+            raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html or .csv.")
+    engine = Engine.load(arguments.model)
+    wanted = wanted_of(engine, arguments)
+    x, _, table = example(engine, arguments)
+    with counted_in(table, arguments.data):
+        if isinstance(table, Tokens):
+            found = counterfactual(engine, x, wanted, alternatives=alternatives_of(table, x, arguments), time_limit=arguments.time_limit)
+        else:
+            found = counterfactual(engine, x, wanted, fixed=named(engine, arguments.fixed), bounds=bounds_of(engine, arguments),
+                                   whole=named(engine, arguments.whole), norm=arguments.norm, time_limit=arguments.time_limit)
+    if kind is None:
+        say(f"row {arguments.row} of {arguments.data}: predicted {found.before}", str(found))
+        if found.changes:
+            say("")
+            say_table([("row", "column", "before", "after", "deviations"), *found.cells()])
+        return 0
+    title = f"A counterfactual of row {arguments.row} of {arguments.data}"
+    content = page(title, found.html()) if kind == "html" else found.to_frame().to_csv(index=False)
+    replace_file(arguments.output, lambda file: file.write(content.encode()))
+    say(f"{arguments.output} shows the change of row {arguments.row} of {arguments.data}", str(found))
+    return 0
+
+
+def wanted_of(engine, arguments) -> Wanted:
+    """What the flags ask for."""
+    one_of = [label_named(engine, text, "--wanted") for text in arguments.wanted or ()]
+    ends = {name: label_named(engine, text, f"--{name.replace('_', '-')}") for name in ("at_least", "at_most")
+            if (text := getattr(arguments, name)) is not None}
+    return Wanted(one_of=one_of or None, **ends, chosen=arguments.chosen or (), not_chosen=arguments.not_chosen or ())
+
+
+def named(engine, texts) -> list:
+    """Columns by name; by number where the model knows no names."""
+    return [column_of(engine, text) for text in texts]
+
+
+def column_of(engine, text):
+    return int(text) if text.isdigit() and engine.model_.context.feature_names is None else text
+
+
+def bounds_of(engine, arguments) -> dict:
+    """bmi=18:40 as a pair; an empty end is open."""
+    found = {}
+    for text in arguments.bounds or ():
+        column, equals, ends = text.partition("=")
+        parts = ends.split(":")
+        try:
+            if not equals or len(parts) != 2:
+                raise ValueError(text)
+            found[column_of(engine, column)] = tuple(float(part) if part else None for part in parts)
+        except ValueError:
+            raise OptionError(f"--bounds {text!r}; expected COLUMN=LOW:HIGH, such as bmi=18:40 or bmi=18: for no highest value.") from None
+    return found
+
+
+def alternatives_of(table, x, arguments) -> dict:
+    """word=other,another: what may stand for a token, whose other cells stay as they are."""
+    found = {}
+    for text in arguments.alternatives or ():
+        word, equals, others = text.partition("=")
+        if not equals or not others:
+            raise OptionError(f"--alternatives {text!r}; expected WORD=OTHER,OTHER, such as bank=river,money.")
+        for at, token in enumerate(x):
+            cells = [token] if isinstance(token, str) else list(token)
+            if cells and cells[0] == word:
+                made = [other if isinstance(token, str) else type(token)([other, *cells[1:]]) for other in others.split(",")]
+                found[at] = [*found.get(at, []), *made]
+    return found

@@ -1,0 +1,222 @@
+"""`structperc help TOPIC`: commands, plugins with their options, and what several commands share."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from structperc.cli import plugins as about_plugins
+from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_recommended, flags_of
+from structperc.cli.terminal import say
+from structperc.engine import plugins as registry
+from structperc.errors import PluginError, did_you_mean
+
+WIDTH = 80
+
+DATA = """\
+Formats of data. Without --format, the ending of the file chooses one.
+
+  csv       A header line. --target names the column of labels. All other
+            columns, except that of --weight, are features: numbers, or columns
+            with an encoding (structperc help tables).
+            With intervals of ranks, --target LOW,HIGH names two columns. An
+            empty cell is the end of the scale.
+  svmlight  Lines such as "3 1:0.5 7:2": the label, then index:value. Endings
+            .svm, .svmlight, .libsvm.
+  parquet   Named columns, as in csv. Endings .parquet, .pq. Needs the extra
+            structperc[parquet], and so does arrow (.arrow, .feather).
+  conll     One token per line, with cells separated by tabs or spaces, and a
+            blank line after each sentence (structperc help columns).
+  conllu    Files of Universal Dependencies. Ending .conllu.
+
+With --group COLUMN, neighbouring rows with the same entry are one example. The
+target is a label for each row. In problems that choose rows, 1 marks a chosen
+row and 0 any other.
+
+csv, svmlight, conll and conllu files may be compressed (.gz, .bz2, .xz). The
+name - is standard input.
+"""
+COLUMNS = """\
+Columns of conll and conllu files.
+
+--columns names the columns of a conll file, with _ for a column to ignore. The
+last named column is the target, unless --target names another one.
+
+  structperc fit sequence train.txt --columns word,pos,chunk --model m
+  structperc fit sequence train.txt --columns word,_,chunk,_ --model m
+
+The columns of conllu are id, form, lemma, upos, xpos, feats, head, deprel, deps
+and misc. --columns chooses those to learn from; the default is form. Comments,
+multiword tokens and empty nodes are ignored.
+
+  structperc fit sequence train.conllu --target upos --model m
+"""
+TEMPLATES = """\
+Feature templates of taggers: fit --template FILE.
+
+Each line of FILE makes one feature of every token. %x[OFFSET,COLUMN] is the
+cell of the token at this offset. COLUMN is a name, or a number from 0. Lines
+that begin with # are comments.
+
+  U1:%x[0,word]                   the word
+  U2:%x[-1,word]/%x[0,word]       the word and the one before it
+
+Without --template, every column has a window of five tokens and pairs of
+neighbours. Columns after the first also have triples.
+"""
+STREAMS = """\
+Files larger than memory: fit --stream.
+
+The file is read part by part, and again for each epoch. The rows of each part
+are shuffled, so the file should not be sorted by label. With --set preset=paper
+the model is the same, bit by bit, as without --stream.
+
+  structperc fit cusum big.csv.gz --stream --target level --model m
+  zcat big.txt.gz | structperc fit sequence - --stream --columns word,chunk
+      --classes B,I,O --set n_hashed=1048576 --model m
+
+A first pass finds the labels and the features. Set --classes, and n_hashed for
+taggers, to do without it. Pipes and standard input then work, for one epoch.
+
+With --set n_shards=N each part is divided into N shards, which are mixed at its
+end. The model is then a different one.
+
+predict always reads part by part. evaluate and plot read all data at once.
+"""
+CHECKPOINTS = """\
+Interrupted training: fit --checkpoint FILE --resume.
+
+fit writes the training to FILE after each epoch, or after each part with
+--stream. FILE.previous keeps the checkpoint before. After a crash, run the same
+command again: --resume continues from FILE, or starts if there is none. The
+final model is the same, bit by bit, as without a crash.
+
+  structperc fit cusum train.csv --model m --checkpoint c --resume
+
+Ctrl-C ends training and saves the model trained so far (exit code 130). So does
+SIGTERM (exit code 143). Larger parts (--rows) make fewer checkpoints.
+"""
+DASK = """\
+Several machines: fit --dask ADDRESS, with the extra structperc[dask].
+
+DATA is a pattern of files, with paths that all machines know. Dask's workers
+read them. --set n_shards=N trains N parts separately and mixes them after each
+epoch. The model does not depend on the number of workers, nor on a worker that
+dies.
+
+  structperc fit cusum '/data/visits-*.csv' --target level --model m
+      --set n_shards=4 --set epochs=10 --dask local:2
+  structperc fit cusum '/data/*.parquet' --target level --model m
+      --set n_shards=8 --dask tcp://scheduler:8786
+
+With --stream each pass reads the files again, and a worker needs memory for two
+parts.
+"""
+TABLES = """\
+Tables with text, dates and missing values.
+
+  --drop A,B               ignore columns
+  --one-hot A,B            a column of 0 and 1 for each level
+  --ordinal A=LOW,...,HIGH ordered categories: the position of the level
+  --date A,B               days since the earliest date
+  --fill VALUE             for missing values: median, mean, most-frequent, ...
+  --missing-indicators     columns of 0 and 1: was the value missing?
+
+  structperc fit cusum visits.csv --target severity --classes none,mild,severe
+      --model visits.model --drop patient --one-hot sex,ward
+      --ordinal smoker=never,former,current --date visit --fill median
+
+The model stores the encodings, and all other commands apply them. An unknown
+level becomes 0 in all columns of --one-hot, with a warning.
+"""
+JSON = """\
+Output for programs: --json prints one object on one line.
+
+  fit       problem, data, model, examples, rows (null if not counted),
+            features, labels (a list, or null), epochs, status. Also mistakes
+            (a number per epoch), loss (a sum), next (a list of texts). Batch
+            trainers add objective and gap.
+  evaluate  problem, model, data, examples, measures (numbers by name), labels
+            (a list, or null), constant (prediction and measures of the best
+            constant, or null).
+            Ranks and classes add "confusion matrix": a row for each true label,
+            a column for each predicted one. Tokens add "unknown labels".
+            Phrases add "phrases": true, predicted, correct, precision, recall
+            and F1, for "all" and for each type.
+
+Numbers that JSON lacks, such as infinity, are null.
+"""
+MEASURES = """\
+Measures that evaluate prints.
+
+  ranks     mean absolute error and macro mean absolute error (in ranks),
+            accuracy, accuracy within one rank, quadratic weighted kappa.
+            Intervals of ranks: mean distance to the interval, share inside.
+  classes   accuracy, macro F1.
+  rankings  precision at k, NDCG at k, mean average precision.
+  tokens    accuracy, sentences without a mistake. Tags of phrases such as B-NP:
+            precision, recall and F1 of phrases, as in conlleval.
+  constant  the same measures of the best constant prediction.
+  all       the mean of the training loss. Ranks and classes: the confusion
+            matrix, with a row for each true label.
+"""
+TOPICS = {"data": DATA, "columns": COLUMNS, "templates": TEMPLATES, "tables": TABLES, "streams": STREAMS, "checkpoints": CHECKPOINTS,
+          "dask": DASK, "measures": MEASURES, "json": JSON}
+
+
+def help_on(arguments) -> int:
+    """Prints the help of a command, a plugin or a topic; without one the list of topics."""
+    topic = arguments.topic
+    parser = arguments.parser()
+    if topic is None:
+        say(*parser.format_help().rstrip().split("\n"), "", *listed())
+    elif topic in parser.commands:
+        say(*parser.commands[topic].format_help().rstrip().split("\n"))
+    elif topic in TOPICS:
+        say(*TOPICS[topic].rstrip().split("\n"))
+    elif topic == "options":
+        say("Options of every problem, for fit --set KEY=VALUE:", "", *wrapped(describe_options(ENGINE_OPTIONS), 2))
+    else:
+        say(*about(topic))
+    return 0
+
+
+def listed() -> list[str]:
+    """All topics, wrapped."""
+    names = {kind: [plugin.name for plugin in registry.installed() if not plugin.broken and about_plugins.kind(plugin) == kind]
+             for kind in ("problem", "part", "observer")}
+    return ["topics of structperc help:",
+            *(line for caption, words in (("shared", [*TOPICS, "options"]), ("problems", names["problem"]),
+                                          ("parts", names["part"] + names["observer"]))
+              for line in textwrap.wrap(", ".join(words), WIDTH, initial_indent=f"  {caption:<10}", subsequent_indent=" " * 12))]
+
+
+def about(name) -> list[str]:
+    """What a plugin is for, and its options."""
+    found = {plugin.name: plugin for plugin in registry.installed() if not plugin.broken}
+    if name not in found:
+        hint = did_you_mean(name, [*TOPICS, "options", *found])
+        raise PluginError(f"there is no topic {name!r}.{hint} structperc help lists all topics.")
+    plugin = found[name]
+    flags = flags_of(plugin.options)
+    options = {key: option for key, option in plugin.options.items() if key not in {**flags, **FLAGS, **TABLE_FLAGS}}
+    kind = about_plugins.kind(plugin)
+    use = f"structperc fit {name} DATA --model FILE" if kind == "problem" else f"structperc fit PROBLEM DATA --model FILE --plugin {name}"
+    lines = [f"{name} ({kind})", *wrapped([plugin.summary], 0), "", f"  {use}", ""]
+    if flags:
+        lines += [f"learns from files of columns: {' and '.join(flags.values())}", ""]
+    if options:
+        lines += ["options, for --set KEY=VALUE:", *wrapped(describe_options(options), 2), ""]
+    if plugin.recommended:
+        lines += ["recommended, unless --set preset=paper:", *wrapped(describe_recommended(plugin.recommended), 2), ""]
+    return [*lines, "structperc help options lists the options of every problem."]
+
+
+def wrapped(lines, indent) -> list[str]:
+    """Lines of at most 80 characters; those of options are continued below their texts."""
+    wide = []
+    for line in lines:
+        name = re.match(r"\S+ {2,}", line)
+        further = " " * (indent + (len(name[0]) if name else 0))
+        wide += textwrap.wrap(line, WIDTH, initial_indent=" " * indent, subsequent_indent=further, break_on_hyphens=False) or [""]
+    return wide

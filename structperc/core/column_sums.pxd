@@ -1,0 +1,11 @@
+# Sums and sums of squares of the columns of rows, kept while a model learns.
+from structperc.core.rows cimport Rows
+
+
+cdef class ColumnSums:
+    cdef public double n_rows           # how many rows, or the sum of their weights
+    cdef double[::1] _centre, _sums, _squares       # sums of distances from the centre, and of their squares
+    cdef bint squared                   # whether the squares are those of all rows
+
+    cdef begin(self, centre, bint squared)
+    cdef int add(self, Rows rows, weights) except -1

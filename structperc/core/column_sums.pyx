@@ -1,0 +1,188 @@
+# distutils: extra_compile_args = VECTORS
+"""Means and standard deviations of the columns of all rows that a model learns from.
+
+Typical sizes: 10^2..10^7 rows of 10..1000 columns. Adding rows takes about 0.5 ns for each value.
+"""
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from structperc.core.inner_products cimport SP_CSR_F32_I32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_DENSE_F32, SP_DENSE_F64, sp_rows
+from structperc.core.rows cimport Rows
+from structperc.core.states import taken
+
+CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
+FIRST = 1000                # rows whose mean is the centre
+
+
+ctypedef fused real:
+    float
+    double
+
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+
+cdef void add_dense(const real *values, Py_ssize_t n, double weight, const double *centre, double *sums, double *squares) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double apart, weighted
+    for j in range(n):
+        apart = values[j] - centre[j]
+        weighted = weight * apart
+        sums[j] += weighted
+        squares[j] += weighted * apart
+
+
+cdef void add_dense_rows(const real *values, Py_ssize_t n_rows, Py_ssize_t n, const double *centre, double *sums,
+                         double *squares) noexcept nogil:
+    """The same of many rows of weight 1: four at a time, so that the sums are read and written once for all of them."""
+    cdef Py_ssize_t row = 0, j
+    cdef double a, b, c, d
+    cdef const real *at
+    for row in range(0, n_rows - 3, 4):
+        at = values + row * n
+        for j in range(n):
+            a, b, c, d = at[j] - centre[j], at[n + j] - centre[j], at[2 * n + j] - centre[j], at[3 * n + j] - centre[j]
+            sums[j] += (a + b) + (c + d)
+            squares[j] += (a * a + b * b) + (c * c + d * d)
+    for row in range(n_rows - n_rows % 4, n_rows):
+        add_dense(values + row * n, n, 1, centre, sums, squares)
+
+
+cdef void add_sparse(const real *values, const index_t *indices, const index_t *starts, Py_ssize_t row, double weight,
+                     double *sums, double *squares) noexcept nogil:
+    cdef Py_ssize_t e
+    cdef double weighted
+    for e in range(starts[row], starts[row + 1]):
+        weighted = weight * values[e]
+        sums[indices[e]] += weighted
+        squares[indices[e]] += weighted * values[e]
+
+
+cdef void add_row(const sp_rows *x, Py_ssize_t row, double weight, const double *centre, double *sums, double *squares) noexcept nogil:
+    """Adds weight * (value - centre), and the same of its square, for each column; sparse columns have the centre 0."""
+    cdef Py_ssize_t n = x.n_features, first = n - x.n_dense
+    if x.layout == SP_DENSE_F64:
+        add_dense(<const double *> x.values + row * n, n, weight, centre, sums, squares)
+        return
+    if x.layout == SP_DENSE_F32:
+        add_dense(<const float *> x.values + row * n, n, weight, centre, sums, squares)
+        return
+    if x.layout == SP_CSR_F64_I32:
+        add_sparse(<const double *> x.values, <const int32_t *> x.indices, <const int32_t *> x.indptr, row, weight, sums, squares)
+    elif x.layout == SP_CSR_F64_I64:
+        add_sparse(<const double *> x.values, <const int64_t *> x.indices, <const int64_t *> x.indptr, row, weight, sums, squares)
+    elif x.layout == SP_CSR_F32_I32:
+        add_sparse(<const float *> x.values, <const int32_t *> x.indices, <const int32_t *> x.indptr, row, weight, sums, squares)
+    else:
+        add_sparse(<const float *> x.values, <const int64_t *> x.indices, <const int64_t *> x.indptr, row, weight, sums, squares)
+    if x.n_dense and x.dense_layout == SP_DENSE_F64:
+        add_dense(<const double *> x.dense + row * x.n_dense, x.n_dense, weight, centre + first, sums + first, squares + first)
+    elif x.n_dense:
+        add_dense(<const float *> x.dense + row * x.n_dense, x.n_dense, weight, centre + first, sums + first, squares + first)
+
+
+cdef class ColumnSums:
+    """Sums of each column over rows of training, weighted as their examples are.
+
+    They are sums of distances from a centre, the mean of the first rows: squares of the values lose the digits of a column such as a
+    year, whose spread is small beside its mean.
+
+    Parameters
+    ----------
+    rows : Rows
+        The first rows, which `add` adds.
+    """
+
+    def __init__(self, Rows rows):
+        centre, dense = np.zeros(rows.n_features), rows.dense_part
+        if dense is not None and len(dense):
+            with np.errstate(all="ignore"):
+                centre[rows.n_features - dense.shape[1]:] = dense[:FIRST].mean(axis=0, dtype=float)
+        self.begin(np.where(np.isfinite(centre), centre, 0.0), True)
+
+    cdef begin(self, centre, bint squared):
+        """No rows yet."""
+        self._centre, self._sums, self._squares = centre, np.zeros(len(centre)), np.zeros(len(centre))
+        self.squared = squared
+
+    cdef int add(self, Rows rows, weights) except -1:
+        """Adds rows, weighted by their examples; None: each example once."""
+        cdef const double[::1] given = weights
+        cdef Py_ssize_t i, row, first, last, n
+        cdef double weight = 1, total = 0
+        if given is None and rows.whole.layout <= SP_DENSE_F32:
+            first = 0 if rows.starts == NULL else rows.starts[0]
+            last = rows.n_rows if rows.starts == NULL else rows.starts[rows.n_examples]
+            n = rows.n_features
+            if rows.whole.layout == SP_DENSE_F64:
+                add_dense_rows(<const double *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
+                               &self._squares[0])
+            else:
+                add_dense_rows(<const float *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
+                               &self._squares[0])
+            self.n_rows += last - first
+            return 0
+        with nogil:
+            for i in range(rows.n_examples):
+                first = i if rows.starts == NULL else rows.starts[i]
+                last = i + 1 if rows.starts == NULL else rows.starts[i + 1]
+                if given is not None:
+                    weight = given[i]
+                if weight > 0:
+                    for row in range(first, last):
+                        add_row(&rows.whole, row, weight, &self._centre[0], &self._sums[0], &self._squares[0])
+                    total += weight * (last - first)
+        self.n_rows += total
+        return 0
+
+    @property
+    def mean(self):
+        """Of each column, a float64 array; None: not known, as sums overflow or there were no rows."""
+        return finite(np.asarray(self._centre) + np.asarray(self._sums) / self.n_rows) if self.n_rows else None
+
+    @property
+    def spread(self):
+        """The standard deviation of each column, 0 of constant ones; None: not known."""
+        mean = self.mean
+        if mean is None or not self.squared:
+            return None
+        with np.errstate(all="ignore"):
+            apart = np.asarray(self._sums) / self.n_rows
+            spread = finite(np.sqrt(np.maximum(np.asarray(self._squares) / self.n_rows - apart * apart, 0)))
+        return None if spread is None else np.where(spread > CONSTANT * np.abs(mean), spread, 0.0)
+
+    def joined(self, ColumnSums other):
+        """The sums of both, about the centre of the first."""
+        cdef ColumnSums both = ColumnSums.__new__(ColumnSums)
+        apart, sums = np.subtract(other._centre, self._centre), np.asarray(other._sums)
+        both.begin(np.array(self._centre), self.squared and other.squared)
+        both._sums = np.add(self._sums, sums + other.n_rows * apart)
+        both._squares = np.add(self._squares, np.asarray(other._squares) + apart * (2 * sums + other.n_rows * apart))
+        both.n_rows = self.n_rows + other.n_rows
+        return both
+
+    def __reduce__(self):
+        return ColumnSums.restored, (self.state(), len(self._centre))
+
+    def state(self):
+        """What a model file holds."""
+        held = {"centre": np.array(self._centre), "sums": np.array(self._sums), "n_rows": np.array(self.n_rows)}
+        return held | ({} if self.spread is None else {"squares": np.array(self._squares)})
+
+    @classmethod
+    def restored(cls, state, n_features):
+        """What `state` returned; files of older versions hold sums of the values and no more."""
+        cdef ColumnSums found = cls.__new__(cls)
+        shape, zeros = (n_features,), np.zeros(n_features)
+        found.begin(taken(state, "centre", np.float64, shape) if "centre" in state else zeros, "squares" in state)
+        found._sums = taken(state, "sums", np.float64, shape).copy()
+        found.n_rows = taken(state, "n_rows", np.float64, low=0)
+        if found.squared:
+            found._squares = taken(state, "squares", np.float64, shape, low=0).copy()
+        return found
+
+
+cdef finite(values):
+    return values if np.isfinite(values).all() else None

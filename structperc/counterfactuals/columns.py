@@ -1,0 +1,248 @@
+"""Which columns of an example may change, how far, and what the user calls their values."""
+
+from __future__ import annotations
+
+import numbers
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.counterfactuals.programs import Variables
+from structperc.engine.baselines import one_hot_columns
+from structperc.reading.column_codes import KINDS
+from structperc.reading.frames import as_date, is_frame
+
+assert KINDS == ("number", "date", "ordinal", "one_hot")
+SWITCH = 0.5                # of each of the two columns that a switch of categories changes
+
+
+@attrs.frozen
+class Change:
+    """A value that differs.
+
+    Attributes
+    ----------
+    row : int
+        Of the example, from 0.
+    column : str
+    before, after : object
+        As the user has them: numbers, or levels of a category.
+    deviations : float
+        What the change adds to the distance: standard deviations, 1 for another category.
+    """
+
+    row: int
+    column: str
+    before: object
+    after: object
+    deviations: float
+
+    def __str__(self):
+        return f"{self.column} {shown_value(self.before)} -> {shown_value(self.after)}"
+
+
+def shown_value(value) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+class Columns:
+    """The columns that the features of an example are, in the user's units.
+
+    Parameters
+    ----------
+    model : Model
+    rows : Rows
+        The example as the reader has read it.
+    spreads, fixed, bounds, whole, groups
+        As `counterfactual` has them.
+    """
+
+    def __init__(self, model, rows, spreads, fixed, bounds, whole, groups):
+        n = rows.n_features
+        self.model, self.n = model, n
+        self.names = [model.feature_name(j) for j in range(n)]
+        self.spread = self.spreads_of(spreads)
+        self.low, self.high = np.full(n, -np.inf), np.full(n, np.inf)
+        self.whole, self.groups = np.zeros(n, dtype=bool), []
+        self.movable = self.spread > 0
+        self.of_table()
+        for name, group in one_hot_columns(model.parts.reader):
+            self.add_group(list(group), name, False)
+        for name, group in groups_given(groups).items():
+            self.add_group(self.numbers(group, f"groups[{name!r}]"), name, True)
+        self.whole[self.numbers(whole, "whole")] = True
+        for column, ends in dict({} if bounds is None else bounds).items():
+            j = self.number(column, "bounds")
+            self.low[j], self.high[j] = ends_of(column, ends)
+        self.movable[self.numbers(fixed, "fixed")] = False
+
+    def spreads_of(self, given):
+        """The standard deviation of each column."""
+        if given is None:
+            if self.model.spreads is None:
+                raise OptionError("this model has no standard deviations of its columns: it was saved by an older version, was trained on "
+                                  "workers, or has a kernel. Pass them, such as spreads=X.std(axis=0) of the training data.")
+            return self.model.spreads
+        try:
+            values = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            values = None
+        if values is None or values.shape != (self.n,) or not (np.isfinite(values) & (values >= 0)).all():
+            raise OptionError(f"spreads={shortened(given)}; expected a number, at least 0, for each of {self.n} columns.")
+        return values
+
+    def of_table(self):
+        """What the codes of a table's columns allow: the levels of a category, positions of an ordered one."""
+        at = -self.model.parts.reader.n_keys
+        for code in self.model.parts.reader.codes or ():
+            if code.kind == "ordinal":
+                self.whole[at], self.low[at], self.high[at] = True, 0, len(code.levels) - 1
+            if code.indicated:
+                self.movable[at + len(code.feature_names) - 1] = False
+            at += len(code.feature_names)
+
+    def add_group(self, group, name, checked):
+        """The columns of a one-hot code; `checked`: x must have one 1 in them."""
+        again = sorted(set(group) & {j for other, *_ in self.groups for j in other})
+        if again or len(set(group)) < len(group):
+            raise OptionError(f"groups[{name!r}] names {self.names[again[0] if again else group[0]]!r}, which is in a group already.")
+        self.groups.append((group, name, checked))
+        self.whole[group], self.low[group], self.high[group] = True, 0, 1
+
+    def numbers(self, columns, where) -> list[int]:
+        if isinstance(columns, (str, numbers.Number)) or not hasattr(columns, "__iter__"):
+            raise OptionError(f"{where} is {shortened(columns)}; expected a list of columns.")
+        return [j for column in columns for j in self.one_or_more(column, where)]
+
+    def one_or_more(self, column, where) -> list[int]:
+        """A column, or those that a column of a table has become."""
+        of_category = dict(one_hot_columns(self.model.parts.reader))
+        return list(of_category[column]) if column in of_category else [self.number(column, where)]
+
+    def number(self, column, where) -> int:
+        """A column by its name or its number."""
+        if isinstance(column, str) and column in self.names:
+            return self.names.index(column)
+        if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < self.n:
+            return int(column)
+        hint = did_you_mean(column, self.names) if isinstance(column, str) else ""
+        raise OptionError(f"{where} names {column!r}, which is no column of this model; expected one of {shortened(self.names)}, or a "
+                          f"number from 0 to {self.n - 1}.{hint}")
+
+    def variables(self, values, only) -> tuple:
+        """The values that may change, as places in the block, and the `Variables` of their changes.
+
+        Parameters
+        ----------
+        values : float64 array of shape (n_rows, n_features)
+        only : list of int or None
+            The rows that may change.
+        """
+        movable = np.tile(self.movable, (len(values), 1))
+        if only is not None:
+            movable[[r for r in range(len(values)) if r not in only]] = False
+        for group, name, checked in self.groups:
+            known = (np.sort(values[:, group], axis=1) == np.append(np.zeros(len(group) - 1), 1)).all(axis=1)
+            if checked and not known.all():
+                wrong = values[int(np.argmin(known)), group].tolist()
+                raise DataError(f"x has {wrong} in the columns of groups[{name!r}]; expected one 1, and 0 in the others.")
+            movable[np.ix_(~known, group)] = False
+        places = np.flatnonzero(movable)
+        column, x = places % self.n, values.ravel()[places]
+        self.refuse_values(x, column)
+        categorical = np.isin(column, [j for group, *_ in self.groups for j in group])
+        whole = self.whole[column]
+        unit = np.where(whole, 1.0, self.spread[column])
+        cost = np.where(categorical, SWITCH, np.where(whole, 1 / self.spread[column], 1.0))
+        of = {place: i for i, place in enumerate(places.tolist())}
+        groups = [[of[r * self.n + j] for j in group if r * self.n + j in of] for group, *_ in self.groups for r in range(len(values))]
+        return places, Variables(unit, cost, (self.low[column] - x) / unit, (self.high[column] - x) / unit, whole,
+                                 [np.array(group) for group in groups if group])
+
+    def refuse_values(self, x, column):
+        """Refuses values outside their bounds, and fractions where whole numbers are asked for."""
+        for value, j in zip(x.tolist(), column.tolist(), strict=True):
+            if not self.low[j] <= value <= self.high[j]:
+                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and "
+                                f"{self.high[j]:g}; widen them, or name the column in fixed.")
+            if self.whole[j] and value != np.rint(value):
+                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole; expected a whole number there, "
+                                f"or leave the column out of whole.")
+
+    def changes(self, before, after, length) -> list[Change]:
+        """What differs between two blocks; `length` is what each value adds to the distance."""
+        found, seen = [], set()
+        groups = dict(one_hot_columns(self.model.parts.reader))
+        of_group = {j: (name, columns) for name, columns in groups.items() for j in columns}
+        for r, j in np.argwhere(before != after).tolist():
+            if (r, j) in seen:
+                continue
+            if j in of_group:
+                name, columns = of_group[j]
+                seen.update((r, k) for k in columns)
+                levels = [self.names[columns[int(block[r, columns].argmax())]].removeprefix(f"{name}=") for block in (before, after)]
+                found.append(Change(r, name, *levels, float(length[r, columns].sum())))
+            else:
+                found.append(Change(r, self.names[j], *(self.shown(j, float(block[r, j])) for block in (before, after)),
+                                    float(length[r, j])))
+        return found
+
+    def shown(self, j, value):
+        """A value of a column as the user has it: a number, or the level or the day that it stands for."""
+        at = -self.model.parts.reader.n_keys
+        for code in self.model.parts.reader.codes or ():
+            if at == j and code.kind == "ordinal":
+                return code.levels[int(value)]
+            if at == j and code.kind == "date":
+                return as_date(value + code.origin)
+            at += len(code.feature_names)
+        return value
+
+
+def groups_given(groups) -> dict:
+    if groups is not None and not hasattr(groups, "items"):
+        raise OptionError(f"groups={shortened(groups)}; expected a dict from names to lists of columns.")
+    return {} if groups is None else dict(groups)
+
+
+def ends_of(column, ends):
+    """The two bounds of a column; None leaves an end open."""
+    try:
+        low, high = ends
+        low, high = (open_end if end is None else float(end) for end, open_end in ((low, -np.inf), (high, np.inf)))
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not low <= high:
+        raise OptionError(f"bounds[{column!r}] is {shortened(ends)}; expected a pair of numbers, the lowest and the highest value, None "
+                          f"for no bound.")
+    return low, high
+
+
+def as_given(x, rows, values, changes):
+    """The new block in the form in which the user passed x.
+
+    Parameters
+    ----------
+    x : one example, as it was passed
+    rows : Rows
+        As read.
+    values : array of shape (n_rows, n_features)
+    changes : list of Change
+    """
+    if is_frame(x) or hasattr(x, "to_frame"):
+        new = x.copy() if hasattr(x, "copy") else x
+        if not is_frame(x):                                 # a row of a pandas frame
+            for change in changes:
+                new[change.column] = change.after
+            return new
+        if hasattr(x, "assign"):
+            for name in {change.column for change in changes}:
+                column = list(x[name])
+                for change in changes:
+                    if change.column == name:
+                        column[change.row] = change.after
+                new = new.assign(**{name: column})
+            return new
+    block = values if rows.keys is None else np.hstack([rows.keys, values])
+    return block[0] if rows.offsets is None and np.ndim(x) == 1 else block

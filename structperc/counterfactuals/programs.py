@@ -1,0 +1,206 @@
+"""The program of a nearest point: the shortest change that satisfies linear inequalities, with a lower bound on its length.
+
+Changes are in units: a change z[j] moves column j by unit[j] * z[j]. Lengths are sum of cost * |z| ("l1") or the root of the sum of z^2
+("l2"). Linear programs and those with whole numbers are solved by HiGHS, least squares by the method of Lawson and Hanson.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp, nnls
+from scipy.sparse import csr_array, hstack, vstack
+
+from structperc.core.errors import DataError
+
+SLACK = 1e-9                # a price per unit below this is rounding, relative to the largest one
+OPTIMAL, LIMIT, IMPOSSIBLE = 0, 1, 2    # HiGHS's words for how a program ended, as scipy numbers them
+
+
+@attrs.frozen(eq=False)
+class Variables:
+    """The columns that may change.
+
+    Attributes
+    ----------
+    unit, cost, low, high : float64 arrays of shape (n,)
+        Of one step; the least and the largest number of steps, where 0 is between them.
+    whole : bool array of shape (n,)
+        Whether steps are whole numbers.
+    groups : list of int arrays
+        Variables whose steps add up to 0: the columns of a one-hot code.
+    """
+
+    unit: np.ndarray
+    cost: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    whole: np.ndarray
+    groups: list
+
+    def __len__(self):
+        return len(self.unit)
+
+    def length(self, z, norm) -> float:
+        return float(np.sqrt((z * z).sum()) if norm == "l2" else (self.cost * np.abs(z)).sum())
+
+    def least_length(self, slopes, gaps, prices, norm) -> float:
+        """A lower bound on the length of every z with slopes @ z >= gaps between low and high, from any prices >= 0.
+
+        For each such z: length >= prices @ gaps + min over z between low and high of length - (prices @ slopes) @ z.
+        """
+        if not len(prices):
+            return 0.0
+        prices = np.maximum(prices, 0)
+        rate, value = prices @ slopes, float(prices @ gaps)
+        open_ends = (np.isinf(self.low) & (rate < 0)) | (np.isinf(self.high) & (rate > 0))
+        if norm == "l2":
+            z = np.clip(rate, self.low, self.high)
+            return float(np.sqrt(max(2 * (value + (z * z / 2 - rate * z).sum()), 0)))
+        steepest = (np.abs(rate[open_ends]) / self.cost[open_ends]).max(initial=0)
+        if steepest > 1:                    # by rounding
+            rate, value = rate / steepest, value / steepest
+        over = np.abs(rate) > self.cost
+        end = np.where(rate > 0, self.high, self.low)[over & ~open_ends]
+        kept = over & ~open_ends
+        return max(value + float((self.cost[kept] * np.abs(end) - rate[kept] * end).sum()), 0.0)
+
+    def is_impossible(self, slopes, gaps, prices) -> bool:
+        """Whether prices >= 0 prove that no z between low and high has slopes @ z >= gaps."""
+        prices = np.maximum(prices, 0)
+        rate, value = prices @ slopes, float(prices @ gaps)
+        rate = np.where(np.abs(rate) > SLACK * np.abs(slopes).max(initial=0) * prices.sum(), rate, 0.0)
+        end = np.where(rate > 0, self.high, np.where(rate < 0, self.low, 0.0))
+        return value - float((rate * end).sum()) > SLACK * float(prices @ np.abs(gaps))
+
+
+@attrs.frozen(eq=False)
+class Solution:
+    """The shortest change.
+
+    Attributes
+    ----------
+    z : float64 array of shape (n,) or None
+        None: there is none, or none was reached within the time.
+    bound : float
+        No change that satisfies the inequalities is shorter; inf: none satisfies them.
+    prices : float64 array
+        Of the inequalities, which prove the bound of programs without whole numbers.
+    """
+
+    z: np.ndarray | None
+    bound: float
+    prices: np.ndarray
+
+
+def shortest(variables, slopes, gaps, norm, clock) -> Solution:
+    """The shortest z with slopes @ z >= gaps, low <= z <= high, whole where it must be, and groups that add up to 0.
+
+    Parameters
+    ----------
+    variables : Variables
+    slopes : float64 array of shape (m, n)
+    gaps : float64 array of shape (m,)
+    norm : {"l1", "l2"}
+        "l2" has no whole numbers.
+    clock : Clock
+    """
+    size = np.abs(slopes).max(axis=1, initial=0)
+    size[size == 0] = 1
+    rows, needed = slopes / size[:, None], gaps / size          # tolerances of solvers are absolute
+    if (variables.high == variables.low).all():                 # both are 0
+        missed = needed > 0
+        z, bound = (None, np.inf) if missed.any() else (np.zeros(len(variables)), 0.0)
+        return Solution(z, bound, missed.astype(float))
+    if norm == "l2":
+        found = least_squares(variables, rows, needed, clock)
+    elif variables.whole.any():
+        found = whole_numbers(variables, rows, needed, clock)
+    else:
+        found = linear(variables, rows, needed, clock)
+    return attrs.evolve(found, prices=found.prices / size)
+
+
+def halves(variables):
+    """The bounds of rises and falls, of which a change is the difference."""
+    return np.concatenate([variables.high, -variables.low])
+
+
+def linear(variables, rows, needed, clock) -> Solution:
+    n = len(variables)
+    found = linprog(np.tile(variables.cost, 2), A_ub=np.hstack([-rows, rows]), b_ub=-needed, method="highs", options=clock.option,
+                    bounds=np.column_stack([np.zeros(2 * n), halves(variables)]))
+    if found.status == LIMIT:
+        return unfinished(len(needed))
+    if found.status == IMPOSSIBLE:
+        return impossible(variables, rows, needed)
+    if found.status != OPTIMAL:
+        raise unsolved(found)
+    prices = np.maximum(-found.ineqlin.marginals, 0)
+    return Solution(found.x[:n] - found.x[n:], variables.least_length(rows, needed, prices, "l1"), prices)
+
+
+def whole_numbers(variables, rows, needed, clock) -> Solution:
+    n = len(variables)
+    together = np.zeros((len(variables.groups), n))
+    for g, group in enumerate(variables.groups):
+        together[g, group] = 1
+    matrix = csr_array(vstack([hstack([csr_array(part), -csr_array(part)]) for part in (rows, together)]))
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    zeros = np.zeros(len(together))
+    found = milp(np.tile(variables.cost, 2), integrality=np.tile(variables.whole, 2), bounds=Bounds(np.zeros(2 * n), halves(variables)),
+                 constraints=LinearConstraint(matrix, np.append(needed, zeros), np.append(np.full(len(needed), np.inf), zeros)),
+                 options={"mip_rel_gap": 0.0} | clock.option)
+    if found.status == IMPOSSIBLE:
+        return Solution(None, np.inf, np.zeros(len(needed)))
+    if found.status not in (OPTIMAL, LIMIT):
+        raise unsolved(found)
+    bound = 0.0 if found.mip_dual_bound is None or not np.isfinite(found.mip_dual_bound) else max(found.mip_dual_bound, 0.0)
+    if found.x is None:
+        return Solution(None, bound, np.zeros(len(needed)))
+    z = found.x[:n] - found.x[n:]
+    return Solution(np.where(variables.whole, np.rint(z), z), bound, np.zeros(len(needed)))
+
+
+def least_squares(variables, rows, needed, clock) -> Solution:
+    """Least distance by non-negative least squares (Lawson and Hanson 1974, chapter 23); bounds become rows once they are violated."""
+    n, m = len(variables), len(needed)
+    all_rows, all_needed = rows, needed
+    while not clock.over:
+        system = np.vstack([all_rows.T, all_needed])
+        try:
+            prices, rest = nnls(system, np.append(np.zeros(n), 1.0), maxiter=30 * max(system.shape))
+        except RuntimeError as error:
+            raise DataError(f"the least squares were not solved ({error}); use norm='l1'.") from None
+        residual = system @ prices - np.append(np.zeros(n), 1.0)
+        if rest < 1e-7 or residual[-1] > -1e-12:
+            return impossible(variables, rows, needed)
+        z = -residual[:n] / residual[-1]
+        low, high = z < variables.low - 1e-12, z > variables.high + 1e-12
+        if not (low | high).any():
+            prices = prices[:m] / -residual[-1]
+            return Solution(np.clip(z, variables.low, variables.high), variables.least_length(rows, needed, prices, "l2"), prices)
+        unit = np.eye(n)
+        all_rows = np.vstack([all_rows, unit[low], -unit[high]])
+        all_needed = np.concatenate([all_needed, variables.low[low], -variables.high[high]])
+    return unfinished(m)
+
+
+def impossible(variables, rows, needed) -> Solution:
+    """The prices that prove that no change satisfies the rows (Farkas), from the program of the least violation."""
+    n = len(variables)
+    found = linprog(np.append(np.zeros(n), 1.0), A_ub=np.column_stack([-rows, -np.ones(len(needed))]), b_ub=-needed, method="highs",
+                    bounds=np.column_stack([np.append(variables.low, 0), np.append(variables.high, np.inf)]))
+    if found.status != OPTIMAL:
+        raise unsolved(found)
+    prices = np.maximum(-found.ineqlin.marginals, 0)
+    proved = variables.is_impossible(rows, needed, prices)
+    return Solution(None, np.inf if proved else 0.0, prices)
+
+
+def unfinished(m) -> Solution:
+    return Solution(None, 0.0, np.zeros(m))
+
+
+def unsolved(found) -> DataError:
+    return DataError(f"HiGHS did not solve the program of the nearest change ({found.message.strip()}); bring the columns to one scale.")

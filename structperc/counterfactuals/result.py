@@ -1,0 +1,92 @@
+"""What the search for the nearest example found, as a sentence, a table and a page."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from structperc.core.markup import block, element, table
+from structperc.counterfactuals.columns import shown_value
+from structperc.extras import require
+
+ALREADY, NEAREST, NONE, OPEN = "already", "nearest", "none", "open"
+HEAD = ("column", "before", "after", "deviations")
+
+
+@attrs.frozen(eq=False, repr=False)
+class Counterfactual:
+    """The nearest example of which the model predicts what is wanted.
+
+    Attributes
+    ----------
+    x : example or None
+        In the form in which x was passed; None where no change is known.
+    changes : list of Change
+        What differs, by row and column.
+    distance : float
+        Of x from the example: standard deviations, or replaced tokens; inf where no change is known.
+    bound : float
+        No example nearer than this gets a wanted prediction; inf: none at all does.
+    status : {"already", "nearest", "none", "open"}
+        The prediction is wanted without a change; the change is the smallest one; there is none; a limit ended the search before either
+        was proved.
+    before, after : output
+        The predictions, as `predict` shows them; `after` is None where x is None.
+    wanted : str
+    """
+
+    x: object
+    changes: list
+    distance: float
+    bound: float
+    status: str
+    before: object
+    after: object
+    wanted: str
+
+    @property
+    def proved(self) -> bool:
+        """Whether no nearer example gets a wanted prediction."""
+        return self.status != OPEN
+
+    def __str__(self):
+        if self.status == ALREADY:
+            return f"it is {self.wanted} already"
+        if self.status == NONE:
+            return f"no allowed change would make it {self.wanted} (proved)"
+        if self.x is None:
+            return f"no change is known that would make it {self.wanted}, and none nearer than {self.bound:.4g} does; raise time_limit"
+        several = len({change.row for change in self.changes}) > 1 or any(change.row for change in self.changes)
+        changes = [f"row {change.row}: {change}" if several else str(change) for change in self.changes]
+        said = " and ".join([", ".join(changes[:-1]), changes[-1]] if len(changes) > 1 else changes)
+        sure = "the smallest change" if self.proved else f"perhaps not the smallest change, which is at least {self.bound:.4g}"
+        return f"{said} would make it {self.wanted} (distance {self.distance:.4g}, {sure})"
+
+    __repr__ = __str__
+
+    def rows(self) -> list[dict]:
+        """A dict per change: row, column, before, after, deviations."""
+        return [attrs.asdict(change) for change in self.changes]
+
+    def to_frame(self):
+        """The changes as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingExtra
+            When pandas is not installed.
+        """
+        return require("pandas", "to_frame", "cli").DataFrame(self.rows(), columns=["row", *HEAD])
+
+    def cells(self) -> list[tuple]:
+        """The changes as texts: row, column, before, after, deviations."""
+        return [(str(c.row), c.column, shown_value(c.before), shown_value(c.after), f"{c.deviations:.3g}") for c in self.changes]
+
+    def html(self) -> str:
+        """A piece of a page with the sentence and the changes, as a notebook shows it."""
+        return self._repr_html_()
+
+    def _repr_html_(self):
+        rows = [table(self.cells(), ("row", *HEAD), numbers=(0, 2, 3, 4))] if self.changes else []
+        sizes = f"distance {self.distance:.6g}, lower bound {self.bound:.6g}"
+        return block(element("p", str(self)), *rows, *([element("p", sizes, class_="quiet")] if np.isfinite(self.bound) else []))

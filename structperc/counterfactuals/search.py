@@ -1,0 +1,144 @@
+"""The nearest example of which a wanted structure is the best one: constraint generation, with the problem's argmax as the oracle.
+
+For one wanted structure y the master program asks that y is not behind the rivals found so far; the argmax at its solution is the next
+rival. Each rival is found once, so this ends, and each master bounds the distance from below (Kelley 1960). Several wanted structures are
+several programs; those are left out that a bound on the slope of their lead excludes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import attrs
+import numpy as np
+
+from structperc.counterfactuals.programs import shortest
+
+LEAD = 1e-7                 # of a wanted structure that loses a tie, as a distance; doubled while it loses
+WHOLE_LEAD = 1e-5           # the same with whole numbers, whose tolerance in HiGHS is 1e-6
+LARGEST_LEAD = 0.1
+
+
+@attrs.frozen(eq=False)
+class Outcome:
+    """The nearest change.
+
+    Attributes
+    ----------
+    values : float64 array or None
+        The block, flat; None: no change is known.
+    z : float64 array or None
+        The change in steps of the variables.
+    distance, bound : float
+    rivals : int
+        How many structures the programs named.
+    """
+
+    values: np.ndarray | None
+    z: np.ndarray | None
+    distance: float
+    bound: float
+    rivals: int
+
+
+class Search:
+    """One search.
+
+    Parameters
+    ----------
+    block : Block
+    goal : Goal
+    places : int array
+        Of the values that may change.
+    variables : Variables
+    norm : {"l1", "l2"}
+    clock : Clock
+    """
+
+    def __init__(self, block, goal, places, variables, norm, clock):
+        self.block, self.goal, self.places, self.variables = block, goal, places, variables
+        self.norm, self.clock = norm, clock
+        self.start = block.values.ravel()
+        self.scores = block.scores(self.start)
+        self.slopes = block.slopes(places, variables.unit).multiply(variables.unit).tocsc()      # by steps
+        self.deciding = np.bincount(self.slopes.indices[self.slopes.data != 0], minlength=len(self.scores)) > 0
+        self.winner = goal.counts(block.predicted(self.start))
+        self.rivals = {}                                            # counts by their bytes
+        self.best = Outcome(None, None, np.inf, 0.0, 0)
+
+    def run(self) -> Outcome:
+        """Every wanted structure that may be nearer than those before."""
+        bounds = []
+        self.add(self.winner)
+        for counts in self.goal.ranked(self.scores, self.deciding):
+            behind = max(float((self.winner - counts) @ self.scores), 0.0)
+            least = behind / self.steepest if self.steepest else np.inf if behind else 0.0
+            if least >= self.best.distance or self.clock.over:
+                bounds.append(least)                                # later ones are further behind
+                break
+            bounds.append(max(least, self.nearest(counts)))
+        bound = min(bounds, default=np.inf)
+        if not self.block.model.parts.argmax.exact:
+            bound = 0.0
+        return attrs.evolve(self.best, bound=min(bound, self.best.distance), rivals=len(self.rivals))
+
+    def add(self, counts) -> bool:
+        """Keeps a rival; whether it is a new one."""
+        key = counts.tobytes()
+        new = key not in self.rivals
+        self.rivals[key] = counts
+        return new
+
+    def rows(self, counts):
+        """The inequalities by which a structure is not behind the rivals: slopes by steps, and gaps."""
+        apart = counts - np.array(list(self.rivals.values()))
+        return np.asarray(apart @ self.slopes), -(apart @ self.scores)
+
+    @cached_property
+    def steepest(self) -> float:
+        """How much a wanted structure can gain on the winner by a change of length 1, at most."""
+        gains, winner = np.zeros(len(self.places)), self.winner @ self.slopes
+        for sign, ends in ((1.0, self.variables.high), (-1.0, self.variables.low)):
+            for j in np.flatnonzero(ends):
+                slope = sign * self.slopes[:, [j]].toarray()[:, 0]
+                gains[j] = max(gains[j], float(next(self.goal.ranked(slope, self.deciding)) @ slope) - sign * winner[j])
+        steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0.0)
+        return float(steepest)
+
+    def nearest(self, counts) -> float:
+        """A lower bound on the distance at which this structure wins; keeps the nearest change that is known."""
+        lead, bound = 0.0, 0.0
+        while lead < LARGEST_LEAD:
+            slopes, gaps = self.rows(counts)
+            found = shortest(self.variables, slopes, gaps + lead * np.abs(slopes).max(axis=1, initial=0), self.norm, self.clock)
+            if not lead or self.variables.whole.any() and found.z is not None:
+                bound = max(bound, found.bound)
+            elif found.z is not None:
+                bound = max(bound, self.variables.least_length(slopes, gaps, found.prices, self.norm))
+            if found.z is None or bound >= self.best.distance:
+                break
+            values = self.moved(found.z)
+            rival = self.goal.counts(self.block.predicted(values))
+            if self.goal.holds(rival):
+                self.keep(values)
+                break
+            if self.clock.over:
+                break
+            if not self.add(rival):                                 # it wins a tie, or by rounding
+                lead = 2 * lead or (WHOLE_LEAD if self.variables.whole.any() else LEAD)
+        return bound
+
+    def moved(self, z):
+        """The block after a change."""
+        values = self.start.copy()
+        values[self.places] += z * self.variables.unit
+        kept = z == 0
+        values[self.places[kept]] = self.start[self.places[kept]]
+        return self.block.stored(values).astype(float)
+
+    def keep(self, values):
+        """Keeps a change that wins, if it is the nearest one."""
+        z = (values - self.start)[self.places] / self.variables.unit
+        distance = self.variables.length(z, self.norm)
+        if distance < self.best.distance:
+            self.best = attrs.evolve(self.best, values=values, z=z, distance=distance)

@@ -1,0 +1,147 @@
+"""What the options are that nobody sets: the papers' plain algorithm, or what has been measured to predict well.
+
+"paper" is the default that each option declares. "recommended" begins with these; then come `Option.recommended`, then `recommended` of
+each plugin in its order, then what the user sets. docs/presets.md has the values and their measurements.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import attrs
+
+from structperc.core.errors import PluginError, did_you_mean
+from structperc.engine.option import options_of, same
+from structperc.engine.options import ENGINE_OPTIONS, PAPER, plugin_defaults
+
+OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended for these alone
+
+
+@attrs.frozen
+class Table:
+    """What some plugins recommend.
+
+    Attributes
+    ----------
+    values : dict
+    cases : list of (name, values, dict)
+        What is recommended where an option has one of these values.
+    """
+
+    values: dict
+    cases: list
+
+
+def settle(engine, own, of_plugins) -> dict:
+    """Gives the options that the user has not set the values of the engine's preset, and returns these.
+
+    An update or a trainer that the user chooses leaves out what is recommended for another one.
+
+    Parameters
+    ----------
+    engine : Engine
+    own, of_plugins : dict
+        What the user has set of the engine's own options and of those of the plugins.
+    """
+    values = {} if engine.preset == PAPER else recommended(engine, options_of(type(engine)), own | of_plugins)
+    for name, default in declared_values(type(engine)).items():
+        if name not in own:
+            setattr(engine, name, values[name] if name in values else default)
+    for name in engine.plugin_options:
+        if name in values and name not in of_plugins:
+            engine.plugin_options[name] = values[name]
+    return values
+
+
+@functools.cache
+def declared_values(cls) -> dict:
+    """The declared defaults of the options that a preset may change."""
+    return {name: option.default for name, option in options_of(cls).items() if option.by_preset}
+
+
+def recommended(engine, own, given) -> dict:
+    """What is recommended beside the options that the user has set."""
+    table = table_of(type(engine), *engine.loaded_plugins[1:])
+    left_out = set()
+    for kind, kinds in OF.items():
+        is_chosen = kind in given and not same(given[kind], table.values.get(kind, own[kind].default))
+        if is_chosen or any(plugin.is_object and f"structperc_{kind}" in plugin.hooks for plugin in engine.loaded_plugins[2:]):
+            left_out |= kinds
+    values = {name: value for name, value in table.values.items() if name not in own or own[name].used_by not in left_out}
+    for name, wanted, further in table.cases:
+        default = own[name].default if name in own else engine.plugin_options[name]
+        value = given.get(name, values.get(name, default))
+        if any(same(value, one) for one in wanted):
+            values |= further
+    return values
+
+
+def table_of(cls, *plugins) -> Table:
+    """What these plugins recommend to engines of a class."""
+    if all(plugin.distribution for plugin in plugins):
+        return shared_table(cls, *plugins)
+    return new_table(cls, *plugins)
+
+
+def new_table(cls, *plugins) -> Table:
+    known = {name: option for name, option in ENGINE_OPTIONS.items() if option.by_preset} | plugin_defaults(plugins)
+    values, cases = {name: option.recommended for name, option in known.items() if option.recommended is not None}, []
+    for plugin in plugins:
+        for name, value in plugin.recommended.items():
+            if isinstance(name, tuple):
+                cases.append((read_name(plugin, name[0], known), [known[name[0]].read(name[0], one) for one in name[1:]],
+                              {inner: read_value(plugin, inner, one, known) for inner, one in value.items()}))
+            else:
+                values[name] = read_value(plugin, name, value, known)
+    settled = {name for name, option in options_of(cls).items() if not option.by_preset}        # by the class
+    return Table({name: value for name, value in values.items() if name not in settled},
+                 [(name, wanted, {inner: value for inner, value in further.items() if inner not in settled})
+                  for name, wanted, further in cases])
+
+
+shared_table = functools.lru_cache(64)(new_table)
+
+
+def read_value(plugin, name, value, known):
+    """A value that a plugin recommends, as parts see it."""
+    return known[read_name(plugin, name, known)].read(name, value)
+
+
+def read_name(plugin, name, known):
+    """The name of an option that a plugin recommends a value for."""
+    if name not in known:
+        raise PluginError(f"{plugin.origin} recommends a value for {name!r}; expected an option of the engine or of the plugins."
+                          f"{did_you_mean(name, known)} These are {', '.join(known)}.")
+    return name
+
+
+def default_of(engine, name):
+    """The declared default of an option of an engine or of its plugins."""
+    own = options_of(type(engine))
+    return (own if name in own else plugin_defaults(engine.loaded_plugins))[name].default
+
+
+def left_out(engine) -> list:
+    """The options that the preset leaves at their declared defaults, those that have given way among them."""
+    return [name for name, value in engine.preset_values.items() if same(value, default_of(engine, name))]
+
+
+def leave_out(engine, names) -> None:
+    """The inverse of `left_out`, of an engine whose values have been set."""
+    engine.preset_values = {name: default_of(engine, name) if name in names else value for name, value in engine.preset_values.items()}
+
+
+def give_way(engine, name) -> bool:
+    """Sets an option that cannot be had back to its declared default; returns False where that would change what the user has set."""
+    if name not in engine.preset_values:
+        return False
+    default, preset = default_of(engine, name), engine.preset_values[name]
+    of_plugin = name in engine.plugin_options
+    if not same(engine.plugin_options[name] if of_plugin else getattr(engine, name), preset) or same(preset, default):
+        return False
+    if of_plugin:
+        engine.plugin_options[name] = default
+    else:
+        setattr(engine, name, default)
+    leave_out(engine, [*left_out(engine), name])
+    return True

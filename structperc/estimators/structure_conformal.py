@@ -1,0 +1,374 @@
+"""Sets of structures that hold the right one as often as asked, around any engine: split conformal prediction over scores."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import shortened
+from structperc.engine import Engine
+from structperc.engine.near import Near
+from structperc.engine.option import option, positional_option
+from structperc.engine.options import generator
+from structperc.errors import DataError, OptionError, PluginError
+from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
+from structperc.estimators.parameters import Parameters, not_fitted
+from structperc.estimators.rankers import cloned_ranker
+from structperc.estimators.structure_sets import Judged, StructureSet, measures
+from structperc.estimators.wrapped import n_rows_of, rows_of, sliceable
+from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+FIRM = 0.1              # the width that doubt leaves to an example without any
+SCALES = (None, "length", "sqrt-length", "doubt", "margin")
+
+
+@attrs.frozen(eq=False)
+class Measured:
+    """Held-out examples: scaled distances of right outputs and of their atoms from the predictions, weights and categories."""
+
+    levels: np.ndarray
+    of_atoms: list
+    weights: np.ndarray
+    categories: list
+
+    def quantiles(self, category, coverage) -> tuple[float, float]:
+        """The scaled distances that cover outputs, and atoms, of a category."""
+        chosen = [i for i, own in enumerate(self.categories) if own == category]
+        weights, atoms = self.weights[chosen], [self.of_atoms[i] for i in chosen]
+        shares = [np.full(len(levels), weight / len(levels)) for weight, levels in zip(weights.tolist(), atoms, strict=True)]
+        return (weighted_quantile(self.levels[chosen], weights, coverage),
+                weighted_quantile(np.concatenate([*atoms, []]), np.concatenate([*shares, []]), coverage))
+
+    def kept(self, weights):
+        """The examples that still weigh something, with other weights."""
+        chosen = np.flatnonzero(weights >= FORGOTTEN).tolist()
+        return Measured(self.levels[chosen], [self.of_atoms[i] for i in chosen], weights[chosen], [self.categories[i] for i in chosen])
+
+    @classmethod
+    def joined(cls, parts):
+        return cls(np.concatenate([part.levels for part in parts]), [levels for part in parts for levels in part.of_atoms],
+                   np.concatenate([part.weights for part in parts]), [one for part in parts for one in part.categories])
+
+
+class StructureConformal(HeldOutOptions, Parameters):
+    """Predicts sets of whole outputs that hold the right one with a probability of at least `coverage`, whatever the data are like.
+
+    Some examples are held out. The distance of such an example is how far the score of its right output is below that of the prediction,
+    divided by the example's scale: 0 for a right prediction. The set of a new example has all outputs within the distance that `coverage`
+    of the held-out examples do not exceed, counting the new one as one of them. Sets of taggings, trees or matchings may be too large to
+    list. They answer whether an output belongs to them, and which of its atoms all or some of their outputs have.
+
+    Attributes
+    ----------
+    estimator_ : estimator or Engine
+        Trained.
+    quantile_ : float, or dict of float with `category`
+        The scaled distance within which outputs belong to a set. inf: too few examples are held out for this coverage, so that every set
+        has all outputs.
+    atom_quantile_ : float, or dict of float with `category`
+        The same for sets of atoms.
+    n_calibration_ : int
+        Held-out examples.
+
+    Notes
+    -----
+    Where held-out and new examples are exchangeable, a set holds the right output with a probability of at least coverage, and of at most
+    coverage + 1 / (`n_calibration_` + 1) where distances do not tie. This is an average over draws of both, not a promise for each x. The
+    quantile is the ceil((`n_calibration_` + 1) coverage)-th smallest scaled distance. Where more than `coverage` of the predictions are
+    right it is 0, and a set has the outputs of largest score alone. With the same probability all right atoms are `possible`, and all
+    `certain` atoms are right. `atom_quantile_` is chosen by conformal risk control: the expected share of an example's right atoms that
+    are in its `atom_set` is at least coverage.
+
+    The cost of an example is one search for the prediction. Atoms take the solver's max-marginals and a search for each atom of the
+    prediction, or without max-marginals a search for each possible atom and one for all others. An approximate solver changes neither the
+    membership nor its coverage, since both compare with the score of its own prediction. Its atoms are bounds; see `StructureSet.exact`.
+
+    References
+    ----------
+    V. Vovk, A. Gammerman, G. Shafer: Algorithmic Learning in a Random World. Springer, 2005.
+    A. N. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster: Conformal risk control. ICLR 2024.
+    R. F. Barber, E. J. Candes, A. Ramdas, R. J. Tibshirani: Conformal prediction beyond exchangeability. Annals of Statistics 51, 2023.
+    R. Dunn, L. Wasserman, A. Ramdas: Distribution-free prediction sets for two-layer hierarchical models. JASA 118, 2023.
+
+    Examples
+    --------
+    >>> from structperc.estimators import StructureConformal, StructuredEstimator
+    >>> X = [[["the"], ["cat"]], [["a"], ["dog"]], [["cat"], ["the"]], [["dog"], ["a"]]] * 10
+    >>> y = [["D", "N"], ["D", "N"], ["N", "D"], ["N", "D"]] * 10
+    >>> tagger = StructuredEstimator(problem="sequence", random_state=0, epochs=5)
+    >>> model = StructureConformal(tagger, coverage=0.8, random_state=0).fit(X, y)
+    >>> answer, = model.predict([[["the"], ["fish"]]])
+    >>> ["D", "N"] in answer, answer.certain
+    (True, ['token 0: D', 'token 1: N'])
+    """
+
+    estimator: object = positional_option(
+        kw_only=False, help="what predicts structures",
+        about="Any estimator of structperc with an `engine_`, such as `StructuredEstimator(problem=...)`, `SequenceTagger()` or "
+              "`DependencyParser()`. For `calibrate` without `fit` a trained one, or a trained `Engine`.")
+    scale: str | Callable | None = option(
+        "sqrt-length", "what distances are divided by, of each example",
+        about='"length": the number of atoms of its prediction, such as tokens, words or pairs. "sqrt-length": its square root. "doubt": '
+              '0.1 - log p(prediction) at the temperature of the model, so that sure predictions have small sets; the solver must find '
+              'probabilities. "margin": the same, if there were only the best two outputs. A function of the example '
+              "(`structperc.components.Example`) that returns a number above 0. None: 1.")
+    folds: int | None = option(
+        None, "cross-fitting: `fit` measures every example by a model trained without its fold, and trains the last one on all",
+        about="All examples are learned from and measured, and no coverage is guaranteed, since the measured models are not the last one. "
+              "None: `fit` holds `calibration_size` out.")
+    category: Callable | None = option(
+        None, "a function of the example; the coverage holds within each of its values, from held-out examples of the same value",
+        about="A value without held-out examples has sets of all outputs.")
+    completions: str = option(
+        "all", "of a gold output that is known in part: how many of the outputs that agree with it have to be in the set",
+        choices=("all", "any"),
+        about='"all" covers the right one whichever it is. "any" is for outputs that are all right, such as lists of relevant documents.')
+
+    def fit(self, X, y=None, sources=None) -> Self:
+        """Trains the estimator on some examples and measures the others, or all by cross-fitting.
+
+        Parameters
+        ----------
+        X : list of examples, array or data frame
+            An entry for each example, as the estimator takes it.
+        y : sequence
+            An output for each example.
+        sources : array-like of shape (n_examples,), optional
+            Examples of one source, such as a document or a patient, are trained on or held out together. They are exchangeable as a whole:
+            the expected share of covered examples of a new source is at least coverage.
+
+        Returns
+        -------
+        self
+            A failed fit leaves it as it was.
+
+        Raises
+        ------
+        DataError
+            Examples cannot be measured, or too few are left to learn from.
+        """
+        self._check()
+        self._refuse_none(X, y)
+        X = sliceable(X)
+        n = n_rows_of(X)
+        if n_rows_of(y) != n:
+            raise DataError(f"y has {n_rows_of(y)} outputs but X has {n} examples; give one output per example. Rows that make up "
+                            f"examples by lengths or groups are passed as a list of blocks.")
+        unit = units(sources, n)
+        if self.folds is None:
+            train, held, random = self._held_out(n, None if sources is None else unit)
+            estimator = self._learned(X, y, train, random)
+            return self._take(estimator, self._measured(estimator, rows_of(X, held), rows_of(y, held), sources=unit[held]))
+        measured, random, names = [], generator(self.random_state), np.unique(unit)
+        if self.folds > len(names):
+            raise DataError(f"folds={self.folds} cannot be made of {len(names)} examples or sources; give more, or fewer folds.")
+        fold = dict(zip(random.permutation(names).tolist(), np.arange(len(names)) % self.folds, strict=True))
+        fold = np.array([fold[name] for name in unit.tolist()])
+        for k in range(self.folds):
+            train, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            part = self._learned(X, y, train, random)
+            measured.append(self._measured(part, rows_of(X, held), rows_of(y, held), sources=unit[held]))
+        return self._take(self._learned(X, y, np.arange(n), random), Measured.joined(measured))
+
+    def calibrate(self, X, y, lengths=None, groups=None, sources=None) -> Self:
+        """Measures examples unknown to the estimator, in place of those held out before.
+
+        Parameters
+        ----------
+        X, y, lengths, groups
+            As the engine takes them.
+        sources
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        estimator = vars(self).get("estimator_", self.estimator)
+        return self._take(estimator, self._measured(estimator, X, y, lengths, groups, sources))
+
+    def partial_calibrate(self, X, y, lengths=None, groups=None) -> Self:
+        """Measures further examples of a stream, in the order of time; those measured before count less by `decay` for each of them.
+
+        To judge a stream fairly, predict its examples before they are measured. The estimator may go on learning from them afterwards.
+
+        Parameters
+        ----------
+        X, y, lengths, groups
+            As the engine takes them.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        estimator = vars(self).get("estimator_", self.estimator)
+        measured = self._measured(estimator, X, y, lengths, groups)
+        faded, weights = self._faded(len(measured.levels))
+        if "_held" in vars(self):
+            measured = Measured.joined([self._held, measured])
+            weights = np.concatenate([self._held.weights * faded, weights])
+        return self._take(estimator, measured.kept(weights))
+
+    def predict(self, X, lengths=None, groups=None) -> list[StructureSet]:
+        """A `StructureSet` for each example.
+
+        Parameters
+        ----------
+        X, lengths, groups
+            As the engine takes them.
+        """
+        return [self._set(near, given) for near, given, _ in self._near(self._trained(), X, None, lengths, groups)]
+
+    def evaluate(self, X, y, lengths=None, groups=None, limit=100) -> dict[str, float]:
+        """How often sets of new examples hold the right output, how often sets of atoms hold the right atoms, and how large they are.
+
+        Parameters
+        ----------
+        X, y, lengths, groups
+            As the engine takes them; examples that are neither trained on nor held out.
+        limit : int or None, default 100
+            Sets are listed up to so many outputs, larger ones count limit + 1. None: none is listed.
+
+        Returns
+        -------
+        dict of str to float
+            "coverage" and "coverage of atoms", the mean share of an example's right atoms in its `atom_set`. "atoms in a set": the mean
+            number of these for each right atom. "certain atoms": which share of the predictions' atoms is certain, "right certain atoms"
+            which share of these is right; nan where none is. With a limit "median size", "mean size", "single outputs", the share of
+            sets of one output, "right single outputs", and "larger than the limit".
+        """
+        self._refuse_none(X, y)
+        judged = [Judged.of(self._set(near, given), self._right(near, gold), limit)
+                  for near, given, gold in self._near(self._trained(), X, y, lengths, groups)]
+        if not judged:
+            raise DataError("X has no examples, so there is nothing to measure.")
+        return measures(judged, limit)
+
+    # ---- distances ----
+
+    def _check(self):
+        super()._check()
+        if not (callable(self.scale) or self.scale in SCALES):
+            raise OptionError(f"scale={shortened(self.scale)}; expected one of {', '.join(map(repr, SCALES))}, or a function of the "
+                              f"example.")
+        if not (self.folds is None or isinstance(self.folds, numbers.Integral) and self.folds > 1):
+            raise OptionError(f"folds={shortened(self.folds)}; expected a whole number, at least 2, or None.")
+        if not (self.category is None or callable(self.category)):
+            raise OptionError(f"category={shortened(self.category)}; expected a function of the example, or None.")
+        if self.completions not in ("all", "any"):
+            raise OptionError(f"completions={shortened(self.completions)}; expected 'all' or 'any'.")
+
+    def _trained(self) -> Engine:
+        if "estimator_" not in vars(self):
+            raise not_fitted(f"This {type(self).__name__} is not calibrated yet; call fit or calibrate first.")
+        return engine_of(self.estimator_)
+
+    def _learned(self, X, y, train, random):
+        """A clone of the estimator, trained on some examples."""
+        if isinstance(self.estimator, Engine):
+            raise OptionError("estimator is an Engine, which fit cannot clone; pass StructuredEstimator(problem=...), or train the engine "
+                              "on other examples and call calibrate.")
+        estimator = cloned_ranker(self.estimator, None, random)
+        estimator.fit(rows_of(X, train), rows_of(y, train))
+        return estimator
+
+    def _near(self, engine, X, y, lengths, groups):
+        """Each example with the scores near its prediction, each as it was passed, and its right output, encoded."""
+        model, data = engine.model_, Groups(X, None, lengths, groups)
+        outputs = model.parts.outputs
+        if outputs.conditional:
+            raise PluginError(f"{type(outputs).__name__} asks for one part of an answer given the other, so whole answers have no scores "
+                              f"that sets could compare; {outputs.conditional}.")
+        rows = model.read(data.X, data.offsets)
+        gold = outputs.checked(outputs.encode(data.by_rows(y), rows), "encode", rows) if y is not None else [None] * rows.n_examples
+        found = model.access.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
+        alone = X if isinstance(X, (list, tuple)) and len(X) == rows.n_examples else [None] * rows.n_examples
+        return zip(found, alone, gold, strict=True)
+
+    def _right(self, near, gold):
+        """The atoms of the right output; None where it is an output that the model never has."""
+        outputs = near.parts.outputs
+        try:
+            if outputs.partial_gold:
+                gold = outputs.complete(gold, near.scores if self.completions == "any" else -near.scores, near.x)
+            return near.counted(gold)
+        except PluginError:
+            return None
+
+    def _measured(self, estimator, X, y, lengths=None, groups=None, sources=None) -> Measured:
+        """The scaled distances of examples that the estimator has not seen."""
+        self._refuse_none(X, y)
+        levels, of_atoms, categories = [], [], []
+        for near, _, gold in self._near(engine_of(estimator), X, y, lengths, groups):
+            counts, scale = self._right(near, gold), self._scale(near)
+            own = near.shown()[counts[near.shown()] > 0] if counts is not None else ()
+            levels.append(np.inf if counts is None else near.distance(counts) / scale)
+            of_atoms.append(near.distances_of(counts, own) / scale if len(own) else np.array([0.0 if counts is not None else np.inf]))
+            categories.append(None if self.category is None else self.category(near.x))
+        if not levels:
+            raise DataError("X has no examples, so there is nothing to measure.")
+        _, unit, size = np.unique(units(sources, len(levels)), return_inverse=True, return_counts=True)
+        return Measured(np.array(levels), of_atoms, 1 / size[unit], categories)
+
+    def _set(self, near, given) -> StructureSet:
+        """The set of one example."""
+        quantiles = self._quantiles.get(None if self.category is None else self.category(near.x), (np.inf, np.inf))
+        return StructureSet(near, given, *(quantile * self._scale(near) for quantile in quantiles))
+
+    def _scale(self, near) -> float:
+        """What the distances of an example are divided by; it depends on the example and the model alone."""
+        if callable(self.scale):
+            value = self.scale(near.x)
+            if not (isinstance(value, numbers.Real) and 0 < value < np.inf):
+                raise DataError(f"scale returned {shortened(value)} for example {near.x.index}; expected a number above 0.")
+            return float(value)
+        if self.scale is None:
+            return 1.0
+        if self.scale in ("length", "sqrt-length"):
+            return float(near.length() if self.scale == "length" else np.sqrt(near.length()))
+        doubt = near.log_share_of_two() if self.scale == "margin" else near.log_share()
+        if doubt is None:
+            raise OptionError(f"scale='doubt' needs probabilities of outputs, and {type(near.parts.argmax).__name__} finds none; set "
+                              f"scale='margin', 'sqrt-length' or 'length'.")
+        return FIRM + doubt
+
+    def _take(self, estimator, measured):
+        quantiles = {category: measured.quantiles(category, self.coverage) for category in dict.fromkeys(measured.categories)}
+        outer, inner = ({category: pair[k] for category, pair in quantiles.items()} for k in (0, 1))
+        if self.category is None:
+            outer, inner = outer.get(None, np.inf), inner.get(None, np.inf)
+        vars(self).update({"estimator_": estimator, "_held": measured, "_quantiles": quantiles, "quantile_": outer,
+                           "atom_quantile_": inner, "n_calibration_": len(measured.levels)})
+        return self
+
+
+def engine_of(estimator) -> Engine:
+    """The trained engine of an estimator, or itself."""
+    if isinstance(estimator, Engine):
+        return estimator
+    if not hasattr(estimator, "get_params") or isinstance(estimator, type):
+        raise OptionError(f"estimator={shortened(estimator)}; expected an estimator of structperc, or a trained Engine.")
+    engine = getattr(estimator, "engine_", None)
+    if not isinstance(engine, Engine):
+        raise not_fitted(f"estimator={shortened(estimator)} has no engine_, so it is not fitted; fit it before calibrate, or call fit "
+                         f"here. Estimators of other libraries have none.")
+    return engine
+
+
+def units(sources, n) -> np.ndarray:
+    """Which examples belong together: an entry for each."""
+    if sources is None:
+        return np.arange(n)
+    sources = np.asarray(sources)
+    if sources.shape != (n,):
+        raise DataError(f"sources has the shape {sources.shape}; expected an entry for each of {n} examples.")
+    return sources

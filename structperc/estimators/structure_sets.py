@@ -1,0 +1,214 @@
+"""The answer of `StructureConformal` for one example: all outputs near the prediction, listed, asked for, drawn, and atom by atom."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import PluginError, shortened
+from structperc.core.markup import block, details, element, shown, table
+from structperc.core.pictures import COLUMNS
+from structperc.engine.explanation import names_of
+
+LISTED = 10             # outputs that a notebook lists
+
+
+class Members(list):
+    """Outputs of a set, best first.
+
+    Attributes
+    ----------
+    scores : float64 array
+        Of each output.
+    complete : bool
+        Whether the set has no others.
+    """
+
+    def __init__(self, outputs, scores, complete):
+        super().__init__(outputs)
+        self.scores, self.complete = scores, complete
+
+
+@attrs.frozen
+class Judged:
+    """A set beside the right output.
+
+    Attributes
+    ----------
+    covered : bool
+    size : int or None
+        Listed outputs, limit + 1 where there are more.
+    share : float
+        Of the right atoms, those in the set of atoms.
+    n_set, n_right : int
+        Atoms in the set of atoms, and right ones.
+    n_predicted, n_certain, n_certain_right : int
+        Atoms of the prediction, certain ones, and certain ones that are right.
+    """
+
+    covered: bool
+    size: int | None
+    share: float
+    n_set: int
+    n_right: int
+    n_predicted: int
+    n_certain: int
+    n_certain_right: int
+
+    @classmethod
+    def of(cls, answer, counts, limit):
+        """`counts`: atoms of the right output, None where the model never has it."""
+        near, shown = answer._near, answer._near.shown()
+        own = np.zeros(near.x.n_atoms, dtype=bool) if counts is None else counts > 0
+        held, certain, n_right = answer._atom_set, answer._atoms.certain, int(own[shown].sum())
+        size = None
+        if limit is not None:
+            members, _, complete = near.members(answer.distance, limit)
+            size = len(members) + (not complete)
+        return cls(counts is not None and bool(near.within(near.total(counts), answer.distance)), size,
+                   float(held[shown][own[shown]].mean()) if n_right else float(counts is not None), int(held.sum()), n_right,
+                   int(np.count_nonzero(near.counts[shown])), int(certain.sum()), int((certain & own).sum()))
+
+
+def measures(judged, limit) -> dict[str, float]:
+    """See `StructureConformal.evaluate`."""
+    def total(name):
+        return sum(getattr(one, name) for one in judged)
+
+    n_certain = total("n_certain")
+    found = {"coverage": total("covered") / len(judged), "coverage of atoms": total("share") / len(judged),
+             "atoms in a set": total("n_set") / max(total("n_right"), 1), "certain atoms": n_certain / max(total("n_predicted"), 1),
+             "right certain atoms": total("n_certain_right") / n_certain if n_certain else float("nan")}
+    if limit is not None:
+        sizes, right = np.array([one.size for one in judged]), np.array([one.covered for one in judged])
+        single = sizes == 1
+        found |= {"median size": float(np.median(sizes)), "mean size": float(sizes.mean()), "single outputs": float(single.mean()),
+                  "right single outputs": float(right[single].mean()) if single.any() else float("nan"),
+                  "larger than the limit": float((sizes > limit).mean())}
+    return found
+
+
+class StructureSet:
+    """All outputs of one example whose score is within a distance of the prediction's.
+
+    `y in answer` scores y once. An output that the problem forbids is in no set; one that is none at all, as of a wrong length, raises
+    `DataError`. Sets of atoms are searched for when they are first asked for.
+
+    Attributes
+    ----------
+    prediction : object
+        As `predict` of the model shows it. It is always in the set.
+    distance : float
+        By how much scores of the set may be below the prediction's; inf: the set has every output.
+    atom_distance : float
+        The same of the best output with an atom, for `atom_set`.
+    certain, possible : list of str
+        The atoms that every output of the set has, and those that some output has, by the names that explanations use. Atoms that belong
+        to no single place, such as transitions between labels, are left out.
+    atom_set : list of str
+        The atoms of which the best output that has them is within `atom_distance`.
+    states : ndarray
+        2 of certain, 1 of other possible, 0 of impossible atoms, in the form of `Engine.predict_marginals`.
+    exact : bool
+        Whether `certain` and `possible` are exact. False, with an approximate solver: some atoms of the set may be missing in `certain`,
+        and some of `possible` may be in no output. `certain` has no wrong one and `possible` lacks none.
+    """
+
+    def __init__(self, near, given, distance, atom_distance):
+        self._parts, self._near, self._given = near.parts, near, given
+        self.distance, self.atom_distance = distance, atom_distance
+
+    @property
+    def prediction(self):
+        return self._decoded(self._near.prediction)
+
+    def __contains__(self, y):
+        x, outputs = self._near.x, self._parts.outputs
+        rows = x.source.part(x.index, x.index + 1)
+        code = outputs.checked(outputs.encode_answers([y], rows), "encode_answers", rows)[0]
+        try:
+            counts = self._near.counted(code)
+        except PluginError:
+            return False
+        return bool(self._near.within(self._near.total(counts), self.distance))
+
+    def k_best(self, limit=100) -> Members:
+        """The outputs of largest score, best first, at most `limit`; the list's `complete` says whether these are all.
+
+        Raises
+        ------
+        PluginError
+            When the problem's solver lists no outputs, and there are too many to look at each. `certain` and `possible` need no list.
+        """
+        structures, scores, complete = self._near.members(self.distance, limit)
+        return Members([self._decoded(y) for y in structures], scores, complete)
+
+    @cached_property
+    def _atoms(self):
+        return self._near.atoms(self.distance)
+
+    @cached_property
+    def _atom_set(self):
+        return self._near.atoms(self.atom_distance).possible
+
+    @property
+    def certain(self):
+        return self._named(self._atoms.certain)
+
+    @property
+    def possible(self):
+        return self._named(self._atoms.possible)
+
+    @property
+    def atom_set(self):
+        return self._named(self._atom_set)
+
+    @property
+    def exact(self):
+        return self._atoms.exact
+
+    @property
+    def states(self):
+        show = self._parts.outputs.decode_marginals
+        possible, certain = (np.asarray(show(self._near.x, atoms.astype(float))) > 0 for atoms in (self._atoms.possible,
+                                                                                                   self._atoms.certain))
+        return possible.astype(int) + certain
+
+    def pictures(self) -> list:
+        """How the problem draws the set: certain atoms firm, other possible ones pale."""
+        states = self._atoms.possible.astype(int) + self._atoms.certain
+        return [self._parts.outputs.picture_of_set(self._given, self._near.x, states)]
+
+    def text(self, width=COLUMNS) -> str:
+        """The set as lines of text; certain atoms in brackets."""
+        return "\n".join([self._title(), *(line for picture in self.pictures() for line in picture.lines(width))])
+
+    def _title(self):
+        n_certain, n_possible = (int(np.count_nonzero(atoms)) for atoms in (self._atoms.certain, self._atoms.possible))
+        reach = (f"within {self.distance:.4g} of the best score" if self.distance < np.inf
+                 else "possible, since too few examples are held out for this coverage")
+        return (f"All outputs {reach}: {n_certain} certain atom{'s' * (n_certain != 1)}, {n_possible} possible"
+                + ("" if self.exact else ", as far as an approximate solver can tell"))
+
+    def __repr__(self):
+        return f"<StructureSet around {shortened(self.prediction)}>"
+
+    def _repr_html_(self):
+        try:
+            members = self.k_best(LISTED)
+            rows = [(f"{score - self._near.best:+.4g}", shown(y)) for score, y in zip(members.scores, members, strict=True)]
+            more = [] if members.complete else [element("p", "and others", class_="quiet")]
+            how_many = f"the {len(rows)} best" if more else f"all {len(rows)}"
+            listed = [details(how_many, table(rows, ("score", "output"), numbers=(0,)), *more)]
+        except PluginError:         # there is no list
+            listed = []
+        return block(element("p", self._title()), *(picture.svg() for picture in self.pictures()), *listed)
+
+    def _decoded(self, y):
+        return self._parts.outputs.decode(y, self._near.x)
+
+    def _named(self, atoms):
+        names = names_of(self._parts.outputs, self._near.x)
+        return [str(names[a]) for a in np.flatnonzero(atoms)]

@@ -1,0 +1,98 @@
+"""The best answer that looks at no example: what a model has to beat."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import attrs
+import numpy as np
+
+from structperc.core.errors import StructPercError
+from structperc.core.labels import plain
+from structperc.core.losses import ExampleCosts
+from structperc.metrics.engines import Judged, by_example, model_of, parts_of
+from structperc.reading.groups import Groups
+
+__all__ = ["Constant", "best_constant", "best_constant_of"]
+
+
+@attrs.frozen
+class Constant:
+    """The best constant answer for some examples.
+
+    Attributes
+    ----------
+    answer : label
+        The prediction for each example, or for each token.
+    measures : dict of str to float
+        What `measures` returns for these predictions.
+    """
+
+    answer: object
+    measures: dict
+
+
+def best_constant(engine, X, y, offsets=None, *, lengths=None, groups=None) -> Constant | None:
+    """The label that is the best prediction for all examples, and its measures.
+
+    Parameters
+    ----------
+    engine : Engine
+        Trained.
+    X, y, offsets, lengths, groups
+        As `engine.fit` takes them.
+
+    Returns
+    -------
+    Constant or None
+        The label of least mean loss, by the loss that the engine was trained with: the median of ranks, the most frequent class. At a tie
+        the first one. Of labels of tokens the most frequent one. None for other outputs, with loss="costs", whose costs are those of
+        the training data, and where constraints forbid this answer.
+
+    Raises
+    ------
+    DataError
+        When y does not fit the examples.
+
+    Notes
+    -----
+    Cost: O(n + g r) for g different right answers and r labels.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 2, 2, 3]
+    >>> constant = best_constant(Engine("cusum", epochs=20).fit(X, y), X, y)
+    >>> constant.answer, constant.measures["mean absolute error"]
+    (2, 0.5)
+    """
+    model, data = model_of(engine, "engine"), Groups(X, offsets, lengths, groups)
+    return best_constant_of(model, model.read(data.X, data.offsets), data.by_rows(y))
+
+
+def best_constant_of(model, rows, y) -> Constant | None:
+    """`best_constant` of rows that `model.read` has read."""
+    outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.parts.loss
+    if outputs.n_labels and rows.n_examples and not isinstance(loss, ExampleCosts):
+        counts = Counter(outputs.encode(y, rows))
+        costs = [sum(n * loss.value(gold, code) for gold, n in counts.items()) for code in range(1, outputs.n_labels + 1)]
+        answer = labels[np.argmin(costs)]
+        predicted = np.full(rows.n_examples, answer, dtype=labels.dtype)
+    elif labels is not None and not outputs.n_labels:
+        gold = by_example(outputs, rows, y)
+        answer = most_frequent(outputs.labels_in(gold))
+        if answer not in labels.tolist():
+            return None
+        predicted = [[answer] * len(one) for one in gold]
+    else:
+        return None
+    try:
+        found = Judged.of(model, rows, y, predicted, scored=False).measures()
+    except StructPercError:             # constraints forbid it
+        return None
+    return Constant(plain(answer), found)
+
+
+def most_frequent(labels):
+    """The most frequent label, the first of several to appear; None without labels."""
+    return next((label for label, _ in Counter(labels).most_common(1)), None)

@@ -1,0 +1,44 @@
+"""scikit-learn's own checks as cases of a test: all of them for one estimator of a class, those of what it computes for further ones."""
+
+import warnings
+
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+APART = "check_array_api_input"     # needs an environment variable that is read when scipy is imported
+OF_COMPUTATION = (
+    "check_classifiers_train", "check_classifiers_regression_target", "check_classifiers_one_label_sample_weights", "check_dict_unchanged",
+    "check_estimator_sparse_matrix", "check_estimators_pickle", "check_fit_check_is_fitted", "check_fit_idempotent",
+    "check_methods_sample_order_invariance", "check_methods_subset_invariance", "check_readonly_memmap_input",
+    "check_sample_weight_equivalence_on_dense_data",
+)  # fmt: skip
+
+
+def name_of(check):
+    while hasattr(check, "func"):
+        check = check.func
+    return check.__name__
+
+
+def checks_of(estimator):
+    """Names, estimators and checks, as scikit-learn makes them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Estimator .* does not inherit from")     # by design: importing it costs a second
+        return [(name_of(check), given, check) for given, check in estimator_checks_generator(estimator)]
+
+
+def scikit_learns_checks(*estimators, failing=None):
+    """Cases for a test of (estimator, check); further estimators of a class that came before are checked by `OF_COMPUTATION` alone.
+
+    failing: the checks that must fail, each with its reason, or a function of an estimator that returns these; a reason in a list may fail.
+    """
+    seen = set()
+    for estimator in estimators:
+        reasons = (failing(estimator) if callable(failing) else failing) or {}
+        for name, given, check in checks_of(estimator):
+            if name == APART or type(estimator) in seen and name not in OF_COMPUTATION:
+                continue
+            reason = reasons.get(name)
+            marks = [pytest.mark.xfail(reason=str(reason), strict=isinstance(reason, str))] if reason else []
+            yield pytest.param(given, check, marks=marks, id=f"{estimator!r}-{name}")
+        seen.add(type(estimator))

@@ -1,0 +1,63 @@
+"""Means and standard deviations of the columns that a model learned from, as it keeps them."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from structperc import Engine
+
+pytestmark = pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
+PLAIN = dict(epochs=1, average=False, scale=False)
+
+
+def data(n=203, d=5):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, d)) * [1, 100, 1e-3, 1, 0] + [0, 0, 0, 2e6, 7]
+    return X, np.digitize(X[:, 0], [-0.5, 0.5]) + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_spreads_are_the_standard_deviations_of_the_columns(dtype):
+    X, y = data()
+    X = X.astype(dtype)
+    model = Engine("prank", **PLAIN).fit(X, y).model_
+    assert model.spreads == pytest.approx(X.std(axis=0, dtype=float), rel=1e-9, abs=1e-12)
+    assert model.spreads[4] == 0 and model.means == pytest.approx(X.mean(axis=0, dtype=float))
+
+
+def test_spreads_of_sparse_rows_weights_blocks_and_chunks():
+    X, y = data(d=5)
+    X[:, 3] -= 2e6
+    X[np.abs(X) < 0.3] = 0
+    for indices in (np.int32, np.int64):
+        for dtype in (np.float64, np.float32):
+            sparse = csr_array(X.astype(dtype))
+            sparse.indices, sparse.indptr = sparse.indices.astype(indices), sparse.indptr.astype(indices)
+            assert Engine("prank", **PLAIN).fit(sparse, y).model_.spreads == pytest.approx(X.std(axis=0), rel=1e-5)
+    weights = np.arange(len(y)) % 3.0
+    model = Engine("cusum", **PLAIN).fit(X, y, sample_weight=weights).model_
+    assert model.spreads == pytest.approx(np.repeat(X, weights.astype(int), axis=0).std(axis=0))
+    engine = Engine("prank", classes=[1, 2, 3], average=False, scale=False)
+    for first in range(0, len(y), 7):
+        engine.partial_fit(X[first:first + 7], y[first:first + 7])
+    assert engine.model_.spreads == pytest.approx(X.std(axis=0))
+    blocks = [X[:2], X[2:9], X[9:14]]
+    engine = Engine("sequence", classes=["a", "b"], epochs=1, average=False, scale=False).fit(blocks, [["a"] * len(x) for x in blocks])
+    assert engine.model_.spreads == pytest.approx(X[:14].std(axis=0))
+
+
+def test_scaled_models_have_the_same_spreads():
+    X, y = data()
+    assert Engine("prank", epochs=1, scale=True).fit(X, y).model_.spreads == pytest.approx(X.std(axis=0), abs=1e-12)
+
+
+def test_files_keep_spreads_and_training_goes_on_with_them(tmp_path):
+    X, y = data()
+    engine = Engine("prank", **PLAIN).fit(X[:100], y[:100])
+    engine.save(tmp_path / "m")
+    again = Engine.load(tmp_path / "m")
+    assert np.array_equal(again.model_.spreads, engine.model_.spreads) and np.array_equal(again.model_.means, engine.model_.means)
+    for one in (engine, again):
+        one.partial_fit(X[100:], y[100:])
+    assert np.array_equal(again.model_.spreads, engine.model_.spreads)
+    assert again.model_.spreads == pytest.approx(X.std(axis=0), abs=1e-9)

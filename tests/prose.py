@@ -1,0 +1,207 @@
+"""Checks the English of documents, docstrings, comments, messages and help texts; part of `make lint`.
+
+    python tests/prose.py [FILE ...]        all sentences that break a rule, in these files or in all
+    python tests/prose.py --check           only those above the counts of tests/prose.txt
+    python tests/prose.py --shrink          lower the counts of tests/prose.txt to those of today
+
+Two rules: a sentence has at most 20 words, and uses none of the words in WORDS. Code in backquotes, a formula and a link count as one word.
+tests/prose.txt allows older files the offences that they still have; its counts only shrink.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+COUNTS = ROOT / "tests/prose.txt"
+LONGEST = 20
+NONE = {"long": 0, "word": 0}
+
+# A word or turn, and what to write instead.
+WORDS = {
+    r"mend(?:s|ed|ing)?": "fix",
+    r"heed(?:s|ed|ing)?": "use, check",
+    r"stand(?:s|ing)? for": "is, means",
+    r"stands|stood": "is",
+    r"answer(?:s|ed|ing)?(?: with)?": "return, predict; prediction",
+    r"tell(?:s|ing)?": "show, set, report",
+    r"says|said": "is, shows, reports; predicted",
+    r"refus(?:e|es|ed|al|als|ing)": "raise, reject, fail",
+    r"bears?": "have, support",
+    r"holds? up": "confirm, delay",
+    r"(?:by|in) a sentence(?= with| that| which|[.,;:]|$)": "raises an error",
+    r"of (?:yours|mine|ours|theirs|one's own)": "your, custom",
+    r"alone": "only",
+    r"alike": "both, also",
+    r"likewise": "also",
+    r"in place of": "instead of",
+    r"perhaps": "optional, may",
+    r"bent": "kernel, non-linear",
+    r"battery": "test suite",
+    r"what is surprising": "name it",
+}
+LISTED = [(re.compile(rf"\b{word}\b", re.IGNORECASE), advice) for word, advice in WORDS.items()]
+
+TOKEN = re.compile(r'(?P<comment>#[^\n]*)|[rbfuRBFU]{0,2}(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
+                   r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.DOTALL)
+END = re.compile(r"(?<=[.!?:])[)\"']*\s+(?=\S)")
+NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|resp|approx|no|[A-Z])\.|^\d+\.)$")
+PLAIN = ((re.compile(r"``.+?``|`[^`]*`", re.DOTALL), "code"), (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
+         (re.compile(r"\$[^$\n]+\$"), "formula"), (re.compile(r"<[^>\n]*>|\*\*|\b_|_\b"), ""), (re.compile(r"\{[^{}]*\}"), "value"))
+
+
+class Prose:
+    """A run of text, without code, and the line where it begins."""
+
+    def __init__(self, line, text):
+        self.line = line
+        for pattern, plain in PLAIN:
+            text = pattern.sub(plain, text)
+        self.text = text
+
+    def sentences(self):
+        """(line, sentence) of each sentence; a new one begins after a colon."""
+        begin, kept = 0, ""
+        for end in [*END.finditer(self.text), None]:
+            kept += self.text[begin:end.start() if end else None]
+            if end and NO_END.search(kept):
+                kept += " "
+            else:
+                yield self.line + self.text.count("\n", 0, begin), " ".join(kept.split())
+                kept = ""
+            begin = end.end() if end else begin
+
+    def offences(self):
+        """(line, kind, advice) of each break of a rule."""
+        for line, sentence in self.sentences():
+            words = re.findall(r"\S*\w\S*", sentence)
+            if len(words) > LONGEST:
+                yield line, "long", f"{len(words)} words in a sentence: {sentence[:70]} ..."
+            for word, advice in LISTED:
+                for use in word.finditer(sentence):
+                    yield line, "word", f"'{use[0]}' ({advice}): ... {sentence[max(0, use.start() - 30):use.end() + 30]} ..."
+
+
+def paragraphs(text, line=1):
+    """Runs of lines of one indentation between blank lines, list items, table cells and headings; no code, no references."""
+    run, begin, indent = [], line, None
+    fence, skipped = False, None
+    for number, raw in enumerate([*text.split("\n"), ""], line):
+        content, width = raw.strip(), len(raw) - len(raw.lstrip())
+        if content.startswith("```"):
+            fence = not fence
+        if content in ("References", "See Also"):
+            skipped = width
+        elif skipped is not None and content and re.match(r"[A-Z][A-Za-z ]+$", content) and width <= skipped:
+            skipped = None
+        command = width and re.match(r"(?:zcat \S+ \| )?structperc [a-z-]+ |--\w", content)
+        code = fence or command or skipped is not None or content.startswith(("```", ">>>", "...", "---", "===", "<!--", ".. "))
+        fresh = not content or code or content[0] in "|#" or re.match(r"[-*] |\d+\. ", content) or width != indent
+        if fresh and run:
+            yield Prose(begin, "\n".join(run))
+            run = []
+        if content and not code:
+            if content.startswith("|"):
+                yield from (Prose(number, cell) for cell in content.strip("|").split("|") if cell.strip())
+                continue
+            if not run:
+                begin, indent = number, width + (2 if re.match(r"[-*] ", content) else 3 if re.match(r"\d+\. ", content) else 0)
+            run.append(content.lstrip("#-* "))
+
+
+def without_examples(text):
+    """A docstring without its doctests: what they print is no prose."""
+    return re.sub(r"^ *>>>.*(?:\n *\S.*)*", "", text, flags=re.MULTILINE)
+
+
+def of_code(text):
+    """The prose of a Python or Cython file: docstrings, comments on lines that follow each other, and strings of several words."""
+    tokens = [(match.start(), match.end(), match) for match in TOKEN.finditer(text)]
+    run = []
+    for begin, end, match in [*tokens, (None, None, None)]:
+        same = run and match and run[-1][2].lastgroup == match.lastgroup and not re.search(
+            r"[^\s(]|\n\s*\n" if match["string"] else r"[^\s]|\n\s*\n", text[run[-1][1]:match.start()].rstrip("rbfuRBFU"))
+        if run and not same:
+            yield from joined(text, run)
+            run = []
+        if match:
+            run.append((begin, end, match))
+
+
+def joined(text, run):
+    line = text.count("\n", 0, run[0][0]) + 1
+    if run[0][2]["comment"]:
+        shown = "\n".join(match["comment"].lstrip("#!-: ").rstrip("- ") for _, _, match in run)
+        if not re.match(r"(?:cython:|distutils:|noqa|type:|ruff:)", shown):
+            yield Prose(line, shown)
+        return
+    if run[0][2]["string"].startswith(('"""', "'''")):
+        content = run[0][2]["string"][3:-3]
+        if not content.lstrip().startswith(("@", "<", "{")):        # BibTeX, pages, JSON
+            yield from paragraphs(without_examples(content), line)
+        return
+    content = "".join(match["string"][1:-1].replace("\\n", "\n") for _, _, match in run)
+    if len(re.findall(r"(?<!\S)[a-z]{2,}(?=[\s.,;:]|$)", content)) >= 3 and not content.lstrip().startswith(("<", "@", "import ", "from ")):
+        yield Prose(line, content)
+
+
+def of_markdown(text):
+    kept = re.sub(r"^(?:    .*\n)+", lambda code: "\n" * code[0].count("\n"), text, flags=re.MULTILINE)
+    return paragraphs(kept)
+
+
+def files():
+    """What users and developers read: documents, and the sources of the library, its plugins, examples and benchmarks."""
+    for pattern in ("*.md", "docs/*.md", "docs/guide/*.md", "examples/**/*.md", "benchmarks/*.md"):
+        yield from sorted(ROOT.glob(pattern))
+    for pattern in ("structperc", "plugins", "examples", "benchmarks", "docs/_extensions"):
+        yield from sorted(path for path in (ROOT / pattern).rglob("*") if path.suffix in (".py", ".pyx", ".pxd"))
+    yield ROOT / "docs/conf.py"
+
+
+def offences(path):
+    text = path.read_text(encoding="utf-8")
+    return sorted(offence for prose in (of_markdown if path.suffix == ".md" else of_code)(text) for offence in prose.offences())
+
+
+def counted(found):
+    return {kind: sum(offence[1] == kind for offence in found) for kind in NONE}
+
+
+def allowed():
+    """The offences that each file may have: {path: {kind: count}}; no file may have any where there is no list yet."""
+    rows = (line.split() for line in COUNTS.read_text().splitlines() if not line.startswith("#")) if COUNTS.exists() else ()
+    return {path: {"long": int(long), "word": int(word)} for long, word, path in rows}
+
+
+def written(counts):
+    lines = ["# Offences that a file still has: long sentences, listed words. The counts only shrink: python tests/prose.py --shrink"]
+    lines += [f"{count['long']:4d} {count['word']:4d}  {path}" for path, count in sorted(counts.items()) if any(count.values())]
+    COUNTS.write_text("\n".join(lines) + "\n")
+
+
+def main(arguments):
+    named = [Path(argument).resolve() for argument in arguments if not argument.startswith("--")]
+    found = {path.relative_to(ROOT).as_posix(): offences(path) for path in named or files()}
+    counts = {path: counted(some) for path, some in found.items()}
+    limits, listed = allowed(), COUNTS.exists()
+    if "--shrink" in arguments:
+        written({path: {kind: min(number, limits.get(path, NONE)[kind]) if listed else number for kind, number in count.items()}
+                 for path, count in counts.items()})
+        limits = allowed()
+    if not named:
+        print(*(f"{sum(count[kind] for count in counts.values())} {text}" for kind, text in
+                (("long", f"sentences of more than {LONGEST} words,"), ("word", "listed words"))))
+    if "--check" not in arguments and "--shrink" not in arguments:
+        limits = {}
+    above = {path: limits.get(path, NONE) for path in found if any(counts[path][kind] > limits.get(path, NONE)[kind] for kind in NONE)}
+    for path, limit in above.items():
+        print(*(f"{path}:{line}: {advice}" for line, kind, advice in found[path] if counts[path][kind] > limit[kind]), sep="\n")
+    loose = [path for path, limit in limits.items() if not named and any(counts.get(path, NONE)[kind] < limit[kind] for kind in NONE)]
+    if loose:
+        print(f"tests/prose.txt allows more than these files have: {', '.join(loose)}. Run python tests/prose.py --shrink.")
+    return bool(above or loose)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

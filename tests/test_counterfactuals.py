@@ -1,0 +1,527 @@
+"""`structperc.counterfactual`: the smallest change that makes a prediction, compared with enumeration and with one program written out."""
+
+import functools
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from plain import Engine
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp, minimize
+from structperc_large_margin.estimators import SVOR
+
+import structperc
+from structperc.counterfactuals import Wanted
+from structperc.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.estimators import CuSumRank, PRank, StructuredEstimator
+from structperc.solvers import best_intervals, best_path, grid_graph, max_clusters
+from structperc.solvers.integer_programs import ILP
+
+PLAIN = dict(epochs=3, average=True, scale=False, shuffle=False)
+PAIRS = np.indices((3, 3)).reshape(2, -1).T
+FEW = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+# ---- models of every problem that has rows of numbers ----
+
+
+def single(problem, n_labels=4, **options):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(80, 3)) * [1, 10, 0.1] + [0, 50, 3]
+    score = ((X - X.mean(axis=0)) / X.std(axis=0)) @ [1, -1, 0.5] + random.normal(size=80) / 3
+    y = np.digitize(score, np.linspace(-1, 1, n_labels - 1)) + 1
+    engine = Engine(problem, **PLAIN | {"scale": True} | options).fit(X, y)
+    return engine, [X[i] for i in (0, 5, 9)]
+
+
+def blocks(problem, rows, answers, n=25, width=3, **options):
+    """Blocks of fixed first columns and drawn ones, and the answers that a taste gives them."""
+    random = np.random.default_rng(2)
+    X = [np.column_stack([*rows, random.normal(size=(len(rows[0]) if len(rows) else 4, width))]) for _ in range(n)]
+    engine = Engine(problem, **PLAIN | options).fit(X, [answers(x[:, len(rows):] @ [2.0, -1.0, 0.5]) for x in X])
+    return engine, X[:3]
+
+
+def labelled(scores):
+    return np.array(list("abc"))[np.digitize(scores, [-1, 1])].tolist()
+
+
+def in_segments(scores):
+    return [(i, i + 1, "N") for i in np.flatnonzero(scores > 0)]
+
+
+def clustered(scores):
+    square = np.zeros((4, 4))
+    square[np.triu_indices(4, 1)] = scores
+    return max_clusters(square + square.T).labels
+
+
+STARTS = np.array([0.0, 1, 2, 3, 4])
+GRID = grid_graph(2, 3)
+TWO_OF_FOUR = ILP([[1, 1, 1, 1]], [2])
+MODELS = {
+    "cusum": lambda: single("cusum"),
+    "cusum without intercept": lambda: single("cusum", fit_intercept=False),
+    "prank": lambda: single("prank"),
+    "interval-pa": lambda: single("interval-pa"),
+    "multiclass": lambda: single("multiclass"),
+    "sequence": lambda: blocks("sequence", [], labelled, classes=["a", "b", "c"]),
+    "segments": lambda: blocks("segments", [], in_segments, max_length=2),
+    "matching": lambda: blocks("matching", PAIRS.T, lambda s: [i for i in range(9) if i // 3 == i % 3]),
+    "perfect matching": lambda: blocks("matching", PAIRS.T, lambda s: [0, 4, 8] if s[0] > 0 else [2, 4, 6], perfect=True),
+    "path": lambda: blocks("path", GRID, lambda s: best_path(*GRID, s, 0, 5)[0].tolist()),
+    "disjoint-intervals": lambda: blocks("disjoint-intervals", [STARTS, STARTS + 1.5],
+                                         lambda s: best_intervals(STARTS, STARTS + 1.5, s)[0].tolist()),
+    "clusters": lambda: blocks("clusters", np.triu_indices(4, 1), clustered),
+    "ilp": lambda: blocks("ilp", [], lambda s: TWO_OF_FOUR.solve(s).chosen, constraints=TWO_OF_FOUR),
+}
+
+
+@functools.cache
+def model(name):
+    return MODELS[name]()
+
+
+class Written:
+    """An example written out: every structure, its counts, and scores and slopes by differences, without the module under test."""
+
+    def __init__(self, engine, x):
+        read = engine.model_.parts.reader.read_one(x, False, engine.model_.parts.features.atoms_per_example is None)
+        self.example = engine.model_.example(engine.model_.prepared(read), 0)
+        outputs = engine.parts_.outputs
+        self.structures = list(outputs.enumerate(self.example))
+        self.counts = np.array([outputs.count(self.example, y) for y in self.structures])
+        self.names = outputs.atom_names(self.example)
+        self.n_keys = engine.model_.parts.reader.n_keys
+        self.engine, self.x = engine, np.array(x, dtype=float)
+        self.at_x = self.scores(self.x)
+        self.places = [place for place in np.ndindex(self.x.shape) if place[-1] >= self.n_keys]
+        self.sd = np.array([engine.model_.spreads[place[-1] - self.n_keys] for place in self.places])
+        slopes = []
+        for place in self.places:
+            moved = self.x.copy()
+            moved[place] += 1
+            slopes.append(self.scores(moved) - self.at_x)
+        self.slopes = self.counts @ np.array(slopes).T * self.sd            # of every structure, by standard deviations
+        self.totals = self.counts @ self.at_x
+
+    def scores(self, x):
+        return np.asarray(self.engine.atom_scores([x] if x.ndim == 2 else x[None])[0])
+
+    def decoded(self, k):
+        return self.engine.parts_.outputs.decode(self.structures[k], self.example)
+
+    def nearest(self, wanted, norm="l1"):
+        """The distance over all wanted structures, each with all rivals in one program; inf where none can win."""
+        best = np.inf
+        for k in np.flatnonzero(wanted):
+            slopes, gaps = self.slopes[k] - self.slopes[~wanted], self.totals[~wanted] - self.totals[k]
+            n = slopes.shape[1]
+            if norm == "l1":
+                found = linprog(np.ones(2 * n), A_ub=np.hstack([-slopes, slopes]), b_ub=-gaps, bounds=(0, None))
+                best = min(best, found.fun if found.status == 0 else np.inf)
+            else:
+                start = linprog(np.ones(2 * n), A_ub=np.hstack([-slopes, slopes]), b_ub=-gaps, bounds=(0, None))
+                if start.status == 0:
+                    rows = {"type": "ineq", "fun": lambda z, a=slopes, b=gaps: a @ z - b, "jac": lambda z, a=slopes: a}
+                    found = minimize(lambda z: z @ z, start.x[:n] - start.x[n:], jac=lambda z: 2 * z, method="SLSQP", constraints=rows,
+                                     options={"ftol": 1e-14, "maxiter": 500})
+                    best = min(best, np.sqrt(found.fun))
+        return best
+
+
+def same(one, other):
+    return np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
+
+
+def predicted(engine, x):
+    x = np.asarray(x)
+    return engine.predict([x] if x.ndim == 2 else x[None])[0]
+
+
+def check(found, written, wanted, norm="l1"):
+    expected = written.nearest(wanted, norm)
+    if np.isinf(expected):
+        assert found.status == "none" and found.x is None and np.isinf(found.bound)
+        return
+    assert found.proved and found.distance == pytest.approx(expected, rel=2e-4, abs=1e-5)
+    assert found.bound <= expected * (1 + 1e-6) + 1e-9 and found.bound <= found.distance
+    again = predicted(written.engine, found.x)
+    assert any(same(again, written.decoded(k)) for k in np.flatnonzero(wanted)) and same(again, found.after)
+    moved = (np.asarray(found.x, dtype=float) - written.x)[tuple(np.array(written.places).T)] / written.sd
+    assert (np.abs(moved).sum() if norm == "l1" else np.linalg.norm(moved)) == pytest.approx(found.distance, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_the_nearest_example_with_and_without_an_atom_is_that_of_all_structures(name, norm):
+    engine, examples = model(name)
+    for x in examples[:2]:
+        written = Written(engine, x)
+        best = written.counts[np.argmax(written.totals)]
+        for atom in range(0, len(written.names), max(1, len(written.names) // 4)):
+            has = written.counts[:, atom] > 0
+            if has.all() or not has.any() or (written.counts[:, atom] > 1).any():
+                continue
+            wanted, asked = (~has, Wanted(not_chosen=written.names[atom])) if best[atom] else (has, Wanted(chosen=[written.names[atom]]))
+            check(structperc.counterfactual(engine, x, asked, norm=norm), written, wanted, norm)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_nearest_example_of_one_output_is_that_of_one_program_with_all_rivals(name):
+    engine, examples = model(name)
+    written = Written(engine, examples[2])
+    order = np.argsort(-written.totals)
+    for k in order[[1, min(3, len(order) - 1), -1]]:
+        wanted = (written.counts == written.counts[k]).all(axis=1)
+        if wanted[order[0]]:
+            continue
+        check(structperc.counterfactual(engine, examples[2], written.decoded(k)), written, wanted)
+
+
+@FEW
+@given(st.sampled_from(["cusum", "multiclass", "sequence", "perfect matching"]), st.integers(0, 10**6))
+def test_drawn_examples_have_the_distance_of_the_program_written_out(name, seed):
+    engine, examples = model(name)
+    random = np.random.default_rng(seed)
+    x = examples[0].copy()
+    x[..., -3:] = np.round(random.normal(size=x[..., -3:].shape), 1)
+    written = Written(engine, x)
+    k = int(random.integers(len(written.structures)))
+    wanted = (written.counts == written.counts[k]).all(axis=1)
+    found = structperc.counterfactual(engine, x, written.decoded(k))
+    if found.status == "already":
+        assert found.distance == found.bound == 0 and not found.changes and same(predicted(engine, x), written.decoded(k))
+    else:
+        check(found, written, wanted)
+
+
+# ---- grids of whole numbers, ties ----
+
+
+@FEW
+@given(st.sampled_from(["prank", "cusum", "multiclass"]), st.integers(0, 10**6), arrays(float, 2, elements=st.integers(-2, 2)))
+def test_whole_columns_are_nearest_of_a_grid_with_ties(problem, seed, x):
+    random = np.random.default_rng(seed)
+    engine = Engine(problem, epochs=1, average=False, scale=False, classes=[1, 2, 3]).fit(np.eye(3)[:, :2] + 1, [1, 2, 3])
+    vector = random.integers(-2, 3, size=len(engine.parts_.weights.vector())).astype(float)
+    if problem == "prank":
+        vector[2:] = np.sort(vector[2:])
+    engine.parts_.weights.assign(vector, 1)
+    wanted = int(random.integers(1, 4))
+    found = structperc.counterfactual(engine, x, wanted, whole=[0, 1], bounds={0: (-3, 3), 1: (-3, 3)}, spreads=[1.0, 2.0])
+    grid = np.array(list(itertools.product(range(-3, 4), repeat=2)), dtype=float)
+    lengths = np.abs(grid - x) @ [1.0, 0.5]
+    wins = engine.predict(grid) == wanted
+    scores = engine.atom_scores(grid)
+    totals = {"multiclass": lambda: scores, "prank": lambda: np.cumsum(np.column_stack([np.zeros(49), scores]), axis=1),
+              "cusum": lambda: np.cumsum(np.column_stack([np.zeros(49), scores]), axis=1)}[problem]()
+    leads = totals[:, wanted - 1] - np.delete(totals, wanted - 1, axis=1).max(axis=1) > 0
+    if found.x is not None:
+        assert engine.predict([found.x]) == [wanted] and found.x.tolist() in grid.tolist()
+        assert found.distance == pytest.approx(np.abs(found.x - x) @ [1.0, 0.5])
+        assert lengths[wins].min() <= found.distance <= lengths[leads].min(initial=np.inf) + 1e-9
+    else:
+        assert not leads.any() and (found.status == "open" or not wins.any())
+    if found.status in ("none", "nearest"):
+        assert found.bound <= lengths[leads].min(initial=np.inf) + 1e-9
+
+
+def test_a_tie_that_the_problem_gives_to_the_wanted_rank_needs_no_lead():
+    engine = Engine("prank", epochs=1, average=False, scale=False, classes=[1, 2]).fit([[0.0], [1.0]], [1, 2])
+    engine.parts_.weights.assign([1.0, 3.0], 1)                            # rank 2 from x = 3 on, ties to the higher rank
+    up = structperc.counterfactual(engine, [1.0], 2, spreads=[1.0])
+    down = structperc.counterfactual(engine, [4.0], 1, spreads=[1.0])
+    assert up.x.tolist() == [3.0] and up.distance == up.bound == 2.0
+    assert down.proved and 2.99 < down.x[0] < 3.0 and down.bound == pytest.approx(1.0) and engine.predict([down.x]) == [1]
+
+
+def test_no_point_of_a_grid_is_nearer():
+    engine, examples = model("prank")
+    sd = engine.model_.spreads
+    steps = np.array(list(itertools.product(np.arange(-2, 2.01, 0.25), repeat=3)))
+    for x, rank in itertools.product(examples, (1, 3)):
+        found = structperc.counterfactual(engine, x, rank)
+        lengths = np.abs(steps).sum(axis=1)
+        wins = engine.predict(x + steps * sd) == rank
+        assert found.proved and found.distance <= lengths[wins].min(initial=np.inf) * (1 + 1e-4)
+
+
+# ---- sets of outputs, bounds, fixed columns ----
+
+
+def test_at_least_at_most_and_one_of_are_the_nearest_of_their_labels():
+    engine, examples = model("cusum")
+    for x in examples:
+        written = Written(engine, x)
+        ranks = np.arange(1, 5)
+        now = int(engine.predict([x])[0])
+        asked = [(Wanted(at_least=now + 1), ranks > now)] * (now < 4) + [(Wanted(at_most=now - 1), ranks < now)] * (now > 1)
+        others = [k for k in (1, 2, 3, 4) if k != now][::2]
+        for wanted, which in [*asked, (Wanted(one_of=others), np.isin(ranks, others))]:
+            check(structperc.counterfactual(engine, x, wanted), written, which)
+    between = structperc.counterfactual(engine, examples[0], Wanted(at_least=2, at_most=2))
+    assert between.distance == structperc.counterfactual(engine, examples[0], 2).distance
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_bounds_and_fixed_columns_are_kept(norm):
+    engine, examples = model("prank")
+    free = structperc.counterfactual(engine, examples[0], Wanted(at_least=4), norm=norm)
+    moved = int(np.argmax(np.abs((free.x - examples[0]) / engine.model_.spreads)))
+    half = sorted((examples[0][moved], (examples[0][moved] + free.x[moved]) / 2))
+    within = structperc.counterfactual(engine, examples[0], Wanted(at_least=4), norm=norm, bounds={moved: half})
+    assert half[0] - 1e-9 <= within.x[moved] <= half[1] + 1e-9 and within.proved and within.distance > free.distance
+    without = structperc.counterfactual(engine, examples[0], Wanted(at_least=4), norm=norm, fixed=[moved])
+    assert without.x[moved] == examples[0][moved] and without.distance > within.distance and without.bound <= without.distance
+    assert {change.column for change in without.changes} == {f"x[{j}]" for j in range(3) if without.x[j] != examples[0][j]}
+
+
+def test_there_is_none_is_proved():
+    engine, examples = model("prank")
+    narrow = {j: (value - 1e-6, value + 1e-6) for j, value in enumerate(examples[0].tolist())}
+    for norm in ("l1", "l2"):
+        found = structperc.counterfactual(engine, examples[0], 4 if engine.predict([examples[0]]) != [4] else 1, bounds=narrow, norm=norm)
+        assert found.status == "none" and found.proved and found.x is None and np.isinf(found.distance) and not found.changes
+        assert "no allowed change would make it" in str(found) and "proved" in found.html()
+    found = structperc.counterfactual(engine, examples[0], 4, fixed=[0, 1, 2])
+    assert found.status == "none"
+    engine, examples = model("perfect matching")
+    never = structperc.counterfactual(engine, examples[0], Wanted(chosen=["0 with 0", "0 with 1"]))
+    assert never.status == "none"
+
+
+def test_fixed_columns_of_blocks_and_rows_that_may_change():
+    engine, examples = model("sequence")
+    tags = engine.predict(examples[:1])[0]
+    asked = Wanted(not_chosen=f"token 1: {tags[1]}")
+    found = structperc.counterfactual(engine, examples[0], asked, rows=[1], fixed=[0])
+    assert {change.row for change in found.changes} == {1} and np.array_equal(found.x[:, 0], examples[0][:, 0])
+    assert np.array_equal(found.x[[0, 2, 3]], examples[0][[0, 2, 3]]) and engine.predict([found.x])[0][1] != tags[1]
+    assert str(found).startswith("row 1: x[")
+
+
+def test_columns_in_other_units_change_nothing():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2))
+    y = np.digitize(X @ [1, -2], [-1, 1]) + 1
+    units = [np.ones(2), np.array([1.0, 1000.0])]
+    engines = [Engine("prank", epochs=5, average=True, scale=True, shuffle=False).fit(X * unit, y) for unit in units]
+    found = [structperc.counterfactual(engine, X[3] * unit, rank) for rank in (1, 3) for engine, unit in zip(engines, units, strict=True)]
+    for plain, scaled in zip(found[::2], found[1::2], strict=True):
+        assert scaled.distance == pytest.approx(plain.distance, rel=1e-6)
+        assert [change.column for change in scaled.changes] == [change.column for change in plain.changes]
+
+
+# ---- whole numbers and categories ----
+
+
+def patients(n=120):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"bmi": random.normal(27, 4, n).round(1), "visits": random.integers(0, 9, n),
+                          "smoker": random.choice(["never", "past", "now"], n), "stage": random.choice(["I", "II", "III"], n)})
+    score = ((frame["bmi"] - 27) / 4 + frame["visits"] / 4 + 1.5 * (frame["smoker"] == "now") + (frame["stage"] == "III")
+             + random.normal(size=n) / 4)
+    return frame, np.digitize(score, [0.5, 1.5, 2.5]) + 1
+
+
+@pytest.fixture(scope="module")
+def table():
+    frame, y = patients()
+    options = dict(one_hot=["smoker"], ordinal={"stage": ["I", "II", "III"]})
+    return frame, Engine("prank", plugins=["table"], update="exact-pa1", epochs=9, average=True, scale=True, shuffle=False, **options).fit(
+        frame, y)
+
+
+def test_tables_change_by_whole_numbers_and_levels_and_come_back_as_tables(table):
+    frame, engine = table
+    sd = engine.model_.spreads
+    for i in (0, 1, 2, 3, 7):
+        x, now = frame.iloc[[i]], int(engine.predict(frame.iloc[[i]])[0])
+        wanted = 1 if now > 1 else 4
+        found = structperc.counterfactual(engine, x, wanted, whole=["visits"], bounds={"visits": (0, 9), "bmi": (20, 45)}, fixed=["bmi"])
+        every = pd.DataFrame(list(itertools.product(range(10), ["never", "past", "now"], ["I", "II", "III"])),
+                             columns=["visits", "smoker", "stage"]).assign(bmi=x["bmi"].iloc[0])[list(frame)]
+        levels = {"I": 0, "II": 1, "III": 2}
+        length = ((every["visits"] - x["visits"].iloc[0]).abs() / sd[1] + (every["smoker"] != x["smoker"].iloc[0])
+                  + (every["stage"].map(levels) - levels[x["stage"].iloc[0]]).abs() / sd[5])
+        wins = engine.predict(every) == wanted
+        assert found.proved
+        if found.x is None:
+            assert not wins.any()
+            continue
+        assert found.distance == pytest.approx(length[wins].min()) and isinstance(found.x, pd.DataFrame)
+        assert engine.predict(found.x) == [wanted] and found.x["bmi"].tolist() == x["bmi"].tolist()
+        assert {change.column for change in found.changes} <= {"visits", "smoker", "stage"}
+        assert {c.column: c.after for c in found.changes} == {c: found.x[c].iloc[0] for c in frame if found.x[c].iloc[0] != x[c].iloc[0]}
+
+
+def test_groups_of_numbers_keep_one_category():
+    random = np.random.default_rng(0)
+    codes, number = random.integers(0, 3, 90), random.normal(size=90)
+    X = np.column_stack([np.eye(3)[codes], number])
+    engine = Engine("cusum", epochs=6, average=True, scale=False, shuffle=False).fit(X, np.digitize(codes + number, [0.5, 1.5]) + 1)
+    for i in range(4):
+        x, wanted = X[i], 1 + int(engine.predict(X[[i]])[0]) % 3
+        found = structperc.counterfactual(engine, x, wanted, groups={"colour": [0, 1, 2]})
+        assert found.proved and sorted(found.x[:3].tolist()) == [0, 0, 1] and engine.predict([found.x]) == [wanted]
+        best = min(float(colour != codes[i]) + abs(structperc.counterfactual(
+            engine, np.append(np.eye(3)[colour], x[3]), wanted, fixed=[0, 1, 2]).distance) for colour in range(3))
+        assert found.distance == pytest.approx(best, rel=1e-4)
+
+
+def test_a_mixed_program_is_that_of_one_program_written_out_whole():
+    engine, examples = model("cusum")
+    sd, ranks = engine.model_.spreads, np.arange(1, 5)
+    for x in examples:
+        x = np.append(np.round(x[0]), x[1:])
+        written = Written(engine, x)
+        for rank in ranks:
+            if rank == engine.predict([x])[0]:
+                continue
+            slopes = (written.slopes[rank - 1] - written.slopes)[ranks != rank] / [sd[0], 1, 1]
+            gaps = (written.totals - written.totals[rank - 1])[ranks != rank]
+            both = milp(np.tile([1 / sd[0], 1, 1], 2), integrality=np.tile([1, 0, 0], 2), bounds=Bounds(np.zeros(6), np.full(6, 10.0)),
+                        constraints=LinearConstraint(np.hstack([slopes, -slopes]), gaps))
+            found = structperc.counterfactual(engine, x, int(rank), whole=[0])
+            assert (found.x is None) == (both.x is None)
+            if both.x is not None:
+                assert found.proved and found.distance == pytest.approx(both.fun, rel=1e-4, abs=5e-5) and found.x[0] == np.rint(found.x[0])
+
+
+# ---- tokens ----
+
+
+def test_fewest_tokens_are_replaced_and_nothing_shorter_wins():
+    X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"], ["she", "sleeps"], ["a", "dog", "sleeps"]]
+    y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"], ["N", "V"], ["D", "N", "V"]]
+    engine = Engine("sequence", epochs=5, average=True).fit([[[f"w={w}"] for w in x] for x in X], y)
+    x = [["w=the"], ["w=dog"], ["w=barks"]]
+    alternatives = {0: [["w=she"], ["w=sleeps"]], 1: [["w=sleeps"], ["w=cat"]], 2: [["w=dog"]]}
+    for at, tag in itertools.product(range(3), "DNV"):
+        found = structperc.counterfactual(engine, x, Wanted(chosen=f"token {at}: {tag}"), alternatives=alternatives)
+        options = [[token, *alternatives[i]] for i, token in enumerate(x)]
+        every = [list(tokens) for tokens in itertools.product(*options)]
+        wins = [sum(a != b for a, b in zip(one, x, strict=True)) for one in every if engine.predict([one])[0][at] == tag]
+        assert found.distance == min(wins, default=np.inf) == found.bound or found.status == "already" and min(wins) == 0
+        assert found.x is None or engine.predict([found.x])[0][at] == tag
+
+
+def test_strings_are_tokens_too():
+    X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
+    template = {"template": "U00:%x[0,0]", "columns": ["form"]}
+    engine = StructuredEstimator(problem="sequence", epochs=5, plugin_options=template, random_state=0)
+    engine.fit([[(w,) for w in x] for x in X], [["D", "N", "V"]] * 3)
+    found = structperc.counterfactual(engine, [("the",), ("dog",), ("barks",)], Wanted(not_chosen="token 1: N"),
+                                      alternatives={("dog",): [("cat",), ("sleeps",)]})
+    assert found.proved and (found.x is None or found.x[1] == ("sleeps",))
+
+
+# ---- estimators, results ----
+
+
+def test_estimators_and_frames():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(80, 2)) * [4, 12] + [27, 90], columns=["bmi", "bp"])
+    y = np.digitize((frame["bmi"] - 27) / 4 + (frame["bp"] - 90) / 12, [-1, 1]) + 1
+    for estimator in (PRank(epochs=5, random_state=0), CuSumRank(epochs=5, random_state=0), SVOR(kernel="linear")):
+        fitted = estimator.fit(frame, y)
+        for x in (frame.iloc[[4]], frame.iloc[4]):
+            found = structperc.counterfactual(fitted, x, 3 if fitted.predict(frame.iloc[[4]])[0] < 3 else 1)
+            again = found.x if isinstance(found.x, pd.DataFrame) else found.x.to_frame().T
+            assert type(found.x) is type(x) and fitted.predict(again) == [found.after] and found.proved
+            assert list(found.to_frame().columns) == ["row", "column", "before", "after", "deviations"]
+            assert found.to_frame()["deviations"].sum() == pytest.approx(found.distance)
+            assert all(f"{c.column} {c.before:.6g} -> {c.after:.6g}" in str(found) for c in found.changes)
+            assert "would make it" in found.html() and "<script" not in found.html() and repr(found) == str(found)
+
+
+def test_single_precision_rows_win_after_rounding():
+    X = np.random.default_rng(0).normal(size=(100, 4)).astype(np.float32)
+    engine = Engine("cusum", epochs=4, average=True, scale=False, shuffle=False).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]) + 1)
+    for x in X[:6]:
+        found = structperc.counterfactual(engine, x, 1 + int(engine.predict(x[None])[0]) % 3)
+        assert found.proved and found.x.dtype == np.float32 and engine.predict(found.x[None]) == [found.after]
+
+
+def test_a_limit_leaves_a_bound():
+    engine, examples = model("sequence")
+    asked = Wanted(not_chosen=f"token 0: {engine.predict(examples[:1])[0][0]}")
+    found = structperc.counterfactual(engine, examples[0], asked, time_limit=1e-9)
+    assert found.bound <= found.distance and found.bound < np.inf
+    assert found.proved or "raise time_limit" in str(found) or "perhaps not the smallest change" in str(found)
+
+
+def test_the_old_model_is_left_as_it_was():
+    engine, examples = model("prank")
+    before, x = engine.parts_.weights.vector().copy(), examples[0].copy()
+    structperc.counterfactual(engine, x, 4)
+    assert np.array_equal(before, engine.parts_.weights.vector()) and np.array_equal(x, examples[0])
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (dict(wanted=9), "wanted=9 is no answer that this model has. Expected one of 1, 2, 3, 4"),
+    (dict(wanted=Wanted(at_least=9)), "9 is no label of this model; expected one of 1, 2, 3, 4"),
+    (dict(wanted=Wanted(chosen="> 9")), "'> 9' is no atom of this example"),
+    (dict(norm="linf"), "norm='linf'; expected 'l1' or 'l2'"),
+    (dict(fixed=["bmi"]), "fixed names 'bmi', which is no column of this model"),
+    (dict(fixed="bmi"), "fixed is 'bmi'; expected a list of columns"),
+    (dict(bounds={0: 3}), r"bounds\[0\] is 3; expected a pair of numbers"),
+    (dict(bounds={0: (1e6, 1e7)}), "outside its bounds 1e\\+06 and 1e\\+07; widen them, or name the column in fixed"),
+    (dict(whole=[0]), "which is named in whole; expected a whole number there"),
+    (dict(groups={"a": [0, 1]}), r"in the columns of groups\['a'\]; expected one 1"),
+    (dict(groups=[[0, 1]]), "expected a dict from names to lists of columns"),
+    (dict(groups={"a": [0, 0]}), "which is in a group already"),
+    (dict(rows=[1]), "rows names rows that x does not have"),
+    (dict(spreads=[1.0]), "expected a number, at least 0, for each of 3 columns"),
+    (dict(time_limit=0), "time_limit=0; expected None or a number of seconds"),
+    (dict(alternatives={0: ["a"]}, fixed=[0]), "fixed is for rows of numbers, and alternatives for tokens"),
+])
+def test_what_cannot_be_asked_is_refused(options, message):
+    engine, examples = model("prank")
+    with pytest.raises((OptionError, DataError), match=message):
+        structperc.counterfactual(engine, examples[0], **{"wanted": 4} | options)
+
+
+def test_whole_numbers_have_no_least_squares():
+    engine, examples = model("prank")
+    with pytest.raises(OptionError, match="norm='l2' has no whole numbers"):
+        structperc.counterfactual(engine, np.rint(examples[0]), 4, whole=[0], norm="l2")
+
+
+def test_models_without_linear_scores_are_refused():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = (X[:, 0] > 0) + 1
+    kernel = Engine("cusum", plugins=["dual-kernel"], kernel="rbf", epochs=2).fit(X, y)
+    with pytest.raises(PluginError, match="scores that are linear in the columns"):
+        structperc.counterfactual(kernel, X[0], 3 - int(kernel.predict(X[:1])[0]), spreads=[1.0, 1.0])
+    with pytest.raises(OptionError, match="no standard deviations of its columns.*spreads="):
+        structperc.counterfactual(kernel, X[0], 2)
+    linear = Engine("cusum", plugins=["dual-kernel"], kernel="linear", epochs=2).fit(X, y)
+    wanted = 3 - int(linear.predict(X[:1])[0])
+    assert structperc.counterfactual(linear, X[0], wanted, spreads=[1.0, 1.0]).proved
+    tokens = Engine("sequence", epochs=1).fit([[["a"], ["b"]]], [["D", "N"]])
+    with pytest.raises(PluginError, match="alternatives="):
+        structperc.counterfactual(tokens, [["a"], ["b"]], ["N", "N"])
+    with pytest.raises(NotFittedError, match="call fit first"):
+        structperc.counterfactual(PRank(), X[0], 2)
+    with pytest.raises(DataError, match="takes one example, but got 40"):
+        structperc.counterfactual(model("prank")[0], np.ones((40, 3)), 2)
+
+
+@pytest.mark.parametrize("given_twice", [{}, dict(one_of=[1], at_least=2), dict(at_most=2, chosen="> 1")])
+def test_what_is_wanted_is_said_in_one_way(given_twice):
+    with pytest.raises(OptionError, match="in one way"):
+        Wanted(**given_twice)
+
+
+def test_labels_without_an_order_have_no_range():
+    engine, examples = model("multiclass")
+    with pytest.raises(OptionError, match="no order"):
+        structperc.counterfactual(engine, examples[0], Wanted(at_least=2))

@@ -1,0 +1,83 @@
+"""The checker of prose finds long sentences and listed words in every kind of text, and nowhere else."""
+
+import pytest
+from prose import allowed, main, of_code, of_markdown, offences, written
+
+LONG = "This sentence has many words " + "and more words " * 6 + "so that it breaks the rule"
+
+
+def kinds(pieces):
+    return [(line, kind) for prose in pieces for line, kind, _ in prose.offences()]
+
+
+def test_a_long_sentence_is_found_on_its_line():
+    assert kinds(of_markdown(f"# Title\n\nA short one.\n{LONG}.\n")) == [(4, "long")]
+
+
+def test_a_listed_word_is_found_in_a_paragraph_a_list_and_a_table():
+    assert kinds(of_markdown("It mends this.\n\n- for you alone\n- fine\n\n| good | perhaps |\n|---|---|\n")) == [
+        (1, "word"), (3, "word"), (6, "word")]
+
+
+def test_code_in_a_document_is_no_prose():
+    assert kinds(of_markdown(f"Use `alone`.\n\n```python\nalone = '{LONG}'\n```\n\n    alone alike\n")) == []
+
+
+def test_commands_in_a_help_text_are_no_prose():
+    assert kinds(of_code('HELP = """\nexamples:\n  structperc fit alone.csv perhaps\n      --target alike\n"""\n')) == []
+
+
+def test_two_sentences_are_counted_apart():
+    half = " ".join(LONG.split()[:12])
+    assert kinds(of_markdown(f"{half}. {half}: {half}\n")) == []
+    assert kinds(of_markdown(f"{half}, e.g. {half}\n")) == [(1, "long")]
+
+
+@pytest.mark.parametrize("code", [
+    '"""Mends a part alone."""\n',
+    "x = 1  # it mends a part\n# alone\n",
+    "raise ValueError(f'the {part} mends '\n                 'these things alone')\n",
+    "cdef int f(double* x) noexcept nogil:\n    '''Mends it.\n\n    Alone.\n    '''\n",
+])
+def test_docstrings_comments_and_messages_are_read(code):
+    assert [kind for _, kind in kinds(of_code(code))] == ["word", "word"]
+
+
+def test_names_keys_and_doctests_are_no_prose():
+    assert kinds(of_code('tells = {"alone": "alone", "told": 1}\n"""Sum.\n\n>>> answers(1)\nalone\n"""\n')) == []
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    monkeypatch.setattr("prose.ROOT", tmp_path)
+    monkeypatch.setattr("prose.COUNTS", tmp_path / "prose.txt")
+    monkeypatch.setattr("prose.files", lambda: [tmp_path / "page.md"])
+    return tmp_path / "page.md"
+
+
+def test_an_allowed_offence_passes_and_a_new_one_fails(page, capsys):
+    page.write_text("It mends this.\n")
+    written({"page.md": {"long": 0, "word": 1}})
+    assert not main(["--check"])
+
+    page.write_text("It mends this, perhaps.\n")
+    assert main(["--check"])
+    assert "page.md:1: 'perhaps'" in capsys.readouterr().out
+
+
+def test_a_count_that_is_too_high_fails_until_it_is_lowered(page):
+    page.write_text("It fixes this.\n")
+    written({"page.md": {"long": 0, "word": 1}})
+    assert main(["--check"])
+
+    assert not main(["--shrink"])
+    assert allowed() == {} and not main(["--check"])
+
+
+def test_shrinking_raises_no_count(page):
+    page.write_text("It mends this, perhaps.\n")
+    written({"page.md": {"long": 0, "word": 1}})
+
+    assert main(["--shrink"])
+    assert allowed() == {"page.md": {"long": 0, "word": 1}}
+    assert len(offences(page)) == 2
