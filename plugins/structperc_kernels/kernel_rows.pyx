@@ -5,6 +5,7 @@ row compares it with all sixteen. A lane depends only on its own row, so a row h
 
 Typical sizes: 10^2..10^5 rows of 2..1000 features, or as many trees; 16..256 queries at a time.
 """
+import inspect
 import numpy as np
 
 from libc.stdint cimport int64_t
@@ -18,6 +19,8 @@ PROBED = 4                      # rows by which two functions are compared
 
 cdef class Queries:
     """Rows of a data set, prepared to be compared with stored rows; one thread's own."""
+
+    __signature__ = inspect.Signature()
 
     def __len__(self):
         return self.n

@@ -7,6 +7,7 @@ from cpython.type cimport PyType_HasFeature
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
 from structperc.core.stopping import take_interruption
+from structperc.core.signatures import ClassSignature
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
 LIBRARY = "structperc."
@@ -226,6 +227,8 @@ cdef class Component:
     >>> Careful().citation
     '@misc{careful, title = {Careful steps}}'
     """
+
+    __signature__ = ClassSignature()
 
     citation = ""
     options_used = None

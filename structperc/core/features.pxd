@@ -19,8 +19,8 @@ ctypedef struct Parameter:
     double *w
     Py_ssize_t pitch
     Py_ssize_t average
-    # Private to the core: with `place` and `marks` (see sp_blocks in inner.h), `place` has the position of the first on_demand_rows rows. The
-    # rows after these begin at `fixed` in any case.
+    # Private to the core: with `place` and `marks` (see sp_blocks in inner.h), `place` has the positions of the first on_demand_rows
+    # rows. The rows after these begin at `fixed` in any case.
     double *fixed
     int *place
     int *marks

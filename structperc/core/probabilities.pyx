@@ -76,8 +76,8 @@ def cumulative_log_probabilities(v, inverse_temperature, floor):
     inverse_temperature : float
         Positive.
     floor : float in [0, 1)
-        Pooled atoms leave no probability for the labels between them. In such rows, half of this share goes to the median, and half evenly to
-        all labels. So none has probability 0, and the median stays.
+        Pooled atoms leave no probability for the labels between them. In such rows, half of this share goes to the median, and half
+        evenly to all labels. So none has probability 0, and the median stays.
 
     Returns
     -------

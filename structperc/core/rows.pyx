@@ -13,6 +13,7 @@ from structperc.core.errors import PluginError, shortened
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                              SP_CSR_F32_I64, SP_OBJECTS, sp_blocks, sp_inner, widest_inner)
 from structperc.core.joined import Joined
+from structperc.core.signatures import ClassSignature
 
 
 cdef enum:
@@ -81,6 +82,8 @@ cdef class Example:
     >>> x.index, x.rows.tolist()
     (1, [[3.0, 4.0]])
     """
+
+    __signature__ = ClassSignature()
 
     def __cinit__(self, *args, **kwargs):
         self._work = self._counts = None
@@ -189,6 +192,8 @@ cdef class Rows:
     >>> rows.n_examples, rows.example(0).rows.shape
     (2, (2, 2))
     """
+
+    __signature__ = ClassSignature()
 
     def __init__(self, X, offsets=None, feature_names=None):
         cdef const int64_t[::1] starts

@@ -3,8 +3,8 @@
     if interrupted(n * n):          # operations since the last call, of about a nanosecond
         return -1                   # as after an error; nothing is stored in `error`
 
-The exception waits for `take_interruption`, which is called first by code that raises errors of compiled methods. It waits in the thread that
-raised it, invisible to other threads that use the same parts.
+The exception waits for `take_interruption`, which is called first by code that raises errors of compiled methods. It waits in the thread
+that raised it, invisible to other threads that use the same parts.
 
 Typical sizes: a call for every 10^3..10^7 operations. Cost: 3 ns; the GIL is taken for every 6.7 * 10^7 operations.
 """

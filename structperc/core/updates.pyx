@@ -19,6 +19,7 @@ from structperc.core.rows cimport Example
 from structperc.core.schedules cimport Schedule
 from structperc.core.structures cimport structure
 from structperc.core.weights cimport Weights
+from structperc.core.signatures import ClassSignature
 
 CRAMMER = """@article{crammer2006online,
   author = {Koby Crammer and Ofer Dekel and Joseph Keshet and Shai Shalev-Shwartz and Yoram Singer},
@@ -71,6 +72,8 @@ cdef class Trial:
     >>> losses
     [1.0, 1.0]
     """
+
+    __signature__ = ClassSignature()
 
     def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses, Py_ssize_t room, Py_ssize_t most_integers):
         """Connect the trial to the parts of a fit. The loop calls it.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from structperc.core.errors import NotFittedError, OptionError, PluginError, no_attribute, shortened
@@ -9,6 +11,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
 from structperc.engine.citations import bibliography
+from structperc.engine.fitted_names import FittedNames
 from structperc.engine.fitting import EngineCalls
 from structperc.engine.model import Model, NoAttribute, read_for
 from structperc.engine.option import options_of
@@ -16,11 +19,17 @@ from structperc.engine.options import EngineOptions, changed_options, check_plug
 from structperc.engine.presets import settle
 from structperc.engine.threads import predicted
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from structperc.engine.explanation import Explanation
+    from structperc.engine.model_card import ModelCard
+
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
-class Engine(EngineCalls, EngineOptions):
+class Engine(EngineCalls, EngineOptions, FittedNames):
     """Structured prediction with replaceable parts: the class behind all estimators.
 
     An engine trains a linear or kernel model online and predicts the structure with the largest score. Options of the plugins are further
@@ -79,7 +88,7 @@ class Engine(EngineCalls, EngineOptions):
     (20, True, 1)
     """
 
-    def __init__(self, problem=None, **plugin_options):
+    def __init__(self, problem=None, **plugin_options) -> None:
         if problem is None:
             raise PluginError("an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all.")
         declared = options_of(type(self))
@@ -106,7 +115,7 @@ class Engine(EngineCalls, EngineOptions):
 
     # ---- training ----
 
-    def stop(self):
+    def stop(self) -> None:
         """Stop training after this epoch. For callbacks.
 
         Raises
@@ -118,7 +127,7 @@ class Engine(EngineCalls, EngineOptions):
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.stop_requested = True
 
-    def keep_weights(self):
+    def keep_weights(self) -> None:
         """Mark the current weights as the result of online training, until the next call. For callbacks.
 
         Cost: a copy of the weights. After Ctrl-C, and with trainers that solve one problem over all examples, the last weights remain the
@@ -133,7 +142,7 @@ class Engine(EngineCalls, EngineOptions):
             raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.keep_weights()
 
-    def tell(self, record):
+    def tell(self, record) -> None:
         """Call all observers after an epoch.
 
         Parameters
@@ -153,7 +162,7 @@ class Engine(EngineCalls, EngineOptions):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
         return model
 
-    def read(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+    def read(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> Any:
         """Encode X once, for several methods of `model_`.
 
         Parameters
@@ -174,7 +183,7 @@ class Engine(EngineCalls, EngineOptions):
         """
         return read_for(self.model_, X, offsets, lengths, groups, allowed)
 
-    def predict_rows(self, rows):
+    def predict_rows(self, rows) -> np.ndarray:
         """`predict` of rows that `read` returned.
 
         Parameters
@@ -188,7 +197,86 @@ class Engine(EngineCalls, EngineOptions):
         """
         return predicted(self.model_, rows, n_threads(self.n_jobs))
 
-    def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+    def predict_k_best(self, X, k, *, offsets=None, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
+        """The k best structures of each example, each with its score (n-best list).
+
+        Ties: the solver's rule decides. If all structures are enumerated, the earlier one comes first.
+        Cost: that of the solver; for chains O(k) times that of `predict`.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+        k : int
+            Number of structures, at least 1.
+
+        Returns
+        -------
+        list of n_examples lists of (output, score)
+            Best first; fewer than k if there are fewer. Outputs have the form of `predict`, and the first is its prediction.
+            Structures with the same atoms count once.
+
+        Raises
+        ------
+        OptionError
+            If k is not a whole number from 1.
+        PluginError
+            If the solver has no k best structures, and the outputs cannot be enumerated or are more than 100,000.
+
+        Notes
+        -----
+        A score is w . Phi(x, y). Differences of scores, divided by `temperature_`, are differences of `log_probability`.
+        Ordered labels are an exception: their probabilities are cumulative.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("multiclass", preset="paper", epochs=9).fit([[-1.0], [1.0], [3.0]], ["a", "b", "b"])
+        >>> for output, score in engine.predict_k_best([[2.0]], k=2)[0]:
+        ...     print(output, score)
+        b 3.0
+        a -3.0
+        """
+        model = self.model_
+        return model.predict_k_best(read_for(model, X, offsets, lengths, groups, allowed), k)
+
+    def log_probability(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
+        """Log probability of given outputs, where p(y) is proportional to exp(score of y / `temperature_`).
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`. With `allowed`, probabilities are those among the allowed outputs.
+        y : list of n_examples outputs
+            In the form of `predict`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
+            At most 0. For ordered labels, the logarithms of `predict_proba`.
+
+        Raises
+        ------
+        DataError
+            If an output is impossible for its example.
+        PluginError
+            If the solver has no log partition function, and the outputs cannot be enumerated or are more than 100,000.
+
+        Notes
+        -----
+        Training with a perceptron or a margin does not fit probabilities; set `calibrate` to fit a temperature.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("sequence", preset="paper", epochs=9).fit([[["the"], ["cat"]], [["cat"], ["the"]]], [["D", "N"], ["N", "D"]])
+        >>> engine.log_probability([[["the"], ["cat"]]] * 2, [["D", "N"], ["N", "D"]]).round(3).tolist()
+        [-0.053, -4.053]
+        """
+        model = self.model_
+        return model.log_probability(read_for(model, X, offsets, lengths, groups, allowed), y)
+
+    def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """Margin of the best structure of each example: its score minus that of the runner-up.
 
         Parameters
@@ -209,7 +297,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return model.margins(read_for(model, X, offsets, lengths, groups, allowed))
 
-    def optimality_gaps(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+    def optimality_gaps(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """Upper bound on how much larger another structure's score may be than that of each prediction.
 
         Parameters
@@ -225,7 +313,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return model.optimality_gaps(read_for(model, X, offsets, lengths, groups, allowed))
 
-    def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum"):
+    def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum") -> np.ndarray:
         """Marginals of the atoms of each example over all its structures.
 
         Parameters
@@ -253,7 +341,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return model.marginals(read_for(model, X, offsets, lengths, groups, allowed), kind)
 
-    def atom_scores(self, X, *, offsets=None, lengths=None, groups=None):
+    def atom_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray | list[np.ndarray]:
         """The scores w . phi(x, a) of all atoms a of each example.
 
         Parameters
@@ -269,7 +357,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return model.atom_scores(read_for(model, X, offsets, lengths, groups))
 
-    def label_scores(self, X, *, offsets=None, lengths=None, groups=None):
+    def label_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray:
         """The score of every label for each example, of problems with one label for each example.
 
         Ties: the label with the largest score is the prediction; at a tie the problem's rule decides.
@@ -292,7 +380,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return model.label_scores(read_for(model, X, offsets, lengths, groups))
 
-    def predict_proba(self, X, *, offsets=None, lengths=None, groups=None):
+    def predict_proba(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray:
         """Class probabilities of each example, of problems with one label for each example.
 
         Parameters
@@ -332,7 +420,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return np.exp(model.log_probabilities(read_for(model, X, offsets, lengths, groups)))
 
-    def explain(self, x, *, against=None, baseline=None, groups=None):
+    def explain(self, x, *, against=None, baseline=None, groups=None) -> Explanation:
         """Why x got its prediction: the margin over a rival, split exactly by atom and feature.
 
         The contribution of a column is its weight times its distance from a baseline. For a fixed winner and rival these are the Shapley
@@ -391,28 +479,28 @@ class Engine(EngineCalls, EngineOptions):
     # ---- what was learned ----
 
     @property
-    def parts_(self):
+    def parts_(self) -> Any:
         """The components in use: reader, outputs, features, argmax, loss, update, weights and trainer."""
         return self.model_.parts
 
     @property
-    def mistakes_(self):
+    def mistakes_(self) -> list[int]:
         return self.model_.record("mistakes")
 
     @property
-    def cumulative_loss_(self):
+    def cumulative_loss_(self) -> float:
         return self.model_.record("loss")
 
     @property
-    def status_(self):
+    def status_(self) -> str:
         return self.model_.record("status")
 
     @property
-    def temperature_(self):
+    def temperature_(self) -> float:
         return self.model_.record("temperature")
 
     @property
-    def classes_(self):
+    def classes_(self) -> np.ndarray:
         labels = self.model_.context.labels
         if labels is None:
             raise AttributeError("the outputs of this problem have no labels, hence no classes_; scikit-learn's cross_val_predict takes "
@@ -420,7 +508,7 @@ class Engine(EngineCalls, EngineOptions):
         return labels
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         model = self.model_
         return model.parts.reader.n_inputs(model.context.n_features)
 
@@ -439,37 +527,40 @@ class Engine(EngineCalls, EngineOptions):
         return self.model_.feature_name(j)
 
     @property
-    def online_predictions_(self):
+    def online_predictions_(self) -> np.ndarray:
         online = self.model_.record("online")
         if online is None:
             raise AttributeError("online_predictions_ is kept only by fit and partial_fit with keep_online=True.")
         return np.concatenate(online) if online else np.empty(0, dtype=object)
 
     @property
-    def history_(self):
+    def history_(self) -> list[Any]:
         history = self.model_.record("history")
         if history is None:
             raise AttributeError("history_ is kept only by fit and partial_fit with history=True.")
         return history
 
-    def __getattr__(self, name):
-        """Fitted attributes that the parts document, such as coef_ and thresholds_."""
-        model = self.model
-        if is_fitted_name(name):
-            if name == "model_":
-                return type(self).model_.fget(self)
-            if model is None:
-                raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}; call fit or partial_fit first.")
-            if name == "feature_names_in_" and model.context.feature_names is not None:
-                return np.array(model.parts.reader.input_names(model.context.feature_names), dtype=object)
-            own = getattr(type(self), name, None)
-            if isinstance(own, property):
-                return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
-            try:
-                return model.attribute(name)
-            except NoAttribute as error:
-                raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes()) from None
-        raise no_attribute(self, name)
+    if not TYPE_CHECKING:           # else every name would pass
+
+        def __getattr__(self, name):
+            """Fitted attributes that the parts document, such as coef_ and thresholds_."""
+            model = self.model
+            if is_fitted_name(name):
+                if name == "model_":
+                    return type(self).model_.fget(self)
+                if model is None:
+                    raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}; call fit or partial_fit "
+                                         f"first.")
+                if name == "feature_names_in_" and model.context.feature_names is not None:
+                    return np.array(model.parts.reader.input_names(model.context.feature_names), dtype=object)
+                own = getattr(type(self), name, None)
+                if isinstance(own, property):
+                    return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
+                try:
+                    return model.attribute(name)
+                except NoAttribute as error:
+                    raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes()) from None
+            raise no_attribute(self, name)
 
     def fitted_attributes(self) -> list[str]:
         """Names of the fitted attributes.
@@ -509,7 +600,7 @@ class Engine(EngineCalls, EngineOptions):
             used = [part for _, part in self.model.parts.items()]
         return bibliography([*self.loaded_plugins[1:], *(part for part in used if part is not None)])
 
-    def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=None, data=None):
+    def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=None, data=None) -> ModelCard:
         """The model card: problem, labels, columns, training, measures, largest weights, citation, version and checksum.
 
         Parameters
@@ -547,7 +638,7 @@ class Engine(EngineCalls, EngineOptions):
 
     # ---- persistence ----
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Write the trained model to one file, without pickle.
 
         Parameters
@@ -571,7 +662,7 @@ class Engine(EngineCalls, EngineOptions):
 
         save(self, path)
 
-    def export(self, path, to=None):
+    def export(self, path, to=None) -> None:
         """Export a trained model as one file of another language, which needs no structperc.
 
         Parameters
@@ -620,7 +711,7 @@ class Engine(EngineCalls, EngineOptions):
         export(self, path, to)
 
     @classmethod
-    def load(cls, path, plugins=(), **options):
+    def load(cls, path, plugins=(), **options) -> Self:
         """Read a model that `save` wrote.
 
         Parameters
