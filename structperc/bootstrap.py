@@ -32,18 +32,22 @@ LOG_ODDS = ("Per standard deviation, the log odds of a higher rank rise by the e
 
 @attrs.frozen(eq=False, repr=False)
 class Effects:
-    """A table with a row for each column of X.
+    """Effects of columns with confidence intervals, as `effects` returns them.
 
     Attributes
     ----------
     columns : list of str
+        Names of the columns of X.
     effect, lower, upper : float64 arrays of shape (n_features,)
         The effect in the model itself, and the ends of its interval over the refits.
     scale : {"direction", "log-odds"}
+        Unit of the effects.
     level : float
+        Level of the intervals.
     n_boot : int
+        Number of refits.
     note : str
-        What the numbers mean, for a caption.
+        Meaning of the numbers, for a caption.
     """
 
     columns: list
@@ -56,34 +60,49 @@ class Effects:
     note: str
 
     def rows(self) -> list[tuple]:
-        """A tuple of column, effect, lower and upper for each column."""
+        """The table as tuples.
+
+        Returns
+        -------
+        list of (str, float, float, float)
+            Column, effect, lower and upper end.
+        """
         return list(zip(self.columns, *(values.tolist() for values in (self.effect, self.lower, self.upper)), strict=True))
 
     def cells(self) -> list[tuple]:
-        """The rows as texts."""
+        """The table as texts.
+
+        Returns
+        -------
+        list of tuple of str
+        """
         return [(name, *(f"{value:+.3f}" for value in values)) for name, *values in self.rows()]
 
     def __repr__(self):
         return "\n".join([*aligned([("column", "effect", "lower", "upper"), *self.cells()]), self.note])
 
     def to_frame(self):
-        """The table as a pandas DataFrame, whose index is the columns.
+        """The table as a pandas DataFrame, indexed by column.
+
+        Returns
+        -------
+        pandas.DataFrame
 
         Raises
         ------
         MissingExtra
-            When pandas is not installed.
+            If pandas is not installed.
         """
         return require("pandas", "to_frame", "cli").DataFrame(
             {"effect": self.effect, "lower": self.lower, "upper": self.upper}, index=self.columns)
 
     def plot(self, ax=None):
-        """Draws effects as dots and intervals as lines.
+        """Draw effects as dots and intervals as lines.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Without it, a new figure is made.
+            Default: a new figure.
 
         Returns
         -------
@@ -105,11 +124,22 @@ class Effects:
         return ax
 
     def size(self) -> tuple[float, float]:
-        """Width and height of a figure for `plot`, in inches."""
+        """Width and height of a figure for `plot`.
+
+        Returns
+        -------
+        (float, float)
+            Inches.
+        """
         return 6.5, 1.4 + 0.3 * len(self.columns)
 
     def html(self) -> str:
-        """A piece of a page with the table, as a notebook shows it."""
+        """The table as HTML, as notebooks show it.
+
+        Returns
+        -------
+        str
+        """
         return self._repr_html_()
 
     def _repr_html_(self):
@@ -118,25 +148,28 @@ class Effects:
 
 
 def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction", random_state=None, *, sample_weight=None) -> Effects:
-    """The effect of each column per standard deviation, with percentile intervals from refits on resampled examples.
+    """Effect sizes with bootstrap confidence intervals: the weight of each column per standard deviation.
 
     Each refit gives every example a weight drawn from Poisson(1) and visits the examples in a new random order. Standard deviations are
-    those of X and the same in each refit. Draws without a weight for some label of y are repeated, so that all refits have the same
-    labels.
+    those of X in all refits. Draws without a weight for some label of y are repeated, so all refits have the same labels.
+    Cost: n_boot times that of `fit`.
 
     Parameters
     ----------
     model : Engine or estimator of ordered labels, or a pipeline or search around one
-        Trained on X and y, with one direction for all ranks: `prank`, `interval-pa`, `PRank`, `IntervalPA`, linear `SVOR`.
-    X, y
-        The training data, as `fit` takes them.
+        Trained on X and y, with one direction for all levels: `prank`, `interval-pa`, `PRank`, `IntervalPA`, linear `SVOR`.
+    X : array-like
+        The training data, as in `fit`.
+    y : sequence
+        The training labels.
     groups : array of shape (n_examples,), optional
-        Examples of the same group, such as visits of one patient, get the same weight. Use it when examples depend on each other.
+        Examples of the same group, such as visits of one patient, get the same weight. Use it if examples depend on each other.
     n_boot : int, default 199
-        Refits; at least 2 / (1 - level) - 1, so that the interval has order statistics for ends.
+        Number of refits, at least 2 / (1 - level) - 1. Larger values give more stable intervals; try 999 for a paper.
     level : float in (0, 1), default 0.95
+        Level of the intervals. Larger values give wider intervals.
     scale : {"direction", "log-odds"}, default "direction"
-        "direction": w * sd / ||w * sd||, whose squares add up to 1; it suits every linear model, because the length of w has no unit.
+        "direction": w * sd / ||w * sd||, whose squares sum to 1. It suits every linear model, because the length of w has no unit.
         "log-odds": w * sd, for update="logistic" and trainer="cumulative-logit".
     random_state : None, int, numpy Generator, default None
         Seed of weights and orders. The same seed gives the same table.
@@ -146,22 +179,29 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     Returns
     -------
     Effects
-        A column whose values are all equal has the effect 0 and the interval (0, 0).
+        A constant column has the effect 0 and the interval (0, 0).
 
     Raises
     ------
     PluginError
-        The model has no single direction, or "log-odds" has no meaning for it.
+        If the model has no single direction, or no log odds.
     OptionError
-        For values out of range.
+        If a value is out of range.
     DataError
-        X or y is not like the training data.
+        If X or y differs in form from the training data.
 
     Notes
     -----
-    Takes n_boot times as long as `fit`. Coverage was measured with normal columns (`benchmarks/results/effects.md`). A direction is that
-    of the proportional-odds model if columns are elliptical (Brillinger 1982), and for "logistic" and "cumulative-logit" in general.
-    Dropping a column changes all relative weights. Bootstrap: Efron 1979; Poisson weights: Hanley and MacGibbon 2006.
+    Coverage was measured with normal columns (`benchmarks/results/effects.md`). A direction is that of the proportional-odds model if
+    columns are elliptical (Brillinger 1982), and for "logistic" and "cumulative-logit" in general.
+
+    References
+    ----------
+    D. R. Brillinger: A generalized linear model with "Gaussian" regressor variables. A Festschrift for Erich L. Lehmann, pages 97-114,
+    1982.
+
+    J. A. Hanley and B. MacGibbon: Creating non-parametric bootstrap samples using Poisson frequencies. Computer Methods and Programs in
+    Biomedicine 83, pages 57-62, 2006.
 
     Examples
     --------
@@ -170,8 +210,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     >>> from structperc import Engine
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> y = np.digitize(X[:, 0], [-1, 0, 1]) + 1
-    >>> found = structperc.effects(Engine("prank", update="exact-pa1", epochs=5).fit(X, y), X, y, n_boot=39, random_state=0)
-    >>> found.columns, bool(found.lower[0] > 0.9), bool(found.lower[1] < 0 < found.upper[1])
+    >>> table = structperc.effects(Engine("prank", update="exact-pa1", epochs=5).fit(X, y), X, y, n_boot=39, random_state=0)
+    >>> table.columns, bool(table.lower[0] > 0.9), bool(table.lower[1] < 0 < table.upper[1])
     (['x[0]', 'x[1]'], True, True)
     """
     before, last = unwrapped(model)

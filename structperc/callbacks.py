@@ -25,11 +25,21 @@ PARTS = 10                  # lines of a log
 
 
 class History:
-    """Keeps the record of every epoch of the last fit.
+    """Records every epoch of the last fit. Pass it to an engine in `plugins`.
 
     Attributes
     ----------
     records : list of EpochRecord
+        One for each epoch.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import History
+    >>> history = History()
+    >>> _ = Engine("cusum", epochs=5, plugins=[history], preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> history.arrays["mistakes"].tolist()
+    [1, 0]
     """
 
     def __init__(self) -> None:
@@ -43,7 +53,13 @@ class History:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """Arrays over epochs by name: epoch, epochs, examples, mistakes, updates, loss, seconds."""
+        """The records as arrays.
+
+        Returns
+        -------
+        dict of str to array of shape (n_epochs,)
+            epoch, epochs, examples, mistakes, updates, loss, and seconds.
+        """
         names = [field.name for field in attrs.fields(EpochRecord)]
         return {name: np.array([getattr(record, name) for record in self.records]) for name in names}
 
@@ -59,19 +75,30 @@ class History:
 
 
 class Progress:
-    """A bar on the terminal, one tick per epoch, with the mistakes of the last one.
+    """A progress bar on the terminal, one tick for each epoch, with the mistakes of the last one.
 
     Parameters
     ----------
     delay : float, default 1.0
-        Seconds of training before it appears, so that short fits stay quiet.
+        Seconds of training before the bar appears, so that short fits stay quiet.
     file : text file, optional
-        Where it is drawn; standard error.
+        Where to draw it. Default: standard error.
 
     Raises
     ------
     MissingExtra
-        When tqdm is not installed.
+        If tqdm is not installed.
+
+    See Also
+    --------
+    ProgressLines : lines of text, for logs.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import Progress
+    >>> Engine("cusum", plugins=[Progress(delay=60)], random_state=0).fit([[0.0], [1.0]], [1, 2]).predict([[2.0]]).tolist()
+    [2]
     """
 
     def __init__(self, delay=1.0, file=None) -> None:
@@ -122,18 +149,28 @@ class Counts:
 
 
 class ProgressLines:
-    """A line of text after the first epoch and after every tenth of all: progress for logs.
+    """Progress for logs: a line of text after the first epoch and after each tenth of all epochs.
 
-    Of a stream also where the number of examples visited in the epoch has doubled.
+    For a stream it also writes a line if the number of visited examples in the epoch has doubled.
 
     Parameters
     ----------
     delay : float, default 0.0
         Seconds of training before the first line.
     file : text file, optional
-        Where lines are written; standard error.
+        Where to write. Default: standard error.
     epochs : int, optional
-        Of the whole training, where it is told by calls; else what the engine says.
+        Number of epochs, if you call the object yourself. Default: that of the engine.
+
+    Examples
+    --------
+    >>> import io
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import ProgressLines
+    >>> lines = io.StringIO()
+    >>> _ = Engine("cusum", epochs=5, plugins=[ProgressLines(file=lines)], preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> lines.getvalue().startswith("epoch 1")
+    True
     """
 
     def __init__(self, delay=0.0, file=None, epochs=None) -> None:
@@ -162,26 +199,58 @@ class ProgressLines:
         return f"{self.counts.examples} examples visited, {self.counts.rates}"
 
     def end_epoch(self, epoch, epochs, what) -> None:
-        """Writes what an epoch brought, once in a tenth."""
+        """Write a line after an epoch, once in each tenth of all epochs.
+
+        Parameters
+        ----------
+        epoch, epochs : int
+            Number of the epoch from 1, and of all epochs.
+        what : str
+            Text of the line.
+        """
         part = PARTS * epoch // epochs
         if part > self.said and self.write(epoch, epochs, what):
             self.said = part
 
     def write(self, epoch, epochs, what) -> bool:
-        """Writes a line, unless it is too early; returns whether it did."""
+        """Write a line, unless it is too early.
+
+        Parameters
+        ----------
+        epoch, epochs : int
+            Number of the epoch from 1, and of all epochs.
+        what : str
+            Text of the line.
+
+        Returns
+        -------
+        bool
+            Whether it wrote.
+        """
         if time.monotonic() < self.begin:
             return False
         print(f"epoch {epoch} of {epochs}: {what}", file=sys.stderr if self.file is None else self.file, flush=True)
         return True
 
     def close(self) -> None:
-        """Ends an epoch of a stream."""
+        """End an epoch of a stream."""
         if self.counts.examples:
             self.end_epoch(self.counts.epoch, self.epochs, self.seen)
 
 
 def progress():
-    """What shows a training where it runs: a bar in a terminal or a notebook that has tqdm, else lines."""
+    """A progress callback that suits the place: a bar in a terminal or a notebook with tqdm, else lines.
+
+    Returns
+    -------
+    Progress or ProgressLines
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import progress
+    >>> engine = Engine("cusum", plugins=[progress()])
+    """
     drawn = sys.stderr.isatty() or "ipykernel" in sys.modules
     try:
         return Progress(delay=0.0) if drawn else ProgressLines()
@@ -190,21 +259,43 @@ def progress():
 
 
 class HeldOutLoss:
-    """Keeps the loss on held-out data after each epoch of the last fit.
+    """Records the loss on held-out data after each epoch of the last fit.
 
     Parameters
     ----------
-    X, y
-        Held-out examples, as `fit` takes them.
-    lengths, groups : array-like, optional
-        Which rows of X are one example, as `fit` takes them.
+    X : array-like
+        Held-out examples, as in `fit`.
+    y : sequence
+        Their right outputs.
+    lengths : array-like, optional
+        As in `fit`.
+    groups : array-like, optional
+        As in `fit`.
 
     Attributes
     ----------
     losses : list of float
         The mean held-out loss after each epoch of the last fit.
     best_epoch : int
-        The first epoch with the lowest of them; 0 before the first.
+        The first epoch with the lowest loss; 0 before the first.
+
+    Raises
+    ------
+    OptionError
+        Without y, and with loss="costs".
+
+    See Also
+    --------
+    EarlyStopping : also ends training.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import HeldOutLoss
+    >>> held_out = HeldOutLoss([[2.0]], [2])
+    >>> _ = Engine("cusum", epochs=5, plugins=[held_out], preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> held_out.losses[-1], held_out.best_epoch
+    (0.0, 1)
     """
 
     def __init__(self, X, y=None, *, lengths=None, groups=None) -> None:
@@ -238,37 +329,45 @@ class HeldOutLoss:
 
 
 class EarlyStopping(HeldOutLoss):
-    """Ends training once the loss on held-out data has not fallen for some epochs, and returns to the weights of the best epoch.
+    """Early stopping: ends training if the loss on held-out data has not fallen for some epochs, and restores the best weights.
 
-    The model has these weights whatever ends the training, but for Ctrl-C. Trainers that solve one problem over all examples end with
-    their last weights. `mistakes_` counts all epochs.
+    The model has the weights of the best epoch, unless Ctrl-C ended training. Trainers that solve one problem over all examples keep
+    their last weights. `mistakes_` counts all epochs. Cost: a copy of the weights for each lower loss.
 
     Parameters
     ----------
-    X, y
-        Held-out examples, as `fit` takes them.
+    X : array-like
+        Held-out examples, as in `fit`.
+    y : sequence
+        Their right outputs.
     patience : int, default 3
-        How many epochs in a row may pass without a lower mean loss.
-    lengths, groups : array-like, optional
-        Which rows of X are one example, as `fit` takes them.
+        Number of epochs in a row without a lower mean loss. Larger values train longer; try 3 to 10.
+    lengths : array-like, optional
+        As in `fit`.
+    groups : array-like, optional
+        As in `fit`.
 
     Attributes
     ----------
     losses : list of float
         The mean held-out loss after each epoch of the last fit.
     best_epoch : int
-        The first epoch with the lowest of them, whose weights the model has; 0 before the first.
+        The first epoch with the lowest loss, whose weights the model has; 0 before the first.
 
     Raises
     ------
     OptionError
-        Without y, for a patience that is no whole number from 1 on, and when loss="costs".
+        Without y, if the patience is not a whole number from 1, and with loss="costs".
     DataError
-        When the held-out data do not fit.
+        If the held-out data do not fit the training data.
 
-    Notes
-    -----
-    Each lower loss costs a copy of the weights.
+    See Also
+    --------
+    HeldOutLoss : only records the loss.
+
+    References
+    ----------
+    L. Prechelt: Early stopping - but when? Neural Networks: Tricks of the Trade, pages 55-69, 1998.
 
     Examples
     --------

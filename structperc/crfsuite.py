@@ -18,32 +18,36 @@ AT_ONCE = 1 << 20           # weights that are taken over together
 
 
 def read_crfsuite(path, **options) -> Engine:
-    """An engine of the problem "sequence" with the weights of a model file of CRFsuite; it tags as CRFsuite does.
+    """Read a CRFsuite model file as an engine of the problem "sequence", which predicts the same tags.
 
-    Tokens are dicts or lists of attributes, as python-crfsuite and sklearn-crfsuite take them. Attributes that the model does not know are
-    dropped, also in `partial_fit`, which trains the model further; `fit` would begin anew. Probabilities are those of CRFsuite where its
-    training made some (lbfgs, l2sgd). Reading takes some 2 us for each attribute.
+    Tokens are dicts or lists of attributes, as in python-crfsuite and sklearn-crfsuite. Unknown attributes are ignored, also in
+    `partial_fit`, which trains the model further; `fit` begins anew. Probabilities are those of CRFsuite if its training made some
+    (lbfgs, l2sgd). Ties: the first label in the file's order. Cost: about 2 us for each attribute.
 
     Parameters
     ----------
     path : path
-        A file that `crfsuite learn -m`, `pycrfsuite.Trainer.train` or `sklearn_crfsuite.CRF(model_filename=...)` has written.
+        A file that `crfsuite learn -m`, `pycrfsuite.Trainer.train` or `sklearn_crfsuite.CRF(model_filename=...)` wrote.
     **options
-        Of the engine, for later training, such as `update` or `random_state`; `classes` and `fit_intercept` are the file's.
+        Options of the engine for later training, such as `update` or `random_state`. `classes` and `fit_intercept` are the file's.
 
     Returns
     -------
     Engine
-        `classes_` are the labels in the file's order, since ties go to the first.
+        `classes_` are the labels in the file's order.
 
     Raises
     ------
     ModelFormatError
-        The file is no model of a chain, is damaged, or holds names that are no UTF-8 text.
+        If the file is not a model of a chain, is damaged, or contains names that are not UTF-8 text.
     PluginError
-        An engine with such options cannot take weights over, for example one with a kernel.
+        If an engine with these options cannot use the weights, for example one with a kernel.
     OSError
-        The file cannot be read.
+        If the file cannot be read.
+
+    References
+    ----------
+    N. Okazaki: CRFsuite: a fast implementation of conditional random fields (CRFs). http://www.chokkan.org/software/crfsuite, 2007.
 
     Examples
     --------

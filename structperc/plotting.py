@@ -19,18 +19,33 @@ GRID_POINTS = 400
 
 
 def plot_learning_curve(engine, ax=None):
-    """Mistakes made during each epoch, each prediction made before its step.
+    """Learning curve: the mistakes during each epoch, with each prediction before its step.
 
     Parameters
     ----------
     engine : Engine or estimator
         Trained by `fit`, or read from a file.
     ax : matplotlib Axes, optional
-        Drawn into; without it, a new figure.
+        Default: a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Raises
+    ------
+    NotFittedError
+        Before `fit`.
+    MissingExtra
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plotting import plot_learning_curve
+    >>> ax = plot_learning_curve(Engine("cusum", epochs=5).fit([[0.0], [1.0]], [1, 2]))
+    >>> ax.get_xlabel()
+    'epoch'
     """
     engine = engine_of(engine)
     mistakes = engine.mistakes_
@@ -48,21 +63,22 @@ def plot_learning_curve(engine, ax=None):
 
 
 def plot_thresholds(engine, X, y, ax=None):
-    """How well the latent score parts the ranks: its density for each true rank, and the cut points between ranks.
+    """Densities of the latent score for each true level, with the thresholds between levels.
 
-    The latent score of an example is its mean score of the atoms "rank > k" (plus the mean threshold, where there are
-    thresholds); cut point k is where the score of atom k would be 0. One direction shared by all ranks has the same cut points
-    for all examples, `thresholds_`; where each rank has a direction of its own they differ from example to example: the line
-    is their mean, the grey band one standard deviation about it.
+    The latent score of an example is its mean score of the atoms "rank > k", plus the mean threshold if there are thresholds. Threshold k
+    is where the score of atom k would be 0. Models with one direction have the same thresholds for all examples, `thresholds_`. Models
+    with a direction for each level have different ones: the line is their mean, the grey band one standard deviation.
 
     Parameters
     ----------
     engine : Engine or estimator
-        Trained on ranks.
-    X, y
-        Examples and their ranks, as `fit` takes them.
+        Trained on ordered labels.
+    X : array-like
+        Examples, as in `fit`.
+    y : sequence
+        Their levels.
     ax : matplotlib Axes, optional
-        Drawn into; without it, a new figure.
+        Default: a new figure.
 
     Returns
     -------
@@ -71,7 +87,20 @@ def plot_thresholds(engine, X, y, ax=None):
     Raises
     ------
     DataError
-        When the outputs are no ranks.
+        If the outputs are not ordered labels.
+    MissingExtra
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc.plotting import plot_thresholds
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.digitize(X @ [1, 2], [-1, 1])
+    >>> ax = plot_thresholds(Engine("prank", epochs=20).fit(X, y), X, y)
+    >>> len(ax.get_lines()) > 2
+    True
     """
     last, X = carried(engine, X)
     engine = engine_of(last)
@@ -117,25 +146,27 @@ def plot_thresholds(engine, X, y, ax=None):
 
 
 def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
-    """Which label a model of two columns answers where, with the boundaries between labels and their margins.
+    """Decision regions of a model of two columns, with boundaries between labels and margins.
 
-    A boundary of ranks runs where the score of "the rank is above k" is 0, for models with `atom_scores`, `threshold_scores`, or
-    `thresholds_` beside `latent_score` or `decision_function`; one of classes where their scores are equal, and no other is larger. Dotted
-    lines are margins: the pairs `margins_` of the latent score about each threshold where the model has these, else the scores -margin and
-    margin. Support rows are ringed where the model has any.
+    A boundary of levels is where the score of "rank > k" is 0; it needs `atom_scores`, `threshold_scores`, or `thresholds_` beside
+    `latent_score` or `decision_function`. A boundary of classes is where their scores are equal and no other is larger. Dotted lines are
+    margins: the pairs `margins_` of the model, else the scores -margin and margin. Support rows have rings. Cost: grid_points^2
+    predictions.
 
     Parameters
     ----------
     model : Engine or estimator
-        Trained on two columns, with a label for each row; pipelines too.
-    X, y
-        Rows and their labels, drawn as points. For models with `support_` but no `support_vectors_` these must be the training rows.
+        Trained on two columns, with a label for each row. Pipelines too.
+    X : array-like of shape (n_rows, 2)
+        Rows, drawn as points. If the model has `support_` but no `support_vectors_`, they must be the training rows.
+    y : sequence
+        Their labels.
     ax : matplotlib Axes, optional
-        Drawn into; without it, a new figure.
+        Default: a new figure.
     margin : float, optional
-        For models without `margins_`.
+        For models without `margins_`. Default: no margins.
     grid_points : int, default 240
-        Along each side; the model is asked for as many answers as the square of this.
+        Grid points along each side. Larger values draw sharper boundaries and are slower.
 
     Returns
     -------
@@ -144,7 +175,9 @@ def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
     Raises
     ------
     DataError
-        When the model has other than two columns, or y does not fit.
+        If the model has another number of columns, or y does not fit X.
+    MissingExtra
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -186,20 +219,21 @@ def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
 
 
 def plot_steps(engine, X, y, steps=6):
-    """The first steps of training on two columns, a picture for each: the boundary before the step (dotted) and after it, and its example.
+    """The first training steps on two columns, one panel each: the boundary before (dotted) and after the step, and its example.
 
-    A copy of the engine learns anew, example by example, in the order of `history_` where the engine has one, else in the order of X,
-    epoch after epoch. It predicts with the weights themselves, not with their mean, and columns are standardised where the engine
-    scales them, as in training.
+    A copy of the engine trains anew, in the order of `history_` if the engine has one, else in the order of X, epoch after epoch.
+    It predicts with the weights themselves, not with their mean. Columns are standardised if the engine scales them.
 
     Parameters
     ----------
     engine : Engine or estimator
-        Trained on two columns, online, with a label for each row.
-    X, y
-        The training rows and their labels.
+        Trained online on two columns, with a label for each row.
+    X : array-like of shape (n_rows, 2)
+        The training rows.
+    y : sequence
+        Their labels.
     steps : int, default 6
-        How many steps to draw; fewer where training makes fewer.
+        Number of steps to draw; fewer if training makes fewer.
 
     Returns
     -------
@@ -208,7 +242,9 @@ def plot_steps(engine, X, y, steps=6):
     Raises
     ------
     DataError
-        When the engine knows other than two columns, or makes no step.
+        If the engine has another number of columns, or makes no step.
+    MissingExtra
+        If matplotlib is not installed.
 
     Examples
     --------

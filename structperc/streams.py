@@ -23,36 +23,39 @@ END = object()
 
 
 def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=False, source=None):
-    """Trains an engine on data of any size, with memory for two of their parts.
+    """Train an engine on a stream or on data larger than memory; two parts of the data are in memory at a time.
 
-    Each part is one chunk of `Engine.partial_fit`. In the order of the parts the steps are those of `Engine.fit` on all data at once, to
-    the last bit, as long as nothing scales and `n_shards` is 1. With `shuffle=True` the examples of each part come in a random order, and
-    so do the parts of a sequence; larger parts mix better. With `n_shards` each part is divided into shards, which are mixed at its end.
+    Each part is one chunk of `Engine.partial_fit`. In the order of the parts, the steps are those of `Engine.fit` on all data, to the
+    last bit, if nothing is scaled and `n_shards` is 1. With `shuffle=True` the examples of each part have a random order, and so have the
+    parts of a sequence; larger parts mix better. With `n_shards` each part is split into shards, which are mixed at its end.
 
-    With a `structperc.callbacks.Checkpoint` among its plugins the engine is written to a file between two parts. After kill -9 at any
-    moment, the same call with `resume=True` ends with the bits of a training that was never stopped.
+    With a `structperc.callbacks.Checkpoint` among the plugins, the engine is saved between two parts. After kill -9 at any moment,
+    the same call with `resume=True` gives the bits of an uninterrupted training.
+
+    Cost: that of `fit` or that of reading, whichever is longer. Ctrl-C leaves a usable model.
 
     Parameters
     ----------
     engine : Engine
-        Goes on from what it has learned, if anything. Its `classes` must be given where the first part lacks one. It makes `epochs` passes,
-        fewer where one brings no update.
+        Training starts from its current model, if any. Set `classes` if the first part lacks one. It makes `epochs` passes, fewer if one
+        has no update.
     parts : sequence, iterable, or function without arguments that returns an iterator
-        The data, anew for each epoch; an iterator suffices for one epoch. Each part is a pair (X, y), a dict of arguments of
-        `Engine.partial_fit`, or a `structperc.files.tables.Table`; examples in parts without any weight are left out.
+        The data for each epoch; an iterator suffices for one epoch. Each part is a pair (X, y), a dict of arguments of
+        `Engine.partial_fit`, or a `structperc.files.tables.Table`. Examples in parts without any weight are left out.
     learn : function of a part, optional
-        Learns from a part in place of `Engine.partial_fit`, and answers how many examples it has.
+        Trains on a part instead of `Engine.partial_fit`, and returns its number of examples.
     passed : function of two ints, optional
-        Told the epoch, from 1, and the number of examples of each part that has been learned from.
+        Called after each part with the epoch, from 1, and the number of examples of the part.
     ahead : bool, default True
-        A thread reads the next part meanwhile. False: parts are read when they are due, as from a pipe that Ctrl-C must leave.
+        Whether a thread reads the next part during training. False: parts are read one by one, as needed for a pipe that Ctrl-C must
+        leave.
     resume : bool, default False
-        Go on from the last file of the `Checkpoint`; without a file, begin. Pass the same parts in the same order as before: a sequence is
-        asked for the parts that are left, all others are read from their beginning. A training that was over returns at once, unless it
-        ended for want of `epochs` and has more now.
+        Continue from the last file of the `Checkpoint`; without a file, begin. Pass the same parts in the same order: of a sequence only
+        the remaining parts are read, all others from their beginning. A complete training returns at once, unless it ended at `epochs`
+        and there are more now.
     source : dict of str to str, optional
-        What identifies the data, such as {"path": path}. A checkpoint keeps it, and another source is refused. Numbers of parts of a
-        sequence, and of rows of `Slices`, are compared without it.
+        Identity of the data, such as {"path": path}. A checkpoint stores it, and another source raises an error. Numbers of parts of a
+        sequence, and of rows of `Slices`, are always compared.
 
     Returns
     -------
@@ -62,15 +65,16 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     Raises
     ------
     OptionError
-        `epochs` that you set above 1 for an iterator, or an observer of epochs among the plugins, who would miss the ends of most; `resume`
-        without a `Checkpoint`, or with other options than before.
+        If `epochs` is above 1 for an iterator, an observer of epochs is among the plugins, or `resume` has no `Checkpoint` or other
+        options.
     DataError
-        There is no part, or none with a weight, or the checkpoint is of another source. An error within a part leaves what earlier parts
-        have taught.
+        If there is no part, or none with a weight, or the checkpoint has another source. After an error within a part, the engine keeps
+        what it learned from earlier parts.
 
-    Notes
-    -----
-    Cost: that of `fit`, where reading takes no longer than learning; else that of reading. Ctrl-C leaves the model of whole steps.
+    See Also
+    --------
+    Slices : arrays in parts.
+    structperc.distributed.fit : more than one machine.
 
     Examples
     --------
@@ -218,29 +222,29 @@ def arguments_of(part) -> dict:
 
 
 class Slices(Sequence):
-    """Consecutive rows of data that are sliced as they are used, such as memory-mapped files; nothing is copied.
+    """Consecutive slices of arrays, such as memory-mapped files, for `fit_stream`; nothing is copied.
 
     Parameters
     ----------
     X : array, memory-mapped array, CSR matrix, data frame or list
         A row for each example.
     y : array or list
-        An answer for each example.
+        An output for each example.
     rows : int, default 65536
-        Examples of a slice.
+        Number of examples in a slice. Larger slices need more memory and mix better with `shuffle=True`.
     **further : arrays or lists
         Further arguments of `Engine.partial_fit` with an entry for each example, such as `sample_weight`.
 
     Raises
     ------
     DataError
-        For different numbers of entries.
+        If numbers of entries differ.
 
     Examples
     --------
     >>> import numpy as np
     >>> from structperc.streams import Slices
-    >>> slices = Slices(np.eye(5), [1, 2, 1, 2, 1], rows=2)     # np.load("X.npy", mmap_mode="r") in place of np.eye(5)
+    >>> slices = Slices(np.eye(5), [1, 2, 1, 2, 1], rows=2)     # or np.load("X.npy", mmap_mode="r")
     >>> len(slices), slices[2]["y"]
     (3, [1])
     """

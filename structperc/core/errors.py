@@ -8,26 +8,33 @@ import re
 
 
 class StructPercError(Exception):
-    """Base of all errors that structperc raises on purpose."""
+    """Base class of all errors that structperc raises on purpose."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
 
 
 class DataError(StructPercError, ValueError):
-    """X, y or another argument that holds data cannot be used; names the row, column or key."""
+    """X, y or another data argument cannot be used. The message names the row, column or key."""
 
 
 class DataTypeError(DataError, TypeError):
-    """X holds an object that can never become a number."""
+    """X contains an object that can never become a number."""
 
 
 class OptionError(StructPercError, ValueError):
-    """An option has a value that it cannot have, or none that it could have any effect with."""
+    """An option has a value that is not allowed, or one without any effect."""
 
 
 class UnusedOption(OptionError):
-    """An option that has no effect beside the other options; `option` is its name. Estimators leave such an option out instead."""
+    """An option has no effect beside the other options. Estimators leave such an option out instead.
+
+    Parameters
+    ----------
+    message : str
+    option : str, default ""
+        Name of the option.
+    """
 
     def __init__(self, message, option=""):
         super().__init__(message)
@@ -35,15 +42,22 @@ class UnusedOption(OptionError):
 
 
 class ReplacedOption(UnusedOption):
-    """An option that has no effect since a plugin has put a part that ignores it where another part would use it."""
+    """An option has no effect because a plugin has replaced the part that would use it."""
 
 
 class PluginError(StructPercError, TypeError):
-    """A plugin is unknown, broken, incomplete or does not fit the others; names it and the hook."""
+    """A plugin is unknown, broken, incomplete or does not fit the others. The message names it and the hook."""
 
 
 class ConflictingOption(PluginError):
-    """An option that the other parts cannot go with; `option` is its name. A value that the preset has given it is left out instead."""
+    """An option conflicts with the other parts. If the preset has set it, it is left out instead.
+
+    Parameters
+    ----------
+    message : str
+    option : str, default ""
+        Name of the option.
+    """
 
     def __init__(self, message, option=""):
         super().__init__(message)
@@ -51,11 +65,11 @@ class ConflictingOption(PluginError):
 
 
 class ModelFormatError(StructPercError, ValueError):
-    """A model file is damaged, truncated, foreign or from another version; names the file."""
+    """A model file is damaged, truncated, foreign or from another version. The message names the file."""
 
 
 class MissingData(StructPercError, OSError):
-    """The files of a data set are not on this machine, and could not be fetched; says what to put where."""
+    """The files of a data set are missing and could not be downloaded. The message names the place for them."""
 
 
 class BusyError(StructPercError, RuntimeError):
@@ -71,18 +85,18 @@ class MissingExtra(StructPercError, ImportError):
 
 
 class DataWarning(UserWarning):
-    """Data that can be used, though something about them is seldom meant."""
+    """Data can be used, but are rarely meant that way."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
 
 
 class WeightWarning(DataWarning):
-    """Sample weights that hardly change what is learned."""
+    """Sample weights hardly change what is learned."""
 
 
 class ScaleWarning(DataWarning):
-    """Columns differ much in size, and nothing scales them."""
+    """Columns differ much in size, and scaling is off."""
 
 
 def add_note(error: BaseException, sentence: str) -> None:
@@ -94,7 +108,25 @@ ADDRESSED = re.compile(r"<(?:\w+ )??(?:[\w<>]+\.)*(\w+)(?: object)? at 0x[0-9a-f
 
 
 def shortened(value, most: int = 60) -> str:
-    """What a message shows of a value: the beginning of its repr, without addresses; its type, where the repr fails as of deep lists."""
+    """A value as messages show it: the beginning of its repr, without addresses.
+
+    Parameters
+    ----------
+    value : object
+    most : int, default 60
+        Largest number of characters.
+
+    Returns
+    -------
+    str
+        The type's name if repr fails, as for deeply nested lists.
+
+    Examples
+    --------
+    >>> from structperc.errors import shortened
+    >>> shortened(list(range(100)), 20)
+    '[0, 1, 2, 3, 4, 5, 6'
+    """
     try:
         return ADDRESSED.sub(r"\1", repr(value))[:most]
     except Exception:
@@ -149,7 +181,26 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
 
 
 def did_you_mean(value, known) -> str:
-    """The end of a message about an unknown name: the known one that means the same or is nearest to it, or nothing."""
+    """A hint for the end of a message about an unknown name.
+
+    Parameters
+    ----------
+    value : str
+        The unknown name.
+    known : iterable of str
+        The known names.
+
+    Returns
+    -------
+    str
+        Names the nearest known name or a synonym; empty if there is none.
+
+    Examples
+    --------
+    >>> from structperc.errors import did_you_mean
+    >>> did_you_mean("epoch", ["epochs", "margin"])
+    " Did you mean 'epochs'?"
+    """
     near = nearest(value, known)
     return f" Did you mean {near!r}?" if near else ""
 

@@ -107,7 +107,22 @@ def missing_label(values):
 
 
 def is_missing(value):
-    """None, NaN and pandas' NA and NaT."""
+    """Whether a value is None, NaN, or NA or NaT of pandas.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import is_missing
+    >>> is_missing(float("nan")), is_missing("")
+    (True, False)
+    """
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):     # NA has no truth value; an array has none either, and is no label
@@ -127,7 +142,22 @@ def refuse_missing(values, name="y"):
 
 
 def is_listed(y) -> bool:
-    """Whether y has entries in an order, as a list, an array or a Series has."""
+    """Whether y is a list, an array, a Series or another ordered collection of entries.
+
+    Parameters
+    ----------
+    y : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import is_listed
+    >>> is_listed([1, 2]), is_listed("text")
+    (True, False)
+    """
     if y is None or isinstance(y, (str, bytes, dict, set, frozenset)) or getattr(y, "ndim", 1) == 0:
         return False
     try:
@@ -137,7 +167,22 @@ def is_listed(y) -> bool:
 
 
 def is_nested(y) -> bool:
-    """Whether y has a list of labels per example, rather than one label per row of X."""
+    """Whether y has a list of labels for each example, instead of one label for each row of X.
+
+    Parameters
+    ----------
+    y : sequence
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import is_nested
+    >>> is_nested([["D", "N"], ["V"]]), is_nested(["D", "N"])
+    (True, False)
+    """
     first = next((labels for labels in y if labels is not None), "")
     return not isinstance(first, (str, bytes)) and hasattr(first, "__len__")
 
@@ -174,20 +219,32 @@ def distinct(values):
 
 
 def find_labels(y, classes, ordered):
-    """The labels in their order.
+    """The labels of y in order.
 
     Parameters
     ----------
     y : array-like
-        What the user passed.
+        As the user passed it.
     classes : array-like or None
-        The labels that the user named, in order.
+        All labels in order, if the user names them.
     ordered : bool
         Whether the order matters; then strings need an ordered categorical or `classes`.
 
     Returns
     -------
-    ndarray of at least two distinct labels
+    ndarray of shape (n_labels,)
+        At least two different labels.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two labels, one is missing, or texts have no order.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import find_labels
+    >>> find_labels([3, 1, 3], None, ordered=True).tolist()
+    [1, 3]
     """
     if classes is not None:
         labels = as_label_array(classes, "classes", "the labels in order")
@@ -256,7 +313,20 @@ LEARNED = "Labels are fixed at the first fit or partial_fit; name all of them wi
 
 
 class LabelCodes:
-    """Encodes labels as 1..r, fast for whole numbers and for a handful of labels."""
+    """Encodes labels as 1..r, with fast paths for whole numbers and for a few labels.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (r,)
+        All labels in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import LabelCodes
+    >>> LabelCodes(np.array(["high", "low"])).encode(["low", "high", "low"], 3).tolist()
+    [2, 1, 2]
+    """
 
     def __init__(self, labels):
         self.labels, self.of_code = labels, np.concatenate([labels[:1], labels])       # code 0 is none

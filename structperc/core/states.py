@@ -38,38 +38,60 @@ class SavedState(Mapping):
 
 
 def within(state, prefix) -> SavedState:
-    """The entries of a state whose names begin with a prefix, by the rest of their names; nothing is read."""
-    return SavedState({name.removeprefix(prefix): entry for name, entry in entries_of(state).items() if name.startswith(prefix)})
-
-
-def taken(state, name, dtype, shape=(), *, low=None, high=None, finite=True, into=None):
-    """An array of a saved state, once it is known to be what a part expects; for `Component.restore`.
+    """The entries of a state whose names begin with a prefix. Nothing is read.
 
     Parameters
     ----------
     state : mapping
-        What `restore` got.
+        As `Component.restore` gets it.
+    prefix : str
+
+    Returns
+    -------
+    mapping
+        Keys are the rest of the names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import within
+    >>> sorted(within({"left.w": np.zeros(1), "right.w": np.zeros(1)}, "left."))
+    ['w']
+    """
+    return SavedState({name.removeprefix(prefix): entry for name, entry in entries_of(state).items() if name.startswith(prefix)})
+
+
+def taken(state, name, dtype, shape=(), *, low=None, high=None, finite=True, into=None):
+    """A checked array of a saved state, for `Component.restore`.
+
+    Type and shape are compared before memory is allocated.
+
+    Parameters
+    ----------
+    state : mapping
+        As `restore` gets it.
     name : str
+        Name of the array.
     dtype : type, or tuple of types
-        The exact type of the values; str stands for strings of any length.
-    shape : tuple
-        The exact shape; None in it stands for any length.
+        The exact type of the values; str means strings of any length.
+    shape : tuple, default ()
+        The exact shape; None in it means any length.
     low, high : number, optional
-        The least and the largest value that there may be.
+        Smallest and largest allowed value.
     finite : bool, default True
-        Refuse infinite values and NaN.
+        Whether infinite values and NaN raise an error.
     into : function of the shape, optional
-        Gives a contiguous array of this type and size that receives the values; without it a new one is made.
+        Returns a contiguous array of this type and size for the values. Default: a new array.
 
     Returns
     -------
     ndarray, or a number for shape ()
-        The caller's own.
+        A copy.
 
     Raises
     ------
     DataError
-        Says what is saved and what was expected. Type and shape are compared before memory is taken.
+        If the array differs. The message compares what is saved with what was expected.
 
     Examples
     --------
@@ -117,7 +139,27 @@ def check_values(name, values, low, high, finite):
 
 
 def check_starts(name, starts, end):
-    """Refuses rows that do not begin at 0, follow each other and end at `end`."""
+    """Raise an error unless rows begin at 0, follow each other and end at `end`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the saved array, for the error message.
+    starts : int array
+        Where each part begins, and the end.
+    end : int
+
+    Raises
+    ------
+    DataError
+        If the numbers are inconsistent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import check_starts
+    >>> check_starts("starts", np.array([0, 2, 5]), 5)
+    """
     if not len(starts) or starts[0] != 0 or starts[-1] != end or (starts[1:] < starts[:-1]).any():
         raise DataError(f"the saved {name} do not begin at 0, follow each other and end at {end}.")
 

@@ -95,20 +95,27 @@ def refuse_swapped(X, y) -> None:
 
 
 def adopt(engine, context, labels, states, record, reader=None) -> None:
-    """Gives an engine a training that was not its own.
+    """Install a training in an engine, such as weights from another library.
 
     Parameters
     ----------
     engine : Engine
+        The engine to change.
     context : FitContext
         What is known of the data; labels and loss are filled in.
     labels : ndarray or None
+        The labels in order.
     states : dict
-        The state of each part by the part's name, `n_visited` in that of the weights; parts without one stay as they were started.
+        The state of each part by the part's name, with `n_visited` in that of the weights. Other parts stay as they were started.
     record : dict
-        The attributes of `Model` that tell of the training.
+        Attributes of `Model` that describe the training.
     reader : Reader, optional
-        In place of the one that the plugins answer with.
+        Instead of the reader of the plugins.
+
+    Raises
+    ------
+    PluginError
+        If a part cannot use its state.
     """
     reader = ask(engine, "reader", context) if reader is None else reader
     outputs = ask(engine, "outputs", context)

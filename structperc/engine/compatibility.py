@@ -17,7 +17,23 @@ CHECKED = WeakKeyDictionary()       # the declarations of each class of parts th
 
 
 def check_parts(context, parts) -> None:
-    """Refuses combinations that would silently do something else than asked."""
+    """Raise an error for parts that do not fit together, and would silently do something else than asked.
+
+    Parameters
+    ----------
+    context : FitContext
+    parts : Parts
+        All parts of a model.
+
+    Raises
+    ------
+    PluginError
+        If parts do not fit together.
+    OptionError
+        If an option has no effect.
+    DataError
+        If parts do not fit the data.
+    """
     if context.loss_weight:
         check_search(parts, f"loss_weight={context.loss_weight}", "loss_weight")
     if "search" in parts.update.needs:
@@ -81,7 +97,22 @@ def rule_of(context, parts) -> str:
 
 
 def check_search(parts, wanted, option="") -> None:
-    """Refuses a loss that the argmax cannot search with; `wanted` is what asks for that, by the option of this name if there is one."""
+    """Raise an error for a loss that the argmax cannot search with.
+
+    Parameters
+    ----------
+    parts : Parts
+        All parts of a model.
+    wanted : str
+        What needs the search, for the error message.
+    option : str, default ""
+        Name of the option that asks for it, if there is one.
+
+    Raises
+    ------
+    PluginError
+        If the solver does not support the loss.
+    """
     if not parts.argmax.searches_with(parts.loss):
         loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
         raise ConflictingOption(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be "
@@ -127,7 +158,20 @@ def attach_costs(loss, costs, gold, n_examples) -> None:
 
 
 def check_same(context, rows) -> None:
-    """Later data must look like those of the first fit."""
+    """Raise an error for data unlike those of the first fit.
+
+    Parameters
+    ----------
+    context : FitContext
+        Of the first fit.
+    rows : Rows
+        Later data.
+
+    Raises
+    ------
+    DataError
+        If the number or names of columns differ. The message names them.
+    """
     if rows.objects != context.objects:
         raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
                         else "X has rows of numbers, but this model was trained on a list of objects.")

@@ -1,4 +1,4 @@
-"""The options of an engine, in groups of which engine and estimators inherit; what all of them share with hooks and model files."""
+"""The options of an engine, in groups that engine and estimators inherit."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ RECOMMENDED, PAPER = "recommended", "paper"         # presets
 class InterceptOptions(Options):
     """A constant feature."""
 
-    fit_intercept: bool = option(True, "add a constant feature", about="X is not copied. Problems with thresholds have no such feature.")
+    fit_intercept: bool = option(True, "add a constant feature", about="X is not copied. Problems with thresholds have none.")
 
 
 class PresetOptions(Options):
-    """Where the options start that are left out."""
+    """The defaults of the other options."""
 
     preset: str = option(
         RECOMMENDED, "values of options that are left out: recommended, measured to predict well; paper, the papers' plain algorithm",
         choices=(RECOMMENDED, PAPER), in_context=False, later=True,
-        about='"paper": one pass in file order, without averages and scales. "recommended": what the problem\'s plugin and other plugins '
-              "recommend, and for other options several epochs in random orders, averages, and dense columns on one scale. An update or a "
-              "trainer that you choose leaves out what is recommended for another one.")
+        about='"paper": one pass in file order, without averages and scaling. "recommended": the plugins\' recommendations, and otherwise '
+              "several epochs in random orders, averaged weights and standardised dense columns. If you choose an update or a trainer, "
+              "recommendations for another one do not apply.")
 
 
 class DataOptions(Options):
-    """What becomes of the data before training."""
+    """Preprocessing of X, and plugins."""
 
     scale: bool | str | None = option(
         False, "train on columns of mean 0 and variance 1, sparse ones of variance 1; auto: dense ones only",
         choices=(False, True, "auto"), in_context=False, later=True, by_preset=True, recommended="auto",
-        about="Weights come back in the units of X. Sparse columns keep their zeros, and so do all columns if no intercept or threshold "
-              "could take up the shift: these are divided by their spread. A stream is scaled by the columns' mean and spread so far. With "
-              "a kernel rows stay scaled, those of a stream by its first call.")
+        about="Weights are returned in the units of X. Sparse columns are only divided by their spread, to keep their zeros. So are all "
+              "columns if no intercept or threshold can absorb the shift. A stream is scaled by the columns' mean and spread so far. With "
+              "a kernel, rows stay scaled; those of a stream by its first call.")
     plugins: Sequence = option(
         (), "further plugins", in_context=False, reads=read_plugins,
-        about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of an earlier one.")
+        about="Names, plugin objects, components or classes of these. A later one replaces single parts of an earlier one.")
 
 
 class LabelOptions(Options):
@@ -63,7 +63,7 @@ class LabelOptions(Options):
 
     classes: Sequence | None = option(
         None, "the labels in order", in_context=False,
-        about="None: an ordered categorical's own order, or the sorted labels of y.")
+        about="None: the order of an ordered categorical, or the sorted labels of y. Pass them for text with another order.")
 
 
 class LabelWeightOptions(Options):
@@ -72,96 +72,103 @@ class LabelWeightOptions(Options):
     class_weight: str | Mapping | None = option(
         None, 'weights of labels, {"LABEL": WEIGHT}; balanced: all labels have the same in all', in_context=False, later=True,
         reads=read_class_weight,
-        about="They multiply the sample weights; labels that are left out weigh 1. Columns are scaled without them. `partial_fit` refuses "
-              '"balanced", since it does not see all labels.')
+        about="They multiply the sample weights; other labels have the weight 1. Columns are scaled without them. Larger weights reduce "
+              'errors on a rare label; try "balanced". With "balanced", `partial_fit` raises an error, since it does not see all labels.')
 
 
 class LossOptions(Options):
-    """What a wrong prediction costs, and how much training heeds it."""
+    """The loss of a wrong prediction, and its use in training."""
 
     loss: str | Sequence | Loss | type[Loss] | None = option(
         None, "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
         reads=read_loss, by_preset=True,
-        about='The columns of a matrix are the predicted labels. "costs" are those of each example, `fit(..., costs=)`. None is "absolute" '
-              'for ranks, "zero-one" for classes, and "hamming" for sequences and sets of atoms. An object of a subclass of '
-              "`structperc.components.Loss`, or the class, is used as it is.")
+        about='The columns of a matrix are the predicted labels. "costs": those of each example, `fit(..., costs=)`. None: "absolute" '
+              'for ordered labels, "zero-one" for classes, "hamming" for sequences and sets of atoms. For a custom loss, pass an object '
+              "of a subclass of `structperc.components.Loss`, or the class.")
     margin: float | None = option(1.0, "passive-aggressive steps and adagrad require the margin margin * loss", above=0,
-                                  used_by="update", by_preset=True)
+                                  used_by="update", by_preset=True,
+                                  about="Larger values make more and larger steps; with pa only the scale of the weights changes.")
     loss_weight: float | None = option(
-        0.0, "learn from the answer that maximises score + loss_weight * loss", low=0, used_by="update", by_preset=True,
-        about="0: from the prediction itself.")
+        0.0, "learn from the output that maximises score + loss_weight * loss", low=0, used_by="update", by_preset=True,
+        about="0: from the prediction itself. Larger values avoid expensive mistakes more; try 1.")
 
 
 class UpdateOptions(Options):
-    """The update rule and the sizes of its steps."""
+    """The update rule and its step sizes."""
 
     update: str | Update | type[Update] | None = option(
         "perceptron", "update rule: perceptron, latent, pa, pa1, pa2, adagrad, log-loss, logistic, direct, or a plugin's",
         used_by="trainer", reads=read_part, by_preset=True,
-        about='"latent" is a perceptron with step sizes, for outputs of which part may be hidden. "exact-pa", "exact-pa1" and '
-              '"exact-pa2" are for labels. "log-loss" needs a solver with marginals. "logistic" takes the gradient of the logistic loss of '
-              'each atom. "direct" and "direct-better" minimise the direct loss. "adagrad" and "adagrad-log-loss" follow the gradients of '
-              "the margin and of the log loss, with a step size for each weight. An object of a subclass of "
-              "`structperc.components.Update`, or the class, is used as it is.")
+        about='"latent": a perceptron with step sizes, for partially hidden outputs. "exact-pa", "exact-pa1" and "exact-pa2": for labels. '
+              '"log-loss": logistic regression or a conditional random field; it needs a solver with marginals. "logistic": the logistic '
+              'loss of each atom. "direct" and "direct-better": direct loss minimisation. "adagrad" and "adagrad-log-loss": the hinge loss '
+              "and the log loss, with a step size for each weight. For a custom rule, pass an object of a subclass of "
+              "`structperc.components.Update`, or the class.")
     C: float | Schedule | Callable | None = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
-                                                   used_by="update", by_preset=True)
+                                                   used_by="update", by_preset=True,
+                                                   about="Larger values fit each example more closely; try 0.01 to 1.")
     step_size: float | Schedule | Callable | None = option(
         None, "size of the steps of latent, log-loss, logistic, direct and adagrad; none: the rule's own", types=(float,), above=0,
         falls=True, used_by="update", later=True, by_preset=True,
-        about='The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). Of "adagrad" and "adagrad-log-loss" it is the size of '
-              "the first step of a weight: beside a margin of 1, 0.1 suits rare features, 1.0 dense columns, and these are their own.")
+        about='Larger values learn faster and less smoothly. The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). For '
+              '"adagrad" and "adagrad-log-loss" it is the first step of a weight. Their own is 0.1 for sparse and 1.0 for dense columns.')
     epsilon: float | Schedule | Callable | None = option(
-        10.0, "weight of the loss in the searches of direct", above=0, falls=True, used_by="update", later=True, by_preset=True,
-        about="It is the width of their finite differences.")
+        10.0, "finite-difference width of direct: the weight of the loss in its searches", above=0, falls=True, used_by="update",
+        later=True, by_preset=True,
+        about="Larger values are smoother; try 1 to 30.")
 
 
 class WeightOptions(Options):
-    """What becomes of the weights."""
+    """Averaging and decay of weights, and calibration."""
 
     average: bool | None = option(False, "predict with the mean of the weights over all examples visited", used_by="weights",
-                                  by_preset=True, recommended=True)
+                                  by_preset=True, recommended=True, about="It reduces overfitting, and costs nothing.")
     decay: float | Schedule | Callable | None = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1,
-                                                       falls=True, used_by="weights", by_preset=True)
+                                                       falls=True, used_by="weights", by_preset=True,
+                                                       about="Larger values forget faster; try 1e-4 for drifting streams.")
     calibrate: bool | str | None = option(
         False, "divide scores by a temperature, for probabilities that can be trusted; auto: where outputs have probabilities",
         choices=(False, True, "auto"), in_context=False, later=True, by_preset=True,
-        about="Predictions stay the same. The temperature has the least log loss. With more than 50 examples for each weight it is that "
-              "of the training examples. Else `fit` trains five more models, each without a fifth of the examples, and measures them "
-              'there; one model if a fifth is 1000 examples or more. "auto" leaves out what True refuses: outputs without marginals, and '
-              "`partial_fit`, which keeps the temperature of `fit`. False: probabilities rank labels, and most are too sure.")
+        about="Predictions stay the same. The temperature minimises the log loss. With more than 50 examples for each weight, it is fitted "
+              "on the training examples. Otherwise it is fitted on held-out fifths, with five more models. With 5000 examples or more, "
+              'one fifth is held out. Outputs without marginals and `partial_fit` raise an error with True. With '
+              '"auto" they have no calibration, and `partial_fit` keeps the temperature of `fit`. False: most probabilities are too close '
+              "to 0 or 1.")
 
 
 class TrainingOptions(Options):
     """How examples are visited."""
 
     epochs: int | None = option(1, "passes over the data, at most", low=1, used_by="trainer", by_preset=True, recommended=10,
-                                about="An epoch without update ends training before.")
-    shuffle: bool | None = option(False, "a new random order each epoch", used_by="trainer", by_preset=True, recommended=True)
+                                about="An epoch without update ends training early. More epochs fit more closely; try 5 to 50.")
+    shuffle: bool | None = option(False, "a new random order each epoch", used_by="trainer", by_preset=True, recommended=True,
+                                  about="False: file order, which learns badly if examples are sorted by label.")
     weighting: str | None = option(
-        "steps", "sample weights scale the steps or their C, or say how often examples are visited", choices=("steps", "visits"),
+        "steps", "sample weights scale the steps or their C, or set how often examples are visited", choices=("steps", "visits"),
         used_by="trainer", later=True, by_preset=True,
-        about='"steps": weights scale the steps of the perceptron, and the C of the passive-aggressive rules, where it is small enough to '
-              'matter. "visits": an example with twice the weight is visited twice as often, anew for each epoch, which has as many visits '
-              "as examples with a weight; weights of a stream are compared with the mean of those so far. It acts with every rule.")
+        about='"steps": weights scale the steps of the perceptron, and the C of the passive-aggressive rules; a large C hides them. '
+              '"visits": an example with twice the weight is visited twice as often. Visits are drawn anew for each epoch, as many as '
+              "examples with a positive weight. Weights of a stream are relative to the mean so far. It works with every rule.")
     random_state: int | np.random.Generator | np.random.RandomState | None = option(
         None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
         about="The same int gives the same bits.")
     trainer: str | Component | type[Component] | None = option(
-        "online", "who drives the examples: online, until-level (ends when the loss levels off), or a plugin's", used_by="trainer",
+        "online", "the training loop: online, until-level (ends when the loss levels off), or a plugin's", used_by="trainer",
         later=True, reads=read_part, by_preset=True,
-        about='"until-level" makes passes as "online" does, and ends once the mean loss of the predictions before the steps has not fallen '
-              "for three epochs in a row; streams make all their epochs. An object of a subclass of `structperc.components.Trainer`, or "
-              "the class, is used as it is.")
+        about='"until-level": like "online", but it ends if the mean loss before the steps has not fallen for three epochs. '
+              "Streams make all their epochs. For a custom loop, pass an object of a subclass of `structperc.components.Trainer`, or the "
+              "class.")
     n_shards: int = option(
-        1, "train on so many parts of the data apart, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
-        about="This is iterative parameter mixing. `partial_fit` mixes after each call. The result depends on the number of parts, and not "
-              "on the number of threads.")
+        1, "train on this many parts of the data separately, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
+        about="This is iterative parameter mixing. `partial_fit` mixes after each call. More parts need more epochs; try the number of "
+              "cores. The result does not depend on the number of threads.")
     mixing: str = option(
-        "mean", "of shards: the mean, or of each weight the sum of steps, at most twice the mean of those that moved it",
+        "mean", "of shards: mean, or bounded-sum (sums the steps of each weight, capped at twice their mean)",
         choices=("mean", "bounded-sum"), used_by="trainer", later=True,
-        about='"mean": each shard counts with its share of the examples, as in the papers, whose bound on mistakes holds. '
-              '"bounded-sum" has no such bound, and needs fewer epochs if most weights are moved by few shards.')
-    n_jobs: int = option(1, "threads that train shards and predict; -1: one for each core; changes no answer", later=True, reads=read_jobs)
+        about='"mean": each shard counts with its share of the examples, with the papers\' bound on mistakes. "bounded-sum": no such '
+              "bound, but fewer epochs if few shards move each weight. The cap is the mean over those shards.")
+    n_jobs: int = option(1, "threads that train shards and predict; -1: one for each core; results stay the same", later=True,
+                         reads=read_jobs)
 
 
 class EngineOptions(PresetOptions, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, InterceptOptions,
@@ -198,7 +205,7 @@ def read_given(declared, name, given):
 
 
 def options_in_context(engine) -> tuple[dict, dict]:
-    """The engine's options as hooks see them; and of these and the plugins' options those that are not at their defaults."""
+    """The engine's options as hooks see them, and all options that are not at their defaults."""
     seen, changed = {}, {}
     for name, declared in options_of(type(engine)).items():
         if declared.in_context:
@@ -220,7 +227,23 @@ def given_parts(engine) -> dict:
 
 
 def engine_options(engine) -> dict:
-    """The engine's options by name; its plugins and their options are not among them."""
+    """The options of an engine by name, without its plugins and their options.
+
+    Parameters
+    ----------
+    engine : Engine
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import engine_options
+    >>> engine_options(Engine("cusum", epochs=7))["epochs"]
+    7
+    """
     return {name: getattr(engine, name) for name in options_of(type(engine)) if name != "plugins"}
 
 
@@ -240,7 +263,7 @@ def plugin_defaults(plugins) -> dict:
 
 
 def check_plugin_options(plugins, given, parts_with) -> dict:
-    """The plugins' options with defaults; refuses what no plugin declares. `parts_with(name)` names plugins that would."""
+    """The plugins' options with defaults; raises an error for undeclared ones. `parts_with(name)` names plugins that would."""
     declared = plugin_defaults(plugins)
     for name in given:
         if name not in declared:
@@ -252,7 +275,22 @@ def check_plugin_options(plugins, given, parts_with) -> dict:
 
 
 def generator(random_state) -> np.random.Generator:
-    """A numpy Generator from None, an int, a Generator or a RandomState."""
+    """A numpy Generator from a seed, a Generator or a RandomState.
+
+    Parameters
+    ----------
+    random_state : None, int, Generator or RandomState
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import generator
+    >>> bool(generator(0).integers(10) == generator(0).integers(10))
+    True
+    """
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
@@ -261,7 +299,7 @@ def generator(random_state) -> np.random.Generator:
 
 
 def setting_back(random_state):
-    """A function that sets a generator of numpy back to where it stands now; None for a seed."""
+    """A function that sets a generator of numpy back to its current state; None for a seed."""
     if isinstance(random_state, np.random.RandomState):
         return functools.partial(random_state.set_state, random_state.get_state())
     if isinstance(random_state, np.random.Generator):

@@ -21,29 +21,38 @@ LOOKED_AT = 200            # rows, for the length of an average one
 
 
 def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndarray:
-    """What examples weigh by their labels.
+    """Weights of examples from weights of their labels.
 
     Parameters
     ----------
     wanted : None, "balanced" or dict
-        None: nothing. "balanced": each label that occurs has the same weight in all, and all examples together weigh as before. A dict
-        from labels to weights; labels that it leaves out weigh 1. A text names a number as well, as it does in files.
+        None: no weights. "balanced": each label that occurs has the same total weight, and the total stays the same. A dict
+        from labels to weights: other labels have the weight 1. A text may also name a number, as in files.
     labels : ndarray of shape (r,)
+        The labels in order.
     low : int array of shape (n,)
-        Codes of the labels, from 1.
+        Codes of the examples' labels, from 1.
     high : int array of shape (n,), optional
-        Then an example has the labels from `low` to `high`, and weighs their mean.
+        If given, an example has the labels from `low` to `high`, and their mean weight.
     sample_weight : float64 array of shape (n,), optional
-        What the examples weigh without this; the result is the product of both.
+        Other weights of the examples; the result is the product.
 
     Returns
     -------
-    float64 array of shape (n,); None where there are no weights of either kind
+    float64 array of shape (n,) or None
+        None without weights of either kind.
 
     Raises
     ------
     OptionError
-        A key is no label, or a weight is none.
+        If a key is not a label, or a weight is not a nonnegative number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import class_weights
+    >>> class_weights("balanced", np.array(["a", "b"]), np.array([1, 1, 1, 2])).round(3).tolist()
+    [0.667, 0.667, 0.667, 2.0]
     """
     wanted = read_class_weight("class_weight", wanted)
     if wanted is None:

@@ -52,19 +52,30 @@ class Ends(NamedTuple):
 
 
 def interval_labels(y, unrated="refuse"):
-    """All labels that y names, as `structperc.core.labels.find_labels` takes them.
+    """All labels that occur in y with interval labels, for `find_labels`.
 
     Parameters
     ----------
     y : sequence
-        In any of the forms that `read_intervals` takes. Open and excluded ends name no label.
-    unrated : {"refuse", "skip"}
-        As of `read_intervals`.
+        In any form of `read_intervals`. Open and excluded ends are not labels.
+    unrated : {"refuse", "skip"}, default "refuse"
+        As in `read_intervals`.
 
     Returns
     -------
     array, list or ordered categorical
-        Whole numbers also where open ends made numpy keep them as real ones.
+        Whole numbers even if open ends made numpy convert them to floats.
+
+    Raises
+    ------
+    DataError
+        As in `read_intervals`.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import interval_labels
+    >>> sorted(set(interval_labels([[1, 3], [2, None]])))
+    [1, 2, 3]
     """
     ends = ends_of(y, unrated)
     if ends is None:
@@ -93,14 +104,20 @@ def interval_labels(y, unrated="refuse"):
 
 
 def warn_of_open_ends(y, labels) -> None:
-    """Warns of an open end that is no wider than a label, since y names no label beyond it: "at least 3" where 3 is the highest.
+    """Warn of an open end beyond which y names no label, such as "at least 3" if 3 is the highest.
 
     Parameters
     ----------
     y : sequence
-        As `read_intervals` takes it, without ordered categories.
+        As in `read_intervals`, without ordered categories.
     labels : ndarray
-        The labels that y names, lowest first.
+        The labels of y, lowest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import warn_of_open_ends
+    >>> warn_of_open_ends([[1, 3], [2, None]], np.array([1, 2, 3]))
     """
     ends = None if is_frame(y) and ordered_categories(columns_of(y)[0]) is not None else find_ends(y)
     if ends is None:
@@ -117,31 +134,42 @@ def warn_of_open_ends(y, labels) -> None:
 
 
 def read_intervals(y, labels, encode, n_examples, unrated="refuse"):
-    """Codes of the lowest and of the highest admissible label of each example.
+    """Codes of the lowest and highest admissible label of each example.
 
     Parameters
     ----------
     y : sequence
-        For each example a label; the pair of its lowest and highest admissible label; the set of all admissible labels; or an interval
-        of pandas. Arrays of shape (n, 2), data frames of two columns, lists that mix labels, pairs, sets and intervals, and pandas' arrays
-        and Series of intervals are all taken. A missing or infinite end is the end of the scale. The ends of a pair must be labels; an
-        interval of pandas holds the labels between its ends, and an end itself where it is closed.
-    labels : ndarray
+        For each example a label, a pair (lowest, highest), the set of all admissible labels, or an interval of pandas. Arrays of shape
+        (n, 2), data frames of two columns, mixed lists, and arrays and Series of intervals are allowed. A missing or infinite end is the
+        end of the scale. Ends of a pair must be labels. An interval of pandas contains the labels between its ends, and a closed end
+        itself.
+    labels : ndarray of shape (r,)
         All labels, lowest first.
     encode : function(labels, n)
-        From labels to codes 1..r.
+        Converts labels to codes 1..r.
     n_examples : int
-    unrated : {"refuse", "skip"}
-        What becomes of rows that miss both ends; "skip": they admit every label.
+        Number of examples.
+    unrated : {"refuse", "skip"}, default "refuse"
+        For rows without both ends: "refuse" raises an error, "skip" admits every label.
 
     Returns
     -------
     low, high : int arrays of shape (n_examples,)
+        Codes from 1.
 
     Raises
     ------
     DataError
-        Naming the row: for a set with holes, an end that is no label, ends in the wrong order, a row without any end.
+        If a set has holes, an end is not a label, ends are in the wrong order, or a row has no end. The message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import LabelCodes, read_intervals
+    >>> labels = np.array([1, 2, 3])
+    >>> low, high = read_intervals([[1, 2], 3, [2, None]], labels, LabelCodes(labels).encode, 3)
+    >>> low.tolist(), high.tolist()
+    ([1, 3, 2], [2, 3, 3])
     """
     ends = ends_of(y, unrated)
     if ends is None:

@@ -23,21 +23,32 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def read(X, offsets=None) -> Rows:
-    """Checks X and makes it readable in place.
+    """Check X and convert it to rows that compiled code reads in place.
 
     Parameters
     ----------
-    X : array-like (n_rows, n_features), scipy sparse matrix, data frame, list of (n_i, n_features) arrays, or list of objects
-        C-ordered float32/float64 arrays and CSR matrices of these are not copied; anything else is converted once. A one-dimensional
-        array or series of strings or other objects is a list of these.
-        A list of two-dimensional arrays has one example per array.
-    offsets : array-like of int, shape (n_examples + 1,), optional
-        Rows offsets[i]:offsets[i+1] are example i; without it each row is an example.
+    X : array-like of shape (n_rows, n_features), sparse matrix, data frame, list of arrays of shape (n_i, n_features), or list of objects
+        C-ordered float32 and float64 arrays and CSR matrices are not copied; anything else is converted once. In a list of
+        two-dimensional arrays, each array is one example. One-dimensional arrays and Series of strings or other objects are lists of
+        objects.
+    offsets : array-like of int of shape (n_examples + 1,), optional
+        Rows offsets[i]:offsets[i + 1] are example i. Default: each row is an example.
+
+    Returns
+    -------
+    Rows
 
     Raises
     ------
     DataError
-        With the row, column or position at fault. NaN and Inf are noticed when the rows are scored.
+        If X is invalid. The message names the row, column or position. NaN and infinite values raise later, when rows are scored.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import read
+    >>> rows = read([[1, 2], [3, 4], [5, 6]], offsets=[0, 2, 3])
+    >>> rows.n_examples, rows.n_features
+    (2, 2)
     """
     if offsets is None:
         rows = in_place(X)
@@ -59,7 +70,30 @@ def read(X, offsets=None) -> Rows:
 
 
 def read_alone(X, offsets=None) -> Rows:
-    """As `read`, for estimators without plugins: what mends a table is said in words of other libraries."""
+    """As `read`, for estimators without an engine: messages about tables suggest other libraries.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        As in `read`.
+    offsets : array-like of int of shape (n_examples + 1,), optional
+        As in `read`.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    DataError
+        As in `read`.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import read_alone
+    >>> read_alone([[1, 2], [3, 4]]).n_examples
+    2
+    """
     try:
         return read(X, offsets)
     except ColumnError as error:

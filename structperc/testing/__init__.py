@@ -11,7 +11,7 @@ __all__ = ["CHECKS", "DualWeights", "Report", "check_problem"]
 
 
 class Report(list):
-    """What became of every check: a list of (name, "passed" or "not applicable: why") that prints as a table.
+    """Results of all checks: a list of (name, "passed" or "not applicable: why") that prints as a table.
 
     Attributes
     ----------
@@ -26,33 +26,34 @@ class Report(list):
 
 
 def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=None, **options) -> Report:
-    """Runs the battery on a plugin.
+    """Run the test suite for plugins on a plugin.
 
-    What a plugin may say about itself, each an attribute beside its hooks:
+    A plugin may have these attributes beside its hooks:
 
     sample(random, n_examples)
-        Small examples to check with, as (X, offsets), (X, None) or a list of blocks or objects; `random` is a numpy Generator.
-        Problems over rows with one label per example need none. `Outputs.enumerate(x)` lists Y(x) for the comparison with
-        brute force, so keep the examples small.
+        Small examples to check with: (X, offsets), (X, None) or a list of blocks or objects. `random` is a numpy Generator. Problems over
+        rows with one label for each example need none. The comparison with brute force enumerates Y(x), so keep examples small.
     observe(random, answers)
-        What the user passes as y where these are the right answers; needed only where the two differ, as for partial labels.
+        What users pass as y if these are the right outputs; needed only if the two differ, as for partial labels.
     check_options
-        Engine options to check with, for instance {"classes": [...]}.
+        Engine options to check with, such as {"classes": [...]}.
     problem
-        For a plugin that replaces single hot spots: the name of the problem to check it with.
+        For a plugin that replaces single parts: the name of the problem to check it with.
 
     Parameters
     ----------
     plugin : str, plugin object or component
-    plugins : sequence of names, plugin objects or components
+        The plugin to check.
+    plugins : sequence of names, plugin objects or components, default ()
         Further plugins, as for `Engine`.
     checks : sequence of str, optional
-        Names of the checks to run; without it all of `CHECKS`, whose docstrings say what each asserts.
-    random_state : int
+        Names of the checks to run. Default: all of `CHECKS`; their docstrings describe them.
+    random_state : int, default 0
+        Seed of examples and weights.
     progress : function of two strings, optional
-        Told "parts" and the parts that are tested, then the name and outcome of each check when it is over.
+        Called with "parts" and the parts, then with the name and result of each check.
     **options
-        Engine options; they go before the plugin's own `check_options`.
+        Engine options. They have priority over the plugin's `check_options`.
 
     Returns
     -------
@@ -61,9 +62,9 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
     Raises
     ------
     AssertionError
-        At the first check that fails, with the plugin, the check and what was found.
+        At the first check that fails, with the plugin, the check and the difference.
     PluginError
-        When the plugin cannot be used at all, or no examples can be made for it.
+        If the plugin cannot be used at all, or no examples can be made for it.
 
     Examples
     --------

@@ -1,0 +1,117 @@
+"""Docstrings of public names have the sections of numpydoc, and list parameters in the order of the signature."""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "docs/_extensions"))
+
+from reference import Reference  # noqa: E402
+
+EXCEPTIONS = ROOT / "tests/docstrings.txt"
+SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
+ENTRY = re.compile(r"^(\*{0,2}[A-Za-z]\w*(?:, \*{0,2}\w+)*)(?: : .*)?$", re.MULTILINE)
+
+
+def is_function(value):
+    return inspect.isroutine(value) or type(value).__name__ == "cython_function_or_method"
+
+
+def public():
+    """{full name: value} of all public functions and classes, and of the methods that public classes introduce."""
+    found, reference = {}, Reference()
+    for module, names in reference.names.items():
+        for name, value in names.items():
+            if reference.home(module, name) != module or not (inspect.isclass(value) or is_function(value)):
+                continue
+            found[f"{module}.{name}"] = value
+            for member, method in vars(value).items() if inspect.isclass(value) else ():
+                method = getattr(method, "__func__", method)
+                if not member.startswith("_") and is_function(method) and not any(member in vars(base) for base in value.__mro__[1:]):
+                    found[f"{module}.{name}.{member}"] = method
+    return found
+
+
+def sections(doc):
+    """{title: text} of the sections of a docstring."""
+    parts = SECTION.split(inspect.cleandoc(doc or ""))
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def signature(value):
+    """The parameters that users pass, without annotations; those of a compiled class are in the first line of its docstring."""
+    try:
+        parameters = [*inspect.signature(value).parameters.values()]
+    except ValueError:
+        line = re.match(rf"{value.__name__}\((.*)\)$", (value.__doc__ or "").partition("\n")[0])
+        names = re.findall(r"(\*{0,2}\w+)(?: *=[^,]*)?(?:,|$)", line[1]) if line else []
+        return [name for name in names if name not in ("self", "*")]
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [stars.get(parameter.kind, "") + parameter.name for parameter in parameters if parameter.name not in ("self", "cls")]
+
+
+def documented(text):
+    return [name for line in ENTRY.findall(text) for name in line.split(", ")]
+
+
+def returns_nothing(value):
+    annotations = getattr(value, "__annotations__", {})
+    return annotations.get("return", "unknown") in (None, "None")
+
+
+def lacking(value):
+    """The sections that a public name should have and has not."""
+    has, wanted = sections(value.__doc__), []
+    if signature(value) and not (inspect.isclass(value) and "Attributes" in has):
+        wanted.append("Parameters")
+    if is_function(value) and not returns_nothing(value) and "Yields" not in has:
+        wanted.append("Returns")
+    if inspect.isclass(value) and not issubclass(value, BaseException) or is_function(value) and "." not in value.__qualname__:
+        wanted.append("Examples")
+    return [title for title in wanted if title not in has]
+
+
+PUBLIC = public()
+
+
+def allowed():
+    return dict(line.rstrip().split(": ", 1) for line in EXCEPTIONS.read_text().splitlines() if not line.startswith("#"))
+
+
+@pytest.mark.parametrize("name", [name for name, value in PUBLIC.items() if "Parameters" in sections(value.__doc__)])
+def test_parameters_are_documented_in_the_order_of_the_signature(name):
+    value = PUBLIC[name]
+    declared, listed = signature(value), documented(sections(value.__doc__)["Parameters"])
+
+    assert listed in (declared, [parameter for parameter in declared if not parameter.startswith("**")])
+
+
+def test_docstrings_have_their_sections_but_for_a_list_that_only_shrinks():
+    missing = {name: ", ".join(titles) for name, value in PUBLIC.items() if (titles := lacking(value))}
+
+    assert missing == allowed(), "run python tests/test_docstrings.py to shorten tests/docstrings.txt"
+
+
+def test_a_missing_section_and_a_wrong_order_are_noticed():
+    def swapped(a, b):
+        """Adds.
+
+        Parameters
+        ----------
+        b, a : int
+        """
+
+    assert lacking(swapped) == ["Returns"]
+    assert documented(sections(swapped.__doc__)["Parameters"]) == ["b", "a"] != signature(swapped) == ["a", "b"]
+
+
+if __name__ == "__main__":
+    before = allowed() if EXCEPTIONS.exists() else None
+    now = {name: ", ".join(titles) for name, value in PUBLIC.items() if (titles := lacking(value))}
+    shorter = {name: titles for name, titles in now.items() if before is None or name in before}
+    lines = ["# Sections that the docstrings of public names still lack. The list only shrinks: python tests/test_docstrings.py"]
+    EXCEPTIONS.write_text("\n".join([*lines, *(f"{name}: {titles}" for name, titles in sorted(shorter.items()))]) + "\n")
