@@ -242,7 +242,7 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
 
 
 def check(engine, n_boot, level, scale) -> int:
-    """Refuses what has no effects; returns the rank of the lower end among the refits, from 1."""
+    """Raises an error for models without effects; returns the rank of the lower end among the refits, from 1."""
     if scale not in SCALES:
         raise OptionError(f"scale={scale!r}; expected 'direction' or 'log-odds'.")
     if not (isinstance(level, (int, float)) and 0 < level < 1):

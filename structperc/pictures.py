@@ -1,6 +1,6 @@
-"""Pictures that explanations show: ready-made ones for ranks, tokens and trees, and the shapes to make one of one's own.
+"""Pictures that explanations show: ready-made ones for ranks, tokens and trees, and the shapes of custom ones.
 
-`Outputs.picture` answers with one; a picture is written as SVG in notebooks and drawn by matplotlib from the same shapes.
+`Outputs.picture` returns one; a picture is written as SVG in notebooks and drawn by matplotlib from the same shapes.
 """
 
 from structperc.core.pictures import (

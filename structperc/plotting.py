@@ -306,7 +306,7 @@ def plot_steps(engine, X, y, steps=6):
 
 
 def refuse_other_planes(points, y, labels, model) -> None:
-    """Refuses rows of other than two columns, and labels that are not those of the rows."""
+    """Raises an error for rows of other than two columns, and labels that are not those of the rows."""
     known = getattr(model, "n_features_in_", 2)
     if points.ndim != 2 or points.shape[1] != 2 or known != 2:
         raise DataError(f"X has shape {points.shape} and the model knows {known} columns; regions are drawn of models of two columns.")

@@ -197,7 +197,7 @@ def read_ahead(read):
 
 
 def learner(engine):
-    """Learns from a part by `partial_fit`; answers how many examples it has."""
+    """Learns from a part by `partial_fit`; returns how many examples it has."""
     def learn(part):
         given = arguments_of(part)
         weights = given.get("sample_weight")

@@ -76,7 +76,7 @@ def sums_below(scores):
 
 
 def require_parameter(estimator, name, what) -> None:
-    """Refuses an estimator whose fit does not take what the reduction needs."""
+    """Raises an error for an estimator whose fit does not take what the reduction needs."""
     if not has_fit_parameter(estimator, name):
         raise OptionError(f"{type(estimator).__name__}.fit takes no {name}, which {what} needs; choose an estimator that does.")
 

@@ -55,7 +55,7 @@ def cost_matrix(cost, n_ranks):
 
 
 def check_v_shape(costs, y):
-    """Refuses costs that are negative, do not vanish at the right rank, or do not grow away from it.
+    """Raises an error for costs that are negative, do not vanish at the right rank, or do not grow away from it.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, in place of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies the costs; rows of weight 0 are as if they were absent.
 
@@ -194,7 +194,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, in place of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies the costs. More rounds fit more rows, whatever they weigh; for a class that is rare, raise its row of `cost` as well.
 

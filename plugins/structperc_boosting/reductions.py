@@ -84,7 +84,7 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, in place of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies the costs.
 

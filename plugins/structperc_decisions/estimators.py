@@ -14,7 +14,7 @@ __all__ = ["DecisionMaker"]
 
 @declared
 class DecisionMaker(ProblemEstimator):
-    """Predicts decisions that a function of yours makes under predicted costs; learns from decisions, or from true costs by SPO+.
+    """Predicts decisions that a function of your own makes under predicted costs; learns from decisions, or from true costs by SPO+.
 
     Predicted costs are linear in the features of items. `score` is minus the regret where true costs are given.
 

@@ -33,7 +33,7 @@ CHUNK = 4096            # rows that are mapped at a time
 
 
 class NystroemReader(Reader):
-    """Reads data as `Reader` does and hands on f(x) = |K_LL|^(-1/2) k_L(x) in place of each row x, so that f(x) . f(z) is near K(x, z).
+    """Reads data as `Reader` does and hands on f(x) = |K_LL|^(-1/2) k_L(x) instead of each row x, so that f(x) . f(z) is near K(x, z).
 
     k_L(x) are the kernel values of x with the landmarks, rows (or objects) of the first data drawn without replacement, and K_LL those
     between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), however long training goes on.
@@ -301,7 +301,7 @@ def mapped_rows(rows, landmarks, normalization) -> Rows:
 
 
 def engine_with(engine, reader) -> Engine:
-    """An engine like this one, but with this reader in place of the plugin "dual-kernel"."""
+    """An engine like this one, but with this reader instead of the plugin "dual-kernel"."""
     kept = [(plugin, given) for plugin, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
             if plugin.plugin is not dual_kernel]
     names = set().union(engine.loaded_plugins[1].options, *(plugin.options for plugin, _ in kept))

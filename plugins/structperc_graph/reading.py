@@ -23,7 +23,7 @@ class GraphReader(KeyedReader):
     contrast : bool
         Whether the edges of images have the feature exp(-|x_i - x_j|^2 / (2 mean)), the mean being that of |x_i - x_j|^2 in the image.
     attractive : bool
-        Whether pair features below 0 are refused.
+        Whether pair features below 0 raise an error.
     """
 
     def __init__(self, constant=False, diagonal=False, contrast=False, attractive=False):
@@ -79,7 +79,7 @@ class GraphReader(KeyedReader):
         return nodes, edges, pairs, width
 
     def check_graphs(self, rows):
-        """Refuses rows that are no graph, and pair features below 0 where pairs shall attract."""
+        """Raises an error for rows that are no graph, and pair features below 0 where pairs shall attract."""
         (first, second), sizes = rows.keys.T, rows.sizes()
         begin = np.cumsum(sizes) - sizes
         example = np.repeat(np.arange(len(sizes)), sizes)

@@ -46,7 +46,7 @@ def structperc_trainer(context):
 
 
 def observe(random, answers):
-    """Intervals around the right answers."""
+    """Intervals around the right outputs."""
     answers = np.asarray(answers)
     return np.column_stack([np.maximum(answers - random.integers(0, 2, len(answers)), 1),
                             np.minimum(answers + random.integers(0, 2, len(answers)), 4)])

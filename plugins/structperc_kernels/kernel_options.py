@@ -44,7 +44,7 @@ USED_BY = {                 # the kernels that use an option; with any other the
 
 
 def kernel_rows_for(context):
-    """Makes the empty `KernelRows` that the options of a context name; refuses options that it would ignore.
+    """Makes the empty `KernelRows` that the options of a context name; raises an error for options that it would ignore.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         X : array-like or sparse matrix of shape (n, d), or list of n objects
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, in place of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies C; rows of weight 0 are as if they were absent.
 

@@ -1,4 +1,4 @@
-"""The methods as chains: the weight of every example at every threshold, the ranges of C and nu, and what is refused.
+"""The methods as chains: the weight of every example at every threshold, the ranges of C and nu, and what raises an error.
 
 Rank y and threshold j, between the ranks j and j + 1, have the weight W_ij = |c_i[j+1] - c_i[j]|, by the costs c_i of the answers to
 example i: 1 for absolute costs. An example right of j with a score below b_j + 1, or left of it with one above b_j - 1, pays

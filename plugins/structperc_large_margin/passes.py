@@ -13,7 +13,7 @@ ROUNDING = 1e-12        # by what share two sums of the same hinges may differ
 
 @attrs.frozen(eq=False)
 class Found:
-    """The best weights and thresholds that a dual solution stands for.
+    """The best weights and thresholds that a dual solution means.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Primal:
         self.at_zero = self.own.best(np.zeros(chain.n_examples)) if chain.gain else None
 
     def of(self, point) -> Found:
-        """The best thresholds for the scores of a `Point`, and its values; refuses values that overflow."""
+        """The best thresholds for the scores of a `Point`, and its values; raises an error for values that overflow."""
         found = self.of_thresholds(point) if self.chain.gain else self.of_margins(point)
         if not np.isfinite(found.objective):
             raise too_large()
@@ -104,7 +104,7 @@ class Passes:
         self.active = np.arange(len(self.ranks)) if run.active is None else np.asarray(run.active)
         self.answers = self.shown = np.full(len(self.ranks), run.context.n_labels, dtype=np.intc)       # of weights that are 0
         self.n_steps = self.n_before = 0            # steps that are in the record; those of the chains before
-        self.last = None                            # the point that was entered last, what it stands for, and its dual solution
+        self.last = None                            # the point that was entered last, what it means, and its dual solution
         run.begin_epoch()
 
     def solve(self, chain, tolerance, start=None):

@@ -214,7 +214,7 @@ class LargeMarginTrainer(Trainer):
         free_thresholds_ : ndarray of shape (K - 1,)
             The best thresholds of the same direction where none need be in order.
         C_, rho_ : float
-            With nu: the C that it stands for, and the margin.
+            With nu: the C that it means, and the margin.
         """
         found = self.found if weights.n_visited == self.n_visited else None
         if found is None:

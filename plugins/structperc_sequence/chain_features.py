@@ -5,7 +5,7 @@ from structperc.errors import DataError
 
 
 class ChainFeatures(SumFeatures):
-    """Atoms (t, l): x_t in block l and a constant; (l, l'): one weight; likewise the first and the last label, where wanted.
+    """Atoms (t, l): x_t in block l and a constant; (l, l'): one weight; also the first and the last label, where wanted.
 
     The atoms of T tokens and L labels are numbered t * L + l, then T * L + l * L + l', then the L starts and the L ends.
     An atom (l, l') occurs as often as l' follows l.

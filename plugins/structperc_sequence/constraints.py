@@ -47,7 +47,7 @@ def read_constraints(labels, forbidden=(), required=()) -> Constraints:
     labels : sequence
         All labels in order.
     forbidden : sequence of pairs, or str
-        (a, b): b may not follow a; None stands for the boundary: (None, b), (a, None). Or a scheme: "iob1", "iob2", "iobes" forbid
+        (a, b): b may not follow a; None means the boundary: (None, b), (a, None). Or a scheme: "iob1", "iob2", "iobes" forbid
         what phrases written so never contain.
     required : sequence of pairs
         (a, b): after a only the b of such pairs may come (None: the end); (None, b): only these may begin.

@@ -44,7 +44,7 @@ NUMBERS = Policy(-np.inf, np.inf, "a number")
 def number_array(values, name: str, most: int = MOST) -> np.ndarray:
     """An array of real numbers, in any order and dtype, of at most so many entries along an axis.
 
-    Text, complex numbers, dates and masked entries are refused. Nothing is copied before the size is known.
+    Text, complex numbers, dates and masked entries raise an error. Nothing is copied before the size is known.
     """
     array = values
     if type(values) is not np.ndarray:
@@ -64,7 +64,7 @@ def number_array(values, name: str, most: int = MOST) -> np.ndarray:
 
 
 def objects_as_floats(array, values, name) -> np.ndarray:
-    """A float64 array of Python's numbers; anything else is refused."""
+    """A float64 array of Python's numbers; anything else raises an error."""
     if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
         try:
             return array.astype(np.float64)
@@ -81,7 +81,7 @@ def float_array(values, name: str) -> np.ndarray:
 
 
 def shaped(array, name: str, shape: tuple) -> np.ndarray:
-    """An array of this shape; a text stands for any size, and the same text for the same size.
+    """An array of this shape; a text means any size, and the same text for the same size.
 
     An empty list is an array of any such shape without entries.
     """
@@ -167,7 +167,7 @@ def span(low, high) -> str:
 
 
 def item_codes(items, name: str, shape: tuple):
-    """The distinct labels of items, which may be any, and the place of each item's label among them; None and NaN are refused."""
+    """The distinct labels of items, which may be any, and the place of each item's label among them; None and NaN raise an error."""
     values = shaped(as_label_array(items, name, "a label for each item"), name, shape)
     refuse_missing(values, name)
     refuse_unhashable(values, name)
@@ -194,7 +194,7 @@ def edge_array(edges, n_nodes: int, loops: bool = False) -> np.ndarray:
 # ---- single values ----
 
 def whole_number(value, name: str, low: int = 0, high: int = MOST, error=DataError, also: str = "") -> int:
-    """A whole number from `low` to `high`, as an int of Python; True, 2.0 and text are refused. `also`: what else a message expects."""
+    """A whole number from `low` to `high`, as an int of Python; True, 2.0 and text raise an error. `also`: what else a message expects."""
     number = None
     if not isinstance(value, (bool, np.bool_)) and not (isinstance(value, np.ndarray) and value.ndim):
         try:

@@ -52,7 +52,7 @@ def equal_labels(first, second):
 
 
 def refuse_no_labels(y, name, expected):
-    """Refuses what is no list of labels, and says what to pass in its place."""
+    """Raises an error for anything but a list of labels; the message shows what to pass."""
     sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
     if isinstance(y, str):
         raise DataError(f"{name} is the text {y!r:.60}; expected {expected}, such as a list; of a column of a table, pass the "
@@ -66,7 +66,7 @@ def refuse_no_labels(y, name, expected):
 
 
 def refuse_matrix_of_labels(values, name, expected):
-    """Refuses labels in several columns, and guesses what they are."""
+    """Raises an error for labels in several columns, and guesses what they are."""
     numeric = values.ndim == 2 and values.dtype.kind in "iufb" and len(values)
     if numeric and ((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all():
         hint = f" It has a column of 0 and 1 for each label: pass {name}.argmax(axis=1)."
@@ -340,7 +340,7 @@ class LabelCodes:
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
 
     def encode(self, y, n_examples, name="y", fixed=LEARNED):
-        """Codes as an int32 array of length n_examples; refuses labels that are not known. `fixed`: where they are named."""
+        """Codes as an int32 array of length n_examples; raises an error for labels that are not known. `fixed`: where they are named."""
         values = as_label_array(y)
         if len(values) != n_examples:
             raise DataError(f"y has {len(values)} labels but X has {n_examples} examples; give one label per example.")

@@ -13,7 +13,7 @@ def is_sparse(X) -> bool:
 
 
 def refuse_damaged(X, name="X") -> None:
-    """Refuses a sparse matrix whose parts do not fit together; `name` is what messages call it."""
+    """Raises an error for a sparse matrix whose parts do not fit together; `name` is what messages call it."""
     if X.format == "coo":
         for part, at, size in (("row", X.row, X.shape[0]), ("col", X.col, X.shape[1])):
             check_part(f"{name}.{part}", at)
@@ -45,7 +45,7 @@ def refuse_damaged(X, name="X") -> None:
 
 
 def check_part(name, part, kinds="iu") -> None:
-    """Refuses a part of a sparse matrix that is not flat, or of another type."""
+    """Raises an error for a part of a sparse matrix that is not flat, or of another type."""
     if part.ndim != 1:
         raise DataError(f"{name} has {part.ndim} dimensions; those of a sparse matrix are flat.")
     if part.dtype.kind not in kinds:
@@ -53,7 +53,7 @@ def check_part(name, part, kinds="iu") -> None:
 
 
 def check_within(name, part, at, size, starts=None, across="column") -> None:
-    """Refuses a place outside a sparse matrix."""
+    """Raises an error for a place outside a sparse matrix."""
     if len(at) and not (0 <= at.min() and at.max() < size):
         i = int(np.flatnonzero((at < 0) | (at >= size))[0])
         line = "" if starts is None else f" ({'column' if across == 'row' else 'row'} {int(np.searchsorted(starts, i, side='right')) - 1})"

@@ -127,7 +127,7 @@ def taken(state, name, dtype, shape=(), *, low=None, high=None, finite=True, int
 
 
 def check_values(name, values, low, high, finite):
-    """Refuses values out of bounds; without an array of their size."""
+    """Raises an error for values out of bounds; without an array of their size."""
     numeric = values.dtype.kind == "f" and finite
     for start in range(0, len(values) if numeric or low is not None or high is not None else 0, PIECE):
         piece = values[start:start + PIECE]

@@ -161,7 +161,7 @@ class Columns:
                                  [np.array(group) for group in groups if group])
 
     def refuse_values(self, x, column):
-        """Refuses values outside their bounds, and fractions where whole numbers are asked for."""
+        """Raises an error for values outside their bounds, and fractions where whole numbers are asked for."""
         for value, j in zip(x.tolist(), column.tolist(), strict=True):
             if not self.low[j] <= value <= self.high[j]:
                 raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and "
@@ -189,7 +189,7 @@ class Columns:
         return found
 
     def shown(self, j, value):
-        """A value of a column as the user has it: a number, or the level or the day that it stands for."""
+        """A value of a column as the user has it: a number, or the level or the day that it means."""
         at = -self.model.parts.reader.n_keys
         for code in self.model.parts.reader.codes or ():
             if at == j and code.kind == "ordinal":

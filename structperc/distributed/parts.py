@@ -61,7 +61,7 @@ def first_of(loader, stream) -> dict:
 
 
 def told_by_lengths(data) -> dict:
-    """The same with lengths in place of offsets or groups."""
+    """The same with lengths instead of offsets or groups."""
     if not {"offsets", "lengths", "groups"} & set(data):
         return data
     with Groups(data.pop("X"), *(data.pop(name, None) for name in ("offsets", "lengths", "groups"))) as gathered:

@@ -107,7 +107,7 @@ class Totals:
         return Totals(scaling, weights)
 
     def class_weight(self, engine):
-        """The option of this name, with the weight of each label in place of "balanced"."""
+        """The option of this name, with the weight of each label instead of "balanced"."""
         wanted = engine.class_weight
         if not isinstance(wanted, str):
             return wanted

@@ -33,7 +33,7 @@ SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 def write(file, header: bytes, arrays: dict) -> None:
     """Writes a header and arrays to a file opened for bytes, front to back; the arrays are not copied. Equal content makes equal files.
 
-    Without `zipfile.ZipFile`: a Ctrl-C that falls into its `__del__` is lost, and its `close` raises an error in place of one.
+    Without `zipfile.ZipFile`: a Ctrl-C that falls into its `__del__` is lost, and its `close` raises an error instead of one.
     """
     sums, listed, at = [], [], 0
     for name, array in {"header": np.frombuffer(header, dtype=np.uint8), **arrays}.items():
@@ -212,7 +212,7 @@ class Archive:
         return ModelFormatError(f"{self.shown} is damaged: its member {name!r} {why}; expected a file written by Engine.save.")
 
     def check_all_read(self):
-        """Refuses a file with an array that nobody has asked for."""
+        """Raises an error for a file with an array that nobody has asked for."""
         for member in self.arrays.values():
             if not member.was_read:
                 raise self.damaged(member.name, "is not asked for by any part of this model")

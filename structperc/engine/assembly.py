@@ -89,7 +89,7 @@ def again(engine, model, rows, weights, epochs, random):
 
 
 def refuse_swapped(X, y) -> None:
-    """Refuses a row of numbers as X beside a matrix as y."""
+    """Raises an error for a row of numbers as X beside a matrix as y."""
     if getattr(X, "ndim", None) == 1 and getattr(getattr(X, "dtype", None), "kind", "O") in "iufb" and len(getattr(y, "shape", ())) == 2:
         raise DataError(f"X has one dimension and y has shape {tuple(y.shape)}: are they swapped? X is the matrix, y the labels.")
 

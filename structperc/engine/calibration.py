@@ -142,7 +142,7 @@ def held_out(model, run, examples, weights, share, most=MOST_STRUCTURES):
     weights : float64 array
         Of all examples of the run.
     share : float
-        How much of the loss is that of one more output, drawn at random: else the temperature of right answers were 0.
+        How much of the loss is that of one more output, drawn at random: else the temperature of right outputs were 0.
     most : int
         So many structures of many atoms are looked at.
     """

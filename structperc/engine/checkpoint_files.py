@@ -145,7 +145,7 @@ class CheckpointFile:
         return None
 
     def refuse_others(self, path, told) -> None:
-        """Refuses the checkpoint of another training."""
+        """Raises an error for the checkpoint of another training."""
         if told.get("streamed", False) != self.streamed:        # files of older versions do not say
             here, there = ("fit", "fit_stream") if told.get("streamed", False) else ("fit_stream", "fit")
             raise OptionError(f"the checkpoint {path!r} was written by {there}, and this is {here} (on the command line {there} is fit "

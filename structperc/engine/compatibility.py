@@ -56,7 +56,7 @@ def check_parts(context, parts) -> None:
 
 
 def check_declarations(engine, context, parts) -> None:
-    """Refuses names in `needs`, `options_used` and `attributes` that mean nothing, once for each class of parts and its names."""
+    """Raises an error for unknown names in `needs`, `options_used` and `attributes`, once for each class of parts and its names."""
     for kind, part in parts.items():
         needs = part.needs if kind == "update" else ()
         declared = needs, part.options_used
@@ -71,7 +71,7 @@ def check_declarations(engine, context, parts) -> None:
 
 
 def refuse_names(part, attribute, given, known, expected) -> None:
-    """Refuses a text in place of a set of names, and the first name that is not known."""
+    """Raises an error for a text instead of a set of names, and for the first unknown name."""
     unknown = [name for name in given if name not in known]
     if isinstance(given, str):
         raise PluginError(f"{type(part).__name__}.{attribute} = {given!r}; {expected}, not a text.")
@@ -80,7 +80,7 @@ def refuse_names(part, attribute, given, known, expected) -> None:
 
 
 def check_attributes(engine, part, names) -> None:
-    """Refuses fitted attributes that nobody could read."""
+    """Raises an error for fitted attributes that nobody could read."""
     for name in names:
         if not name.endswith("_") or name.startswith("_"):
             raise PluginError(f"{type(part).__name__}.attributes names {name!r}; expected names that end in one underscore, such as "
@@ -121,7 +121,7 @@ def check_search(parts, wanted, option="") -> None:
 
 
 def check_sizes(context, parts) -> None:
-    """Refuses hand-made parts of other sizes than the data; a compiled part would read past its memory."""
+    """Raises an error for hand-made parts of other sizes than the data; a compiled part would read past its memory."""
     outputs, features, argmax = parts.outputs, parts.features, parts.argmax
     made_for = getattr(features, "n_features", context.n_features)
     if made_for != context.n_features and not context.objects:
@@ -136,7 +136,7 @@ def check_sizes(context, parts) -> None:
 
 
 def check_constraints(parts) -> None:
-    """Refuses weights that would leave the set that the feature map allows."""
+    """Raises an error for weights that would leave the set that the feature map allows."""
     if parts.features.constrained and not parts.weights.projects:
         raise PluginError(f"{type(parts.features).__name__} allows only some weights, but {type(parts.weights).__name__} does not project "
                           f"on them after its steps; leave that out.")
@@ -179,7 +179,7 @@ def check_same(context, rows) -> None:
 
 
 def check_columns(context, n_features, names) -> None:
-    """Refuses other columns than those of the training, by number and name."""
+    """Raises an error for other columns than those of the training, by number and name."""
     if n_features != context.n_features:
         raise DataError(f"X has {n_features} features, but this model was trained with {context.n_features} features"
                         f"{matrices.other_columns(names, context.feature_names)}; pass the same columns in the same order.")
@@ -200,7 +200,7 @@ def not_finite(rows, example, said=None) -> StructPercError:
 
 
 def refuse_scores(rows, scores, start) -> None:
-    """Refuses scores that are not finite, of the examples from `start` on: a row each, or flat with where each example's begin."""
+    """Raises an error for scores that are not finite, of the examples from `start` on: a row each, or flat with their offsets."""
     flat = isinstance(scores, tuple)
     finite = np.isfinite(scores[0] if flat else scores)
     if not finite.all():

@@ -108,7 +108,7 @@ class Explanation:
         return require("pandas", "to_frame", "cli").DataFrame(self.rows(), columns=["side", "atom", "feature", "value", "speaks for"])
 
     def named(self, names):
-        """The same explanation with names of columns in place of its own, such as those that a pipeline's earlier steps made."""
+        """The same explanation with names of columns instead of its own, such as those that a pipeline's earlier steps made."""
         changed = [attrs.evolve(c, feature=str(names[c.column])) if 0 <= c.column < len(names) else c for c in self.contributions]
         return attrs.evolve(self, contributions=changed)
 

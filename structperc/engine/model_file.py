@@ -376,7 +376,7 @@ def restore(engine, header, arrays, shown="the model", random=None):
 
 
 def check_functions(engine, header, arrays, shown):
-    """Refuses functions that answer otherwise than those of the same names that the model was trained with."""
+    """Raises an error for functions that answer otherwise than those of the same names that the model was trained with."""
     if header["format_number"] == 1:            # such files hold no answers
         return
     for name, part in engine.model.parts.items():

@@ -345,7 +345,7 @@ def described(field) -> str:
 
 
 def of_presets(option) -> str:
-    """What None stands for."""
+    """What None means."""
     if not option.by_preset or option.default is None and option.recommended is None:
         return ""
     recommended = "" if option.recommended is None else f', {written(option.recommended)} with "recommended" for most problems'

@@ -195,7 +195,7 @@ def from_entry_point(entry) -> Plugin:
 
 
 def as_object(found):
-    """A class becomes an instance, a component the plugin that answers with it."""
+    """A class becomes an instance, a component the plugin that returns it."""
     if hasattr(found, "get_params"):
         name = found.__name__ if isinstance(found, type) else type(found).__name__
         raise PluginError(f"{name} is an estimator, not a plugin; name a problem or a part, such as 'cusum', or use the estimator itself.")
@@ -266,7 +266,7 @@ def load(spec) -> Plugin:
 
 
 def check(plugin: Plugin) -> None:
-    """Refuses misspelt and unmarked hooks, arguments that a hook does not have, and impossible attributes."""
+    """Raises an error for misspelt and unmarked hooks, arguments that a hook does not have, and impossible attributes."""
     for name, (kind, expected) in ATTRIBUTES.items():
         said = said_of(plugin.plugin, name)
         fits = callable(said) if kind is None else isinstance(said, (tuple, list) if kind is tuple else kind)
@@ -298,7 +298,7 @@ def suggested(name) -> str:
 
 
 def check_declared(plugin) -> None:
-    """Refuses options that could never be set."""
+    """Raises an error for options that could never be set."""
     for name, option in plugin.options.items():
         if not isinstance(option, Option):
             raise PluginError(f"{plugin.origin} has options = {shortened(plugin.options, 80)}; expected a dict from names to "
@@ -311,7 +311,7 @@ def check_declared(plugin) -> None:
 
 
 def check_together(plugins) -> None:
-    """Refuses what would make one plugin silently stand in another's place."""
+    """Raises an error for what would make one plugin silently stand in another's place."""
     names, owners = set(), {}
     for plugin in plugins:
         if plugin.name in names or any(plugin.plugin is other.plugin for other in plugins if other is not plugin):
@@ -354,7 +354,7 @@ class Registered:
 
 
 def answering(plugin, hook, method, arguments):
-    """A hook that answers with a component: `method` in a Python function, its answer checked."""
+    """A hook that returns a component: `method` in a Python function, its answer checked."""
     given = slice(0, 1 if arguments is None else len(arguments))
 
     def wrapper(context):

@@ -62,7 +62,7 @@ class Trainer(Component):
     ----------
     online : bool
         Whether it makes online steps. Then partial_fit may go on with a pass of them, and their mean has a meaning. A trainer that
-        solves one problem over all examples says False, and partial_fit is refused unless it overrides `check_chunks`.
+        solves one problem over all examples sets False, and partial_fit raises an error unless it overrides `check_chunks`.
     threshold_order : {"any", "equal steps", "kept"} or None
         What its training does to ordered thresholds, see `Update`; None: what the update rule says.
     curve : str
@@ -88,13 +88,13 @@ class Trainer(Component):
         raise self.missing("train")
 
     def check_chunks(self, parts):
-        """Refuses partial_fit, by a `PluginError`, where online passes cannot go on from what `train` makes."""
+        """Raises an error for partial_fit, by a `PluginError`, where online passes cannot go on from what `train` makes."""
         if not self.online:
             raise PluginError(f"partial_fit learns from chunk after chunk, but {type(self).__name__} solves one problem over all examples; "
                               f"call fit with all of them.")
 
     def check_answers(self):
-        """Refuses predictions, by a `StructPercError`, where what was trained has none that can be trusted."""
+        """Raises an error for predictions, by a `StructPercError`, where what was trained has none that can be trusted."""
 
 
 class OnlineTrainer(Trainer):

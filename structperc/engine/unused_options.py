@@ -9,7 +9,7 @@ from structperc.engine.presets import give_way
 
 
 def refuse_unused(engine, context, parts) -> list:
-    """Refuses options that no part in use depends on, and an object that another plugin has replaced or that has replaced a plugin.
+    """Raises an error for options that no part uses, and for an object that has replaced a plugin or is replaced by one.
 
     Returns the names of those that the preset has set, which give way.
     """
@@ -91,7 +91,7 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
 
 
 def refuse_plugin_option(engine, context, parts, name, value) -> None:
-    """Refuses an option of a plugin that no part in use reads or names; observers read theirs when they are called."""
+    """Raises an error for an option of a plugin that no part in use reads or names; observers read theirs when they are called."""
     owners = [plugin for plugin in engine.loaded_plugins if name in plugin.options]
     read = any(name in of_part for of_part in context.reads.by.values())
     if read or any(names(part, name) for _, part in parts.items()) or any(OBSERVER in plugin.hooks for plugin in owners):

@@ -99,7 +99,7 @@ def replaced(temporary, target, known, write) -> bool:
 
 
 def descriptor(path) -> int | None:
-    """The number of the open descriptor that a path such as /dev/stdout stands for."""
+    """The number of the open descriptor that a path such as /dev/stdout means."""
     descriptors = os.path.realpath("/dev/fd")
     for _ in range(40):
         if not os.path.islink(path):

@@ -78,14 +78,14 @@ ATTRIBUTES = """
     mistakes_ : list of int
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
-        Why training ended: "converged", "stalled" (no step mends the mistakes that are left), "max_epochs", "levelled_off",
+        Why training ended: "converged", "stalled" (no step fixes the mistakes that are left), "max_epochs", "levelled_off",
         "early_stopped" or "interrupted".
     unused_parameters_ : tuple of str
         Parameters that were left out, since they have no effect beside the others: `C` with update="perceptron", `gamma` without a
         kernel. So a grid may cross any parameters; `structperc.Engine` refuses them. A parameter that you set and that a part in
-        `plugins` ignores is refused here too.
+        `plugins` ignores raises an error here too.
     support_, n_support_, support_vectors_, dual_coef_
-        With a kernel, in place of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
+        With a kernel, instead of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
         themselves, and their coefficients, shape (`n_support_`, n_blocks)."""
 
 
@@ -197,7 +197,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         return name in (self.plugin_options or ()) or name in self._changed()
 
     def _check_trained(self, engine) -> None:
-        """Refuses an engine whose outputs are not those of this estimator."""
+        """Raises an error for an engine whose outputs are not those of this estimator."""
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
@@ -219,7 +219,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
                                   f"with what it began, so set it back, or begin anew with fit or a clone.")
 
     def _compare(self, X) -> None:
-        """Refuses another number of features, and warns when only one side has feature names; the engine refuses different ones."""
+        """Raises an error for another number of features, and warns if only one side has names; the engine compares names."""
         compare_columns(self, X, self.n_features_in_ if self._reads_columns() else None, hasattr(self.engine_, "feature_names_in_"), 5)
 
     def _reads_columns(self) -> bool:
@@ -271,7 +271,7 @@ class LabelledEstimator(EngineEstimator, LabelOptions):
 
 
 def compare_columns(estimator, X, n_features, named, stacklevel) -> None:
-    """Refuses another number of features than `n_features`, unless that is None, and warns when only one side has feature names."""
+    """Raises an error for another number of features than `n_features`, if that is given, and warns if only one side has names."""
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
     names = matrices.column_names(X)
     if len(shape) == 2 and n_features not in (None, shape[1]):

@@ -49,7 +49,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
     -----
     Where held-out and new rows are exchangeable, an interval holds the right label with a probability of at least `coverage`, and of at
     most coverage + 1 / (`n_calibration_` + 1) where distances do not tie: on average over draws of both, not for each x. The `quantile_` is
-    the ceil((`n_calibration_` + 1) coverage)-th smallest distance. Ties, as of many right answers, widen intervals; none is broken by
+    the ceil((`n_calibration_` + 1) coverage)-th smallest distance. Ties, as of many right outputs, widen intervals; none is broken by
     chance.
 
     With weights w_i a new row weighs 1, and the interval holds the right label with a probability of at least coverage - sum w_i t_i /
@@ -111,7 +111,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(len(held)))
 
     def calibrate(self, X, y, sample_weight=None) -> Self:
-        """Measures rows unknown to the estimator, in place of the rows held out before.
+        """Measures rows unknown to the estimator, instead of the rows held out before.
 
         Parameters
         ----------

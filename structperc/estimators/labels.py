@@ -325,7 +325,7 @@ class PRank(ThresholdEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. With `pocket` it multiplies the costs.
         costs : array-like of shape (n_samples, r), optional
-            Of answering each label to each example, in place of `loss`: for `pocket` or `loss_weight`.
+            Of answering each label to each example, instead of `loss`: for `pocket` or `loss_weight`.
         **unknown
             Refused by name.
 

@@ -155,7 +155,7 @@ class Parameters(Options):
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.{apart}")
 
     def _refuse_unknown(self, method, unknown) -> None:
-        """Refuses arguments that a method does not have, and says where they go."""
+        """Raises an error for arguments that a method does not have, with their place."""
         for name, value in unknown.items():
             arguments = inspect.signature(getattr(type(self), method)).parameters
             known = [known for known, one in arguments.items() if one.kind is one.POSITIONAL_OR_KEYWORD and known != "self"]
@@ -197,7 +197,7 @@ class Fragment:
 
 
 def refuse_unknown(cls, given, known) -> None:
-    """Refuses parameters that an estimator does not have, and says where they go."""
+    """Raises an error for parameters that an estimator does not have, with their place."""
     unknown = {name: value for name, value in given.items() if name not in known}
     if unknown:
         hint = where_it_goes(unknown, known) or f" Its parameters are {', '.join(sorted(known))}."
@@ -219,7 +219,7 @@ def where_it_goes(unknown, known) -> str:
 
 
 def refuse_class(name, value) -> None:
-    """Refuses a class where an estimator is expected."""
+    """Raises an error for a class where an estimator is expected."""
     if isinstance(value, type):
         raise OptionError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}().")
 

@@ -14,7 +14,7 @@ from structperc.estimators.targets import as_column
 
 
 class KnownParameters:
-    """Refuses parameters that the constructor of an estimator does not have, with the name that is meant; the first base class."""
+    """Raises an error for unknown parameters of an estimator's constructor, with the nearest name; use it as the first base class."""
 
     def __new__(cls, *unnamed, **parameters):
         refuse_unknown(cls, parameters, list(inspect.signature(cls).parameters))
@@ -37,7 +37,7 @@ class RankScore:
 
 
 def cloned_ranker(estimator, labels, random=None):
-    """An untrained clone with all labels, since its training rows may lack some, and with seeds in place of None.
+    """An untrained clone with all labels, since its training rows may lack some, and with seeds instead of None.
 
     Parameters
     ----------

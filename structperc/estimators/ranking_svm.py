@@ -106,7 +106,7 @@ class RankingSVM(QueryRanker):
         groups, qid : array-like of shape (n_rows,), optional
             Which query each row belongs to, in any order; two names for the same.
         lengths : array-like of int, shape (n_queries,), optional
-            How many rows each query has, in place of `groups`.
+            How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
             Scales C; queries are in the order in which they first appear.
         **unknown

@@ -87,7 +87,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
         groups, qid : array-like of shape (n_documents,), optional
             Which query each row belongs to; two names for the same.
         lengths : array-like of int, shape (n_queries,), optional
-            How many rows each query has, in place of `groups`.
+            How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; queries are in the order in which they first
             appear. 0 is as if the query were absent.

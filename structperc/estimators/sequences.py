@@ -108,7 +108,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         lengths : array-like of int, shape (n_sentences,), optional
             How many rows of X each sentence has.
         groups : array-like of shape (n_tokens,), optional
-            Which sentence each row of X belongs to, in place of `lengths`. Sentences are in the order in which they first appear; what is
+            Which sentence each row of X belongs to, instead of `lengths`. Sentences are in the order in which they first appear; what is
             given or answered for each row is in the order of X.
         allowed : list of n_sentences entries, optional
             What is known of the labels of each sentence: None, or for each of its tokens None or a collection of labels.

@@ -178,7 +178,7 @@ class StructureConformal(HeldOutOptions, Parameters):
         return self._take(self._learned(X, y, np.arange(n), random), Measured.joined(measured))
 
     def calibrate(self, X, y, lengths=None, groups=None, sources=None) -> Self:
-        """Measures examples unknown to the estimator, in place of those held out before.
+        """Measures examples unknown to the estimator, instead of those held out before.
 
         Parameters
         ----------

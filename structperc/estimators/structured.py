@@ -43,7 +43,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         lengths : array-like of int, shape (n_examples,), optional
             How many rows of X each example has.
         groups : array-like of shape (n_rows,), optional
-            Which example each row of X belongs to, in place of `lengths`.
+            Which example each row of X belongs to, instead of `lengths`.
         allowed : sequence, optional
             What each example's output may be, as the problem takes it.
         sample_weight : array-like of shape (n_examples,), optional
@@ -86,7 +86,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
 
         Returns
         -------
-        list, or ndarray where the engine answers with one of numbers or texts
+        list, or ndarray where the engine returns one of numbers or texts
         """
         found = self._trained_for(X).predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
         return list(found) if found.dtype == object else found
@@ -168,7 +168,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
 
 @declared
 class StructuredEstimator(ExampleEstimator, LabelOptions, LabelWeightOptions):
-    """Predicts structures by any problem, a plugin of one's own included, with scikit-learn's manners.
+    """Predicts structures by any problem, custom plugins included, with scikit-learn's manners.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ def parts_of(arrow, reader, rows, columns):
 
 @contextmanager
 def readable(path, kind, arrow):
-    """Refuses standard input, and says of a damaged file that it is one."""
+    """Raises an error for standard input and for a damaged file."""
     if path == STANDARD_INPUT:
         raise DataError(f"{kind} cannot be read from standard input, since its contents are listed at its end; name a file.")
     try:

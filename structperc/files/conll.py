@@ -211,7 +211,7 @@ def write_filled(file, columns, places, filled) -> None:
 
 
 def check_lengths(sentences, added) -> None:
-    """Refuses cells that are not one for each token."""
+    """Raises an error for cells that are not one for each token."""
     if list(map(len, sentences)) != list(map(len, added)):
         raise DataError(f"{len(sentences)} sentences with {sum(map(len, sentences))} tokens were given, but {len(added)} with "
                         f"{sum(map(len, added))} cells to add; give one cell for each token.")

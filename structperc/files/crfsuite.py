@@ -114,7 +114,7 @@ def feature_table(content, start):
 
 
 def check_below(numbers, n, name) -> None:
-    """Refuses numbers of labels or attributes that there are not."""
+    """Raises an error for numbers of labels or attributes that do not exist."""
     if len(numbers) and numbers.max() >= n:
         raise ModelFormatError(f"is damaged: a feature has {name} {numbers.max()}; there are {n}, counted from 0.")
 

@@ -240,7 +240,7 @@ class FrameFile:
 
 
 def in_flags(faults, encoded) -> str:
-    """The options that mend columns, as the commands take them."""
+    """The options that fix columns, as the commands take them."""
     found, fill = mends_of(faults), fill_of(faults)
     options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(found[name]))}" for name in ("drop", "one_hot", "date") if name in found]
     fills = [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]

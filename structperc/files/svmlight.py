@@ -1,4 +1,4 @@
-"""Files of svmlight and libsvm: lines `target index:value index:value ...`, perhaps with qid:NUMBER behind the target."""
+"""Files of svmlight and libsvm: lines `target index:value index:value ...`, optionally with qid:NUMBER behind the target."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def parsed(path, name, source, n_features, first):
 
 
 def check_index(name, index) -> None:
-    """Refuses a feature for whose weights no memory is to be asked."""
+    """Raises an error for a feature for whose weights no memory is to be asked."""
     if index > LARGEST_INDEX:
         raise DataError(f"{name} has the feature {index}; expected at most {LARGEST_INDEX}, as libsvm numbers them: number the features of "
                         f"the file from 1 on.")

@@ -171,7 +171,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
 
 
 def refuse_other_labels(first, second, ordered) -> None:
-    """Refuses models with different labels."""
+    """Raises an error for models with different labels."""
     a, b = ([] if labels is None else list(labels) for labels in (first, second))
     if (a != b) if ordered else (set(a) != set(b)):
         raise DataError(f"the engines know different labels, {shown(', '.join(map(str, a)))} and {shown(', '.join(map(str, b)))}; compare "

@@ -179,7 +179,7 @@ def parts_of(model, rows):
 
 @attrs.frozen(eq=False)
 class Judged:
-    """Predictions of a model beside right answers, example by example.
+    """Predictions of a model beside right outputs, example by example.
 
     Attributes
     ----------

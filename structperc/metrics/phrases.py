@@ -332,14 +332,14 @@ def find(labels) -> list[tuple[int, int, str]]:
 
 
 def entries(values, name, expected) -> list:
-    """The entries of a list or another collection; text, and what has none, is refused."""
+    """The entries of a list or another collection; text, and what has none, raises an error."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise DataError(f"{name} is {shortened(values)}; expected {expected}.")
     return list(values)
 
 
 def check(labels, name) -> list:
-    """The tags of a sentence; refuses what is no collection of texts."""
+    """The tags of a sentence; raises an error for what is no collection of texts."""
     labels = entries(labels, name, SENTENCE)
     for j, label in enumerate(labels):
         if not isinstance(label, str):
@@ -348,7 +348,7 @@ def check(labels, name) -> list:
 
 
 def check_pairs(y_true, y_pred):
-    """The sentences of both, the number of tokens, and of those whose tags are equal; refuses sentences that do not match."""
+    """The sentences of both, the number of tokens, and of those whose tags are equal; raises an error for sentences that do not match."""
     y_true, y_pred = entries(y_true, "y_true", SENTENCES), entries(y_pred, "y_pred", SENTENCES)
     if len(y_true) != len(y_pred):
         raise DataError(f"y_true has {len(y_true)} sentences but y_pred has {len(y_pred)}; give one prediction for each.")

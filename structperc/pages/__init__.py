@@ -18,7 +18,7 @@ def page(name, title=None, given=()) -> str:
     name : str
         A page of this folder, such as "model.html".
     title : str, optional
-        What stands for @title@ in it; any text.
+        What means @title@ in it; any text.
     given : mapping from str to str
         Scripts by name that are no files of this folder.
 

@@ -38,7 +38,7 @@ class ColumnCode:
     origin : float
         Days since 1970.
     fill : float
-        What stands in place of a missing number, date or position; NaN: a missing cell is refused.
+        What stands instead of a missing number, date or position; NaN: a missing cell raises an error.
     indicated : bool
         Whether a column of 0 and 1 says where a cell was missing.
     date_format : str or None
@@ -79,7 +79,7 @@ class ColumnCode:
         return values
 
     def encode(self, column, out) -> dict:
-        """Writes the columns that it becomes, and answers with the unknown levels and how often each occurs; raises as `values`."""
+        """Writes the columns that it becomes, and returns the unknown levels and how often each occurs; raises as `values`."""
         values = self.values(column)
         missing = np.isnan(values)
         if missing.any() and np.isnan(self.fill):
@@ -141,7 +141,7 @@ def learned(column, kind, levels=None, date_format=None, fill=None, indicate=Fal
 
 
 def filler(code, fill, known) -> float:
-    """What stands for a missing cell, among the values of a code; NaN where nothing is known."""
+    """What means a missing cell, among the values of a code; NaN where nothing is known."""
     if fill in STATISTICS:
         if not len(known):
             return np.nan

@@ -1,4 +1,4 @@
-"""Why columns of a table are no columns of finite numbers, and what mends each: all columns in one sentence."""
+"""Why columns of a table are no columns of finite numbers, and what fixes each: all columns in one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ][\d:.+Z-]+)?|\d{1,2}[./]\d{1,2}[./
 NAMED = 3                   # different texts that a message names all,
 SOME = 50                   # and so many at most that columns of 0 and 1 are advised for
 KINDS = ("empty cell", "infinite number", "date", "number with a decimal comma", "text")
-BY_HAND = {                 # what mends columns without the plugin "table", by the option that would
+BY_HAND = {                 # what fixes columns without the plugin "table", by the option that would
     "drop": "drop {}", "one_hot": "make columns of 0 and 1 of {}, for instance by pandas.get_dummies",
     "date": "turn the dates of {} into days since the first", "decimal": "read {} with decimal=','",
     "fill": "fill the gaps of {}, for instance by sklearn.impute.SimpleImputer",
@@ -105,7 +105,7 @@ class Fault:
 
 
 class ColumnError(DataError):
-    """Columns of a table that cannot be used: all of them, and what mends each.
+    """Columns of a table that cannot be used: all of them, and what fixes each.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class ColumnError(DataError):
     place : function of int
         Says where a row stands that is counted from 0.
     advise : function of (faults, encoded)
-        Says which options mend them.
+        Says which options fix them.
     encoded : bool
         Whether the plugin "table" has read the columns.
     """
@@ -137,19 +137,19 @@ class ColumnError(DataError):
 
 
 def in_engine(faults, encoded) -> str:
-    """The options that mend columns, as an engine has them."""
+    """The options that fix columns, as an engine has them."""
     options = options_of(faults)
     return advice(faults, [*plugin_of(encoded), *(f"{name}={value!r}" for name, value in options.items())] if options else [])
 
 
 def in_estimator(faults, encoded) -> str:
-    """The options that mend columns, as an estimator of the engine has them."""
+    """The options that fix columns, as an estimator of the engine has them."""
     options = options_of(faults)
     return advice(faults, [f"plugin_options={options!r}"] if options else [])
 
 
 def in_a_frame(faults, encoded) -> str:
-    """What mends columns before an estimator without plugins reads them."""
+    """What fixes columns before an estimator without plugins reads them."""
     found = mends_of(faults)
     ways = [f"{way.format(', '.join(map(repr, found[option])))}" for option, way in BY_HAND.items() if option in found]
     return " and ".join([*ways, *one_by_one(faults)])
@@ -160,14 +160,14 @@ def plugin_of(encoded) -> list:
 
 
 def advice(faults, options) -> str:
-    """A call's options, and what they do not mend."""
+    """A call's options, and what they do not fix."""
     decimals = ", ".join(map(repr, mends_of(faults).get("decimal", ())))
     return " and ".join([*[f"pass {', '.join(options)}"] * bool(options), *[f"read {decimals} with decimal=','"] * bool(decimals),
                          *one_by_one(faults)])
 
 
 def options_of(faults) -> dict:
-    """The options of `structperc.components.TableReader` that mend columns."""
+    """The options of `structperc.components.TableReader` that fix columns."""
     found = mends_of(faults)
     options = {name: found[name] for name in ("drop", "one_hot", "date") if name in found}
     return options | ({"fill": fill_of(faults)} if "fill" in found else {})
@@ -182,7 +182,7 @@ def fill_of(faults):
 
 
 def mends_of(faults) -> dict:
-    """The columns that each option of `structperc.components.TableReader` mends."""
+    """The columns that each option of `structperc.components.TableReader` fixes."""
     found = {}
     for fault in faults:
         for option in fault.mends:

@@ -334,7 +334,7 @@ def refuse_endless(y) -> None:
 
 
 def refuse_texts(y, labels=()) -> None:
-    """Refuses labels that are texts about an interval, such as "2 to 3", unless these are the labels; says which pairs to pass."""
+    """Raises an error for texts about an interval, such as "2 to 3", unless these are the labels; the message shows the pairs to pass."""
     values = np.asarray(y)
     if values.dtype.kind not in "USO" or values.ndim != 1:
         return

@@ -112,7 +112,7 @@ def is_row(x) -> bool:
 
 
 def as_objects(X):
-    """An array or series of strings or other objects as the list that it stands for; anything else as it is."""
+    """An array or series of strings or other objects as the list that it means; anything else as it is."""
     if getattr(X, "ndim", 0) != 1 or getattr(getattr(X, "dtype", None), "kind", None) not in ("U", "O") or not len(X):
         return X
     try:
@@ -123,7 +123,7 @@ def as_objects(X):
 
 
 def column_names(X):
-    """What a data frame calls its columns, all different texts; None for numbers in place of names, and for what is no data frame."""
+    """What a data frame calls its columns, all different texts; None for numbers instead of names, and for what is no data frame."""
     columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None or not any(isinstance(c, str) for c in columns):
         return None
@@ -410,7 +410,17 @@ def not_finite_entry(rows: Rows, example=None) -> DataError | None:
 
 
 def refuse_not_finite(rows: Rows) -> None:
-    """Refuses NaN and Inf in X: for parts that would not notice, such as kernels, which can make a plain number of an infinite one."""
+    """Raise an error for NaN and infinite values in X, for parts that would not notice them, such as kernels.
+
+    Parameters
+    ----------
+    rows : Rows
+
+    Raises
+    ------
+    DataError
+        The message names the row and column.
+    """
     parts = [] if rows.objects else [None if rows.sparse_part is None else rows.sparse_part.data, rows.dense_part]
     if not all(np.isfinite(part).all() for part in parts if part is not None):
         raise not_finite_entry(rows)

@@ -65,7 +65,7 @@ class NamedReader(Reader):
     also with n_hashed, and min_count does not count them. Tokens may lack a vector; where they have it, it has one length. Reading takes
     0.5 us and a copy per vector.
 
-    Features that are not in the vocabulary are dropped from later data; unknown vectors are refused. The vocabulary is learned once, by
+    Features that are not in the vocabulary are dropped from later data; unknown vectors raise an error. The vocabulary is learned once, by
     `learn`, and takes about 50 bytes per name; the rows take 8 bytes per feature (12 when some value is no exact float32). Reading takes
     25 to 35 ns per string of a list, 50 per line of a template and 75 per entry of a dict; learning 10 to 15 ns more where most names
     recur.

@@ -1,4 +1,4 @@
-"""Pairs of items as rows: of two tables or within one, listed, all of them, or those that a comparison answers with."""
+"""Pairs of items as rows: of two tables or within one, listed, all of them, or those that a comparison returns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PairReader(KeyedReader):
     Parameters
     ----------
     comparison : function or None
-        Of the table, or the two tables, as they came; answers with an array (n, m, d), or with pairs (k, 2) of row numbers and their
+        Of the table, or the two tables, as they came; returns an array (n, m, d), or with pairs (k, 2) of row numbers and their
         features (k, d): the pairs that are worth looking at.
     kind : {"between", "unordered", "ordered"}, default "between"
         "between" the items of two tables: an example is two tables, and all entries of an array are pairs. Else of the items of one table,

@@ -10,7 +10,7 @@ import attrs
 from structperc.core.errors import OptionError, did_you_mean, shortened
 from structperc.reading.column_codes import STATISTICS, level_of
 
-REST = "*"                  # stands for all columns that an option does not name
+REST = "*"                  # means all columns that an option does not name
 
 
 @attrs.frozen
@@ -75,7 +75,7 @@ class TableOptions:
         return rest if text == (kind in ("one_hot", "ordinal")) and kind != "date" else None
 
     def check_names(self, known) -> None:
-        """Refuses columns that the table has not."""
+        """Raises an error for columns that the table has not."""
         for name in self.named:
             if name not in known:
                 hint = did_you_mean(name, known)
@@ -83,7 +83,7 @@ class TableOptions:
                                   f"{', '.join(map(repr, list(known)[:10]))}{', ...' if len(known) > 10 else ''}.{hint}")
 
     def check_fills(self, columns) -> None:
-        """Refuses a misspelt statistic: a text that is written almost like one, and is no level of a column that it could fill."""
+        """Raises an error for a misspelt statistic: a text close to one, unless it is a level of a column that it could fill."""
         for name, fill in self.fill.items():
             hint = did_you_mean(fill, STATISTICS) if isinstance(fill, str) else ""
             if hint and not any(fill in map(level_of, column.cells()) or fill in self.ordinal.get(column.name, ())

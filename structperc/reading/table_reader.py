@@ -33,14 +33,14 @@ class TableReader(Reader):
         Columns that become a column of 0 and 1 for each of their levels, called "sex=female". Of a level that the training data
         lack all of them are 0, and a `structperc.errors.DataWarning` says so.
     ordinal : dict from str to sequence of str
-        Columns that become positions, and their levels, lowest first. Other levels are refused.
+        Columns that become positions, and their levels, lowest first. Other levels raise an error.
     date : sequence of str, or dict from str to str
         Columns of text that hold dates, as in ISO 8601 or of a form such as "%d.%m.%Y".
     fill : {"median", "mean", "most-frequent"}, number, str, or dict, optional
-        What stands in place of missing cells (None, NaN, NA, an empty text, and among numbers "NA", "N/A", "null"). The median
+        What stands instead of missing cells (None, NaN, NA, an empty text, and among numbers "NA", "N/A", "null"). The median
         and the mean are those of the training data; columns of `one_hot` take their most frequent level instead. A number fills columns of
         numbers alone, a text columns with levels alone. A dict says it by column, with "*" for all others. Missing cells that nothing
-        fills are refused.
+        fills raise an error.
     missing_indicators : bool, default False
         Adds a column of 0 and 1, called "bmi missing", for each column that lacks cells in the training data and is filled.
     then : Reader, optional
@@ -57,7 +57,7 @@ class TableReader(Reader):
     OptionError
         For options that cannot be, and columns that the table has not.
     DataError
-        One sentence that names all columns that cannot be used, with what they hold and the options that mend them.
+        One sentence that names all columns that cannot be used, with what they hold and the options that fix them.
 
     Examples
     --------

@@ -344,7 +344,7 @@ def read_pairs(first, second, scores, n_items=None, ordered=False, names=("first
 
 
 def refuse_pairs(first, second, ordered):
-    """Refuses pairs of an item with itself, and pairs that are listed twice."""
+    """Raises an error for pairs of an item with itself, and pairs that are listed twice."""
     low, high = (first, second) if ordered else (np.minimum(first, second), np.maximum(first, second))
     if (low == high).any():
         a = int(np.argmax(low == high))

@@ -1,4 +1,4 @@
-"""The battery that every plugin must pass, bundled or not: `check_problem`."""
+"""The test suite that every plugin must pass, bundled or not: `check_problem`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of the battery. Each returns None, or why it does not apply, and raises AssertionError with what it found."""
+"""The checks of the test suite. Each returns None, or why it does not apply, and raises AssertionError with what it found."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def decoding_is_undone(case):
 
 
 def loss_is_zero_at_gold(case):
-    """The loss of the right answer is 0, and no loss is negative."""
+    """The loss of the right output is 0, and no loss is negative."""
     name = named(case.parts.loss)
     for x in case.examples:
         for gold in case.golds(x):
@@ -460,7 +460,7 @@ def primal_equals_dual(case):
 
 
 def linear_kernel_equals_weights(case):
-    """A linear kernel in the weights' place is refused, or trains the same model; of a map it asks only `cell` and `explicit_part`."""
+    """A linear kernel in the weights' place raises an error, or trains the same model; of a map it asks only `cell` and `explicit_part`."""
     if type(case.parts.weights) is not PrimalWeights or not isinstance(case.parts.trainer, OnlineTrainer):
         return None                         # no kernel takes the place of such weights
     options = {"epochs": 2, "average": False}
@@ -506,7 +506,7 @@ def saving_keeps_everything(case):
 
 
 def export_predicts_the_same(case):
-    """An export is refused, or predicts as the model does, also for rows far from those that it learned from."""
+    """An export raises an error, or predicts as the model does, also for rows far from those that it learned from."""
     engine, data = case.fit(epochs=2), case.taught
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "exported.py"

@@ -10,7 +10,7 @@ REPEATED = {"outputs": ("decode", "decode_many"), "features": (), "argmax": ("ar
 
 
 def refuse_other_plugins(engine) -> None:
-    """Refuses a part that a plugin has put in the place of the problem's own."""
+    """Raises an error for a part that a plugin has put in the place of the problem's own."""
     for kind in REPEATED:
         plugin = engine.answered[f"structperc_{kind}"]
         if plugin is not engine.loaded_plugins[1]:
@@ -20,7 +20,7 @@ def refuse_other_plugins(engine) -> None:
 
 
 def refuse_python_methods(engine) -> None:
-    """Refuses methods in Python where an export repeats those of a compiled class; every form calls it."""
+    """Raises an error for methods in Python where an export repeats those of a compiled class; every form calls it."""
     for kind, methods in REPEATED.items():
         for method in methods:
             if overrides(getattr(engine.model_.parts, kind), method):

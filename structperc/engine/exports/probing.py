@@ -16,7 +16,7 @@ MOST_ROUNDS = 16        # of probes of all sizes
 
 
 def check_size(n_labels, n_columns) -> None:
-    """Refuses more weights than a file should hold."""
+    """Raises an error for more weights than a file should hold."""
     if n_labels * n_columns > MOST_CELLS:
         raise PluginError(f"{n_labels} labels of {n_columns} columns are more weights than an export holds ({MOST_CELLS}).")
 
@@ -47,13 +47,13 @@ def rounding(X, weights, bias) -> np.ndarray:
 
 
 def check_linear(X, found, weights, bias) -> None:
-    """Refuses scores of rows that weights and bias do not give, such as those of kernels; parameters as of `rounding`."""
+    """Raises an error for scores of rows that weights and bias do not give, such as those of kernels; parameters as of `rounding`."""
     if not (np.abs(found - (X @ weights.T + bias)) <= rounding(X, weights, bias)).all():
         raise PluginError("The scores of this model are not linear.")
 
 
 def check_best(engine, score, best, allowance) -> None:
-    """Refuses a model whose predictions are not those of largest score.
+    """Raises an error for a model whose predictions are not those of largest score.
 
     Parameters
     ----------

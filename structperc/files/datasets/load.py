@@ -77,7 +77,7 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
 
     Examples
     --------
-    Files of one's own in place of the real ones:
+    Custom files instead of the real ones:
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -122,7 +122,7 @@ def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
 
     Examples
     --------
-    Files of one's own in place of the real ones:
+    Custom files instead of the real ones:
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -223,7 +223,7 @@ def load_numbers(name, *, download=True, home=None) -> NumberTable:
 
     Examples
     --------
-    A file of one's own in place of the real one:
+    A custom file instead of the real one:
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -304,7 +304,7 @@ def load_partitions(name, bins=5, *, download=True, home=None) -> list[Partition
 
     Examples
     --------
-    An archive of one's own in place of the real one:
+    A custom archive instead of the real one:
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -398,7 +398,7 @@ def load_letor_ohsumed(*, download=True, home=None) -> list[RankingFold]:
 
     Examples
     --------
-    Files of one's own in place of the real ones:
+    Custom files instead of the real ones:
 
     >>> import tempfile
     >>> from pathlib import Path

@@ -60,7 +60,7 @@ class Source:
 
 
 def table_of_arff(content, columns, cells=None) -> bytes:
-    """The rows of an ARFF file below another line of columns; `cells`: what to put in place of some."""
+    """The rows of an ARFF file below another line of columns; `cells`: what to put instead of some."""
     lines = content.splitlines()
     rows = lines[lines.index(b"@data") + 1:]
     if cells:

@@ -126,7 +126,7 @@ def drawn_rows(d, sparse):
 
 
 def check_answers(engine, read, X, allowance, tokens, transitions, start, end) -> None:
-    """Refuses models that label sentences of these rows otherwise; `allowance`: for rounding of the scores `tokens` of a row."""
+    """Raises an error for models that label sentences of these rows differently; `allowance`: for rounding of the token scores."""
     ends = np.cumsum(np.resize(LENGTHS, len(tokens)))
     places = [slice(a, b) for a, b in zip([0, *ends], ends, strict=False) if b <= len(tokens)]
     best = np.array([largest_total(tokens[place], transitions, start, end) for place in places])

@@ -86,7 +86,7 @@ def linear_labels(engine) -> LinearLabels:
 
 
 def check(engine, weights, bias) -> None:
-    """Refuses models that score or label random rows otherwise."""
+    """Raises an error for models that score or label random rows otherwise."""
     model = engine.model_
     X = probes(model.context.n_features)
     if model.scaling is not None:           # near the training rows all labels win somewhere

@@ -37,7 +37,7 @@ def written(model, name) -> bytes:
 
 
 def about_input(code, features, model) -> dict:
-    """What the form says of a column: its kind and levels, what stands for a missing cell, where it begins, and a hint."""
+    """What the form says of a column: its kind and levels, what means a missing cell, where it begins, and a hint."""
     fill, hint = None if math.isnan(code.fill) else code.fill, ""
     start = fill or 0.0
     if model.means is not None:
