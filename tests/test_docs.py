@@ -180,7 +180,7 @@ def test_each_problem_works_with_the_update_rules_that_the_guide_lists(number, p
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 2))
     y = np.digitize(X[:, 0], [-1, 0, 1])
-    plain = {"update": update, "epochs": 10, "average": True} | ({"epsilon": 3.0} if update.startswith("direct") else {})
+    plain = {"update": update, "epochs": 10, "average": True} | ({"loss_weight": 3.0} if update.startswith("direct") else {})
     plain |= {"step_size": 0.1} if update.startswith("adagrad") else {}
     plain |= {"step_size": 1.0} if update == "logistic" and problem in OF_STRUCTURES else {}
     augmented = {"loss_weight": 0.1} if update in ("perceptron", "latent", "pa", "pa1", "pa2") else {}

@@ -87,9 +87,10 @@ class LossOptions(Options):
               "`structperc.components.Loss`, or the class, is used as it is.")
     margin: float | None = option(1.0, "passive-aggressive steps and adagrad require the margin margin * loss", above=0,
                                   used_by="update", by_preset=True)
-    loss_weight: float | None = option(
-        0.0, "learn from the answer that maximises score + loss_weight * loss", low=0, used_by="update", by_preset=True,
-        about="0: from the prediction itself.")
+    loss_weight: float | Schedule | Callable | None = option(
+        0.0, "learn from the answer that maximises score + loss_weight * loss", low=0, falls=True, used_by="update", by_preset=True,
+        about='0: from the prediction itself. Of "direct" and "direct-better" it is the width of their finite differences, 10 without a '
+              "value of yours; only this width may fall.")
 
 
 class UpdateOptions(Options):
@@ -110,9 +111,6 @@ class UpdateOptions(Options):
         falls=True, used_by="update", later=True, by_preset=True,
         about='The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). Of "adagrad" and "adagrad-log-loss" it is the size of '
               "the first step of a weight: beside a margin of 1, 0.1 suits rare features, 1.0 dense columns, and these are their own.")
-    epsilon: float | Schedule | Callable | None = option(
-        10.0, "weight of the loss in the searches of direct", above=0, falls=True, used_by="update", later=True, by_preset=True,
-        about="It is the width of their finite differences.")
 
 
 class WeightOptions(Options):
@@ -147,20 +145,18 @@ class TrainingOptions(Options):
         None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
         about="The same int gives the same bits.")
     trainer: str | Component | type[Component] | None = option(
-        "online", "who drives the examples: online, until-level (ends when the loss levels off), or a plugin's", used_by="trainer",
-        later=True, reads=read_part, by_preset=True,
+        "online", "who drives the examples: online, until-level (ends when the loss levels off), bounded-sum (of shards), or a plugin's",
+        used_by="trainer", later=True, reads=read_part, by_preset=True,
         about='"until-level" makes passes as "online" does, and ends once the mean loss of the predictions before the steps has not fallen '
-              "for three epochs in a row; streams make all their epochs. An object of a subclass of `structperc.components.Trainer`, or "
-              "the class, is used as it is.")
+              'for three epochs in a row; `partial_fit` makes one pass with either. "bounded-sum" mixes shards by the sum of their steps '
+              "for each weight, at most twice the mean of those that moved it: that has no bound on mistakes as the mean has, and needs "
+              "fewer epochs if most weights are moved by few shards. An object of a subclass of `structperc.components.Trainer`, or the "
+              "class, is used as it is.")
     n_shards: int = option(
         1, "train on so many parts of the data apart, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
-        about="This is iterative parameter mixing. `partial_fit` mixes after each call. The result depends on the number of parts, and not "
-              "on the number of threads.")
-    mixing: str = option(
-        "mean", "of shards: the mean, or of each weight the sum of steps, at most twice the mean of those that moved it",
-        choices=("mean", "bounded-sum"), used_by="trainer", later=True,
-        about='"mean": each shard counts with its share of the examples, as in the papers, whose bound on mistakes holds. '
-              '"bounded-sum" has no such bound, and needs fewer epochs if most weights are moved by few shards.')
+        about="This is iterative parameter mixing by the mean: each shard counts with its share of the examples, as in the papers, whose "
+              'bound on mistakes holds; `trainer="bounded-sum"` mixes by another rule. `partial_fit` mixes after each call. The result '
+              "depends on the number of parts, and not on the number of threads.")
     n_jobs: int = option(1, "threads that train shards and predict; -1: one for each core; changes no answer", later=True, reads=read_jobs)
 
 
