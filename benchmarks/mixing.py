@@ -63,7 +63,7 @@ def threads(problem, X, y, quality, quick):
             with watched(passes):
                 engine = Engine(problem, preset="paper", epochs=EPOCHS, average=True, shuffle=True, random_state=0, n_jobs=n,
                                 plugins=[clock],
-                                **{"n_shards": n, "mixing": "bounded-sum"} if n > 1 else {}).fit(X, y)
+                                **{"n_shards": n, "trainer": "bounded-sum"} if n > 1 else {}).fit(X, y)
             whole = np.diff(clock.processor)
             pairs = np.array(passes).reshape(-1, 2)[1:] if n == 2 else np.stack([whole, np.zeros(len(whole))], axis=1)
             kept["clock"] += np.diff(clock.seconds).tolist()
@@ -122,7 +122,7 @@ def rounds(words, tags):
     n = max(WORKERS)
     parts = [(words[i::n], tags[i::n]) for i in range(n)]
     options = {"classes": sorted({tag for sentence in tags for tag in sentence}), "n_hashed": 1 << 19, "epochs": EPOCHS, "average": True,
-               "shuffle": True, "random_state": 0, "mixing": "bounded-sum"}
+               "shuffle": True, "random_state": 0, "trainer": "bounded-sum"}
     history = History()
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         fit(Engine("sequence", preset="paper", n_shards=2, plugins=[history], **options), parts, client=client)

@@ -10,6 +10,7 @@ from measuring import table
 
 SHARDS, DRAWN = (2, 4, 8, 16, 32, 64), (4, 16, 64)
 MIXINGS = ("mean", "bounded-sum")
+TRAINERS = {"mean": "online", "bounded-sum": "bounded-sum"}
 SEEDS, MANY = 3, ("serial", "4, mean", "4, bounded-sum")        # of these the mean over seeds, of all others the first seed
 EPOCHS, LONGER = 10, 12                     # of serial training, and what four shards may take
 SERIAL = "serial"
@@ -26,7 +27,7 @@ def measure(quick):
     for name in AS_GOOD:
         data, X, y, error = sets[name]
         shards = SHARDS[:2] if quick else SHARDS
-        cases = {SERIAL: {}} | {f"{n}, {mixing}": {"n_shards": n, "mixing": mixing} for n in shards for mixing in MIXINGS}
+        cases = {SERIAL: {}} | {f"{n}, {mixing}": {"n_shards": n, "trainer": TRAINERS[mixing]} for n in shards for mixing in MIXINGS}
         raw["sizes"][name], raw["errors"][name] = [len(data["X"]), len(X)], {}
         for case, options in cases.items():
             curves = []

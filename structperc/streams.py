@@ -14,7 +14,7 @@ from structperc.engine.checkpoint_files import Checkpoint
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way
 from structperc.engine.stream_checkpoints import StreamCheckpoints
-from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
+from structperc.engine.trainers import CONVERGED, INTERRUPTED
 
 __all__ = ["Slices", "fit_stream"]
 
@@ -38,7 +38,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     ----------
     engine : Engine
         Training starts from its current model, if any. Set `classes` if the first part lacks one. It makes `epochs` passes, fewer if one
-        has no update.
+        has no update, or if the loss levels off with `trainer="until-level"`.
     parts : sequence, iterable, or function without arguments that returns an iterator
         The data for each epoch; an iterator suffices for one epoch. Each part is a pair (X, y), a dict of arguments of
         `Engine.partial_fit`, or a `structperc.files.tables.Table`. Examples in parts without any weight are left out.
@@ -108,7 +108,8 @@ def run_epoch(engine, read, learn, passed, checkpoints, ahead) -> None:
     with interrupted_as_such(engine), closing(read_ahead(read) if ahead else in_turn(read)) as source:
         for part in source:
             checkpoints.before_part()
-            n_examples = learn(part)
+            with checkpoints.counting():
+                n_examples = learn(part)
             checkpoints.after_part(not n_examples or engine.status_ == CONVERGED)
             if passed is not None:
                 passed(place.epoch, n_examples)
@@ -116,7 +117,6 @@ def run_epoch(engine, read, learn, passed, checkpoints, ahead) -> None:
         raise DataError("there is no part to learn from.")
     if engine.model is None:
         raise DataError("all sample weights are zero, so there is nothing to learn from.")
-    engine.model.status = CONVERGED if place.converged else MAX_EPOCHS
     checkpoints.end_epoch()
 
 

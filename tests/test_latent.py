@@ -259,6 +259,24 @@ def test_models_whose_schedules_were_options_are_read(rule, factor, value):
     assert loads(Engine, saved.getvalue(), options={"step_size": rule} if given else {}).step_size == value
 
 
+def test_models_whose_width_and_mixing_were_options_are_read():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = (X[:, 0] > 0).astype(int)
+    cases = [({"update": "direct", "loss_weight": 3.0}, {"loss_weight": 0.0, "epsilon": 3.0, "mixing": "mean"}, {}),
+             ({"update": "direct", "loss_weight": fading}, {"loss_weight": 0.0, "mixing": "mean"}, {"epsilon": fading}),
+             ({"update": "pa1", "loss_weight": 0.5}, {"epsilon": 10.0, "mixing": "mean"}, {}),
+             ({"n_shards": 2, "trainer": "bounded-sum"}, {"trainer": "online", "mixing": "bounded-sum"}, {})]
+    for options, of_file, given in cases:
+        engine = Engine("multiclass", **options).fit(X, y)
+        header, arrays = collect(engine)
+        header["options"] |= of_file
+        header["functions"] = {name: "fading" for name in given}
+        buffer = io.BytesIO()
+        write(buffer, header, arrays)
+        again = loads(Engine, buffer.getvalue(), options=given)
+        assert repr(again) == repr(engine) and np.array_equal(again.coef_, engine.coef_)
+
+
 # ---- parts that know of partial outputs ----
 
 

@@ -39,7 +39,7 @@ KINDS = {
     "weights of visits": ("prank", {"weighting": "visits", "class_weight": {3: 4.5}, **RANKS, "random_state": 2}, WEIGHED),
     "decayed": ("multiclass", {"decay": "inverse-sqrt(0.1)", **RANKS}, Slices(X, Y, rows=10)),
     "shards": ("multiclass", {"n_shards": 3, "average": True, **RANKS, **SHUFFLED}, Slices(X, Y, rows=10)),
-    "shards in order": ("cusum", {"n_shards": 4, "mixing": "bounded-sum", **RANKS, "random_state": 2}, WEIGHED),
+    "shards in order": ("cusum", {"n_shards": 4, "trainer": "bounded-sum", **RANKS, "random_state": 2}, WEIGHED),
     "scaled shards": ("multiclass", {"n_shards": 2, "scale": True, **RANKS, "random_state": 2}, Slices(X, Y, rows=10)),
     "sparse": ("multiclass", {"update": "pa2", **RANKS}, Slices(sparse.csr_matrix(np.where(X > 0, X, 0)), Y, rows=10)),
     "a function": ("cusum", {**RANKS, **SHUFFLED}, lambda: ((X[i:i + 10], Y[i:i + 10]) for i in range(0, N, 10))),

@@ -15,7 +15,7 @@ options = {"unrated": Option("refuse", choices=("refuse", "skip"), later=True,
 # three ranks: a mean absolute error of 0.579 with "exact-pa1", 0.578 with "exact-pa2", 0.588 with "exact-pa". With exact labels of 14
 # sets the errors of both are equal on average, and those of "exact-pa2" nowhere worse than mord's on the six largest. Results hardly
 # change for C from 0.01 to 0.1.
-recommended = {"update": "exact-pa2", "C": 0.01, "epochs": 20, "weighting": "visits", "calibrate": "auto",
+recommended = {"update": "exact-pa2", "C": 0.01, "trainer": "until-level", "epochs": 20, "weighting": "visits", "calibrate": "auto",
                ("update", "exact-pa1"): {"C": 0.03}, ("trainer", "cumulative-logit"): {"calibrate": False}}
 trainers = ("cumulative-logit",)
 

@@ -13,7 +13,7 @@ citation = r"""@article{crammer2003ultraconservative,
 }"""
 
 # Of 13 small real data sets, held-out parts, columns as they are and standardised.
-recommended = {"update": "pa2", "loss_weight": 1.0, "epochs": 20, "weighting": "visits", "calibrate": "auto"}
+recommended = {"update": "pa2", "loss_weight": 1.0, "trainer": "until-level", "epochs": 20, "weighting": "visits", "calibrate": "auto"}
 
 
 @hookimpl

@@ -253,7 +253,7 @@ cdef class LogisticUpdate(ScheduledUpdate):
 cdef class DirectUpdate(ScheduledUpdate):
     """Direct loss minimisation: a step down the expected loss, as a finite difference of searches with and without the loss.
 
-    With the width e = epsilon of the t-th visited example and u = argmax score - e * loss, v = argmax score + e * loss:
+    With the width e of the t-th visited example and u = argmax score - e * loss, v = argmax score + e * loss:
 
         direct          w <- w + eta / 2e (Phi(x, u) - Phi(x, v))       from the worse structure to the better one
         direct-better   w <- w + eta / e (Phi(x, u) - Phi(x, y))        from the prediction to the better one
@@ -266,8 +266,8 @@ cdef class DirectUpdate(ScheduledUpdate):
         Larger than 0. Larger values learn faster and less smoothly.
     decays : bool, default False
         As in `ScheduledUpdate`.
-    epsilon : float, Schedule or function, default 10.0
-        Finite-difference width, larger than 0. Larger values are smoother; try 1 to 30.
+    width : float, Schedule or function, default 10.0
+        Finite-difference width e, larger than 0, the option `loss_weight`. Larger values are smoother; try 1 to 30.
 
     Notes
     -----
@@ -279,38 +279,36 @@ cdef class DirectUpdate(ScheduledUpdate):
 
     when = "always"
     needs = frozenset({"search"})
-    options_used = ("step_size", "epsilon")
+    options_used = ("step_size", "loss_weight")
+    loss_weight = 0.0                   # the loop makes the plain search
     citation = MCALLESTER
 
     cdef readonly str variant
-    cdef readonly Schedule epsilon
+    cdef readonly Schedule width
     cdef bint central
 
-    def __init__(self, str variant="direct", step_size=1.0, decays=False, epsilon=10.0):
+    def __init__(self, str variant="direct", step_size=1.0, decays=False, width=10.0):
         ScheduledUpdate.__init__(self, step_size, decays)
         if variant not in ("direct", "direct-better"):
             raise OptionError(f"variant={shortened(variant)}; expected 'direct' or 'direct-better'.")
         self.variant, self.central = variant, variant == "direct"
-        self.epsilon = positive("epsilon", epsilon)
-
-    def check(self, context, parts):
-        refuse_loss_weight(context, self.variant)
+        self.width = positive("loss_weight", width)
 
     def probe(self):
-        found = [answers for answers in (self.step_size.probe(), self.epsilon.probe()) if answers is not None]
+        found = [answers for answers in (self.step_size.probe(), self.width.probe()) if answers is not None]
         return np.concatenate(found) if found else None
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
-        cdef double eta = self.eta_c(trial), width = self.epsilon.at_c(trial.n_visited + 1)
+        cdef double eta = self.eta_c(trial), width = self.width.at_c(trial.n_visited + 1)
         cdef bint moves = False
         if eta < 0:
             return -1
         if not 0 < width < INFINITY:
             with gil:
-                self.error = self.epsilon.taken_error() or DataError(
+                self.error = self.width.taken_error() or DataError(
                     f"the width of the finite difference is {width} for example {trial.n_visited + 1} in the order of visiting; expected a "
-                    f"number greater than 0 from epsilon={self.epsilon!r}.")
+                    f"number greater than 0 from loss_weight={self.width!r}.")
             return -1
         for a in range(n):
             trial.c[a] = 0

@@ -153,12 +153,12 @@ cdef class Loop:
     ----------
     parts : object with the attributes weights, outputs, features, argmax, loss and update
         Components after `start`.
-    loss_weight : float
+    loss_weight : float, default 0.0
         Weight of the loss in the search for the structure to learn from; 0: the prediction itself. Where it is positive, a rule that asks
-        for the plain search gets both: mistakes are counted by the prediction.
+        for the plain search gets both: mistakes are counted by the prediction. A rule with a `loss_weight` of its own leaves it unread.
     """
 
-    def __init__(self, parts, double loss_weight=0.0):
+    def __init__(self, parts, loss_weight=0.0):
         self.parts = parts
         self.features = bound(parts.features)
         self.outputs = bound(parts.outputs)

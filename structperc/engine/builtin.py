@@ -6,13 +6,13 @@ import numpy as np
 
 from structperc.core.adagrad import AdaGradWeights
 from structperc.core.descent import DirectUpdate, HingeUpdate, LogisticUpdate, LogLossUpdate
-from structperc.core.errors import PluginError
+from structperc.core.errors import OptionError, PluginError
 from structperc.core.exact import ExactUpdate
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss
 from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, PerceptronUpdate
 from structperc.core.weights import PrimalWeights
 from structperc.engine.hookspecs import hookimpl
-from structperc.engine.trainers import PATIENCE, MixingTrainer, OnlineTrainer
+from structperc.engine.trainers import BOUNDED_SUM, ONLINE, PATIENCE, UNTIL_LEVEL, MixingTrainer, OnlineTrainer
 from structperc.reading.readers import Reader
 
 LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero-one": ZeroOneLoss, "hamming": HammingLoss, "costs": ExampleCosts}
@@ -36,7 +36,7 @@ class BuiltinParts:
     name = "builtin"
     losses = tuple(LOSSES)
     updates = UPDATES
-    trainers = ("online", "until-level")
+    trainers = ONLINE
 
     @hookimpl
     def structperc_reader(self, context):
@@ -69,7 +69,7 @@ class BuiltinParts:
         if update == "adagrad-log-loss":
             return LogLossUpdate(sized=False)
         if update in DIRECT:
-            return DirectUpdate(update, **size_of(context), decays=context.decay != 0, epsilon=context.epsilon)
+            return DirectUpdate(update, **size_of(context), decays=context.decay != 0, width=context.loss_weight or 10.0)
         if update in EXACT:
             return ExactUpdate(update, context.margin, context.C)
         if update in UPDATES:
@@ -80,5 +80,11 @@ class BuiltinParts:
     def structperc_trainer(self, context):
         if context.trainer not in self.trainers:
             return None
-        patience = PATIENCE if context.trainer == "until-level" else None
-        return OnlineTrainer(patience) if context.n_shards == 1 else MixingTrainer(patience)
+        patience = PATIENCE if context.trainer == UNTIL_LEVEL else None
+        bounded = context.trainer == BOUNDED_SUM
+        if context.n_shards > 1:
+            return MixingTrainer(patience, bounded)
+        if bounded:
+            raise OptionError(f"trainer={BOUNDED_SUM!r} mixes shards, and n_shards=1 makes none; set n_shards to 2 or more, or leave "
+                              f"trainer out.")
+        return OnlineTrainer(patience)

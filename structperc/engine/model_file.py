@@ -24,12 +24,14 @@ from structperc.core.states import SavedState, taken
 from structperc.engine import archive, scaling
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import adopt, options_alone
+from structperc.engine.builtin import DIRECT
 from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
 from structperc.engine.option import options_of
 from structperc.engine.options import PAPER, engine_options, given_parts
 from structperc.engine.presets import leave_out, left_out
+from structperc.engine.trainers import BOUNDED_SUM
 from structperc.engine.writing import replace_file
 from structperc.version import __version__
 
@@ -37,6 +39,8 @@ FORMAT = "structperc-model"
 FORMAT_NUMBER = 2
 CODED = ("loss", "random_state", "classes", "plugins")             # options that a header holds in a form of their own
 RULES = {"C_schedule": "C", "step_schedule": "step_size", "epsilon_schedule": "epsilon", "decay_schedule": "decay"}    # of files until 0.1
+RENAMED = RULES | {"epsilon": "loss_weight", "epsilon_schedule": "loss_weight"}     # of files until 0.1: options that take functions
+GONE = ("epsilon", "mixing")        # options of files until 0.1 that have become values of others
 EARLIER = {"preset": PAPER}         # of files until 0.1
 OBSERVES = ("structperc_epoch_end",)
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
@@ -225,16 +229,22 @@ def header_of(found, shown) -> dict:
     for key in REQUIRED:
         if key not in header:
             raise ModelFormatError(f"the header of {shown} lacks {key!r}; the file was damaged or written by hand.")
-    return with_schedules(header, shown)
+    return with_options_of_today(header, shown)
 
 
-def with_schedules(header, shown) -> dict:
-    """A header with the options of today: in earlier versions the rule by which a number falls was an option of its own."""
+def with_options_of_today(header, shown) -> dict:
+    """A header with the options of today, some of which have become values of others."""
     options, functions = dict(field(header, "options", dict)), header.get("functions", {})     # files of older versions have none
     if type(functions) is not dict or not all(type(called) is str for called in functions.values()):
         raise ModelFormatError(f"the header of {shown} has impossible functions; the file was damaged or written by hand.")
     join_rules(options)
-    return header | {"options": options, "functions": {RULES.get(name, name): called for name, called in functions.items()}}
+    if options.get("update") in DIRECT and ("epsilon" in options or "epsilon" in functions):
+        options.pop("loss_weight", None)
+        options |= {"loss_weight": options["epsilon"]} if "epsilon" in options else {}
+    if options.get("mixing") == BOUNDED_SUM:
+        options["trainer"] = BOUNDED_SUM
+    options = {name: value for name, value in options.items() if name not in GONE}
+    return header | {"options": options, "functions": {RENAMED.get(name, name): called for name, called in functions.items()}}
 
 
 def join_rules(options) -> None:
@@ -262,7 +272,7 @@ def functions_of(options) -> dict:
 
 def _again(header, options, shown) -> dict:
     """The options that the file could not hold, as they are passed again."""
-    options = {RULES.get(name, name): function for name, function in options.items()}
+    options = {RENAMED.get(name, name): function for name, function in options.items()}
     needed = header["functions"]
     for name, function in needed.items():
         if name not in options:

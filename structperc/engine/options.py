@@ -88,9 +88,10 @@ class LossOptions(Options):
     margin: float | None = option(1.0, "passive-aggressive steps and adagrad require the margin margin * loss", above=0,
                                   used_by="update", by_preset=True,
                                   about="Larger values make more and larger steps; with pa only the scale of the weights changes.")
-    loss_weight: float | None = option(
-        0.0, "learn from the output that maximises score + loss_weight * loss", low=0, used_by="update", by_preset=True,
-        about="0: from the prediction itself. Larger values avoid expensive mistakes more; try 1.")
+    loss_weight: float | Schedule | Callable | None = option(
+        0.0, "learn from the output that maximises score + loss_weight * loss", low=0, falls=True, used_by="update", by_preset=True,
+        about='0: from the prediction itself. Larger values avoid expensive mistakes more; try 1. For "direct" and "direct-better" this is '
+              "the width of their finite differences, 10 if you do not set it; try 1 to 30. Only this width accepts a schedule.")
 
 
 class UpdateOptions(Options):
@@ -112,10 +113,6 @@ class UpdateOptions(Options):
         falls=True, used_by="update", later=True, by_preset=True,
         about='Larger values learn faster and less smoothly. The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). For '
               '"adagrad" and "adagrad-log-loss" it is the first step of a weight. Their own is 0.1 for sparse and 1.0 for dense columns.')
-    epsilon: float | Schedule | Callable | None = option(
-        10.0, "finite-difference width of direct: the weight of the loss in its searches", above=0, falls=True, used_by="update",
-        later=True, by_preset=True,
-        about="Larger values are smoother; try 1 to 30.")
 
 
 class WeightOptions(Options):
@@ -153,20 +150,17 @@ class TrainingOptions(Options):
         None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
         about="The same int gives the same bits.")
     trainer: str | Component | type[Component] | None = option(
-        "online", "the training loop: online, until-level (ends when the loss levels off), or a plugin's", used_by="trainer",
-        later=True, reads=read_part, by_preset=True,
+        "online", "the training loop: online, until-level (ends when the loss levels off), bounded-sum (of shards), or a plugin's",
+        used_by="trainer", later=True, reads=read_part, by_preset=True,
         about='"until-level": like "online", but it ends if the mean loss before the steps has not fallen for three epochs. '
-              "Streams make all their epochs. For a custom loop, pass an object of a subclass of `structperc.components.Trainer`, or the "
-              "class.")
+              '`partial_fit` makes one pass with either. "bounded-sum" mixes shards by the sum of the steps of each weight, capped at twice '
+              "their mean over the shards that moved it. It has no bound on mistakes, but needs fewer epochs if few shards move each "
+              "weight. For a custom loop, pass an object of a subclass of `structperc.components.Trainer`, or the class.")
     n_shards: int = option(
         1, "train on this many parts of the data separately, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
-        about="This is iterative parameter mixing. `partial_fit` mixes after each call. More parts need more epochs; try the number of "
-              "cores. The result does not depend on the number of threads.")
-    mixing: str = option(
-        "mean", "of shards: mean, or bounded-sum (sums the steps of each weight, capped at twice their mean)",
-        choices=("mean", "bounded-sum"), used_by="trainer", later=True,
-        about='"mean": each shard counts with its share of the examples, with the papers\' bound on mistakes. "bounded-sum": no such '
-              "bound, but fewer epochs if few shards move each weight. The cap is the mean over those shards.")
+        about="This is iterative parameter mixing by the mean: each shard counts with its share of the examples, with the papers' bound on "
+              'mistakes. `trainer="bounded-sum"` mixes by another rule. `partial_fit` mixes after each call. More parts need more epochs; '
+              "try the number of cores. The result does not depend on the number of threads.")
     n_jobs: int = option(1, "threads that train shards and predict; -1: one for each core; results stay the same", later=True,
                          reads=read_jobs)
 

@@ -13,8 +13,10 @@ import attrs
 from structperc.core.errors import PluginError, did_you_mean
 from structperc.engine.option import options_of, same
 from structperc.engine.options import ENGINE_OPTIONS, PAPER, plugin_defaults
+from structperc.engine.trainers import ONLINE
 
 OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended for these alone
+LIKE = {"update": (), "trainer": ONLINE}        # parts that what is recommended for one of them suits
 
 
 @attrs.frozen
@@ -35,7 +37,7 @@ class Table:
 def settle(engine, own, of_plugins) -> dict:
     """Gives the options that the user has not set the values of the engine's preset, and returns these.
 
-    An update or a trainer that the user chooses leaves out what is recommended for another one.
+    An update or a trainer that the user chooses leaves out what is recommended for another one. Trainers that make online passes are alike.
 
     Parameters
     ----------
@@ -64,8 +66,9 @@ def recommended(engine, own, given) -> dict:
     table = table_of(type(engine), *engine.loaded_plugins[1:])
     left_out = set()
     for kind, kinds in OF.items():
-        is_chosen = kind in given and not same(given[kind], table.values.get(kind, own[kind].default))
-        if is_chosen or any(plugin.is_object and f"structperc_{kind}" in plugin.hooks for plugin in engine.loaded_plugins[2:]):
+        before = table.values.get(kind, own[kind].default)
+        is_other = kind in given and not same(given[kind], before) and not {given[kind], before} <= {*LIKE[kind]}
+        if is_other or any(plugin.is_object and f"structperc_{kind}" in plugin.hooks for plugin in engine.loaded_plugins[2:]):
             left_out |= kinds
     values = {name: value for name, value in table.values.items() if name not in own or own[name].used_by not in left_out}
     for name, wanted, further in table.cases:

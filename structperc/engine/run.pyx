@@ -288,7 +288,7 @@ cdef class TrainingRun:
                 attach_costs(model.parts.loss, self.costs, self.gold, n)
         return LocalShards(found, seed, self.context.shuffle, self.online is not None, n_threads)
 
-    def mix(self, shards):
+    def mix(self, shards, bounded=False):
         """One round: each shard makes a pass from the weights of now; then the weights are mixed.
 
         Ctrl-C ends all passes, and mixes what they have learned until then.
@@ -296,6 +296,8 @@ cdef class TrainingRun:
         Parameters
         ----------
         shards : object with the methods of `structperc.engine.shards.LocalShards`
+        bounded : bool
+            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it, and not by the mean.
 
         Returns
         -------
@@ -313,7 +315,7 @@ cdef class TrainingRun:
             interrupts.append(interrupt)
             answers = completed(interrupts, shards.finished)
         passed = counted(answers)
-        shares = shares_of(answers) if self.context.mixing == "mean" else None
+        shares = None if bounded else shares_of(answers)
         changes = completed(interrupts, weights.mixed, [answer.changes for answer in answers], shares) if answers else None
         predictions = [one for answer in answers for one in answer.online] if keep else None
         order = np.concatenate([np.zeros(0, dtype=np.int64), *(one for answer in answers for one in answer.examples)])

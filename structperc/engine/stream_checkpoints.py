@@ -6,6 +6,8 @@ is written before the part that comes next is learned from, and behind each epoc
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import attrs
 import numpy as np
 
@@ -14,6 +16,7 @@ from structperc.core.states import taken
 from structperc.engine import model_file
 from structperc.engine.checkpoint_files import CheckpointFile, checkpoint_of, contents, option_facts, settle
 from structperc.engine.options import generator
+from structperc.engine.trainers import CONVERGED, LEVELLED_OFF, MAX_EPOCHS
 
 NOT_KEPT = {"online": "keep_online", "history": "history"}
 
@@ -34,6 +37,8 @@ class Place:
         Whether none of these parts brought an update.
     over : bool
         Whether the epoch is over.
+    passed : float64 array
+        The loss of the predictions made in these parts, and the number of their examples.
     """
 
     epoch: int = 1
@@ -41,6 +46,7 @@ class Place:
     order: object = None
     converged: bool = True
     over: bool = False
+    passed: np.ndarray = attrs.field(factory=lambda: np.zeros(2))
 
 
 class StreamCheckpoints:
@@ -73,7 +79,7 @@ class StreamCheckpoints:
     def is_over(self) -> bool:
         """Whether no epoch is left."""
         place = self.place
-        return place.over and (place.converged or place.epoch >= self.engine.epochs)
+        return place.over and (place.converged or place.epoch >= self.engine.epochs or self.engine.parts_.trainer.is_level)
 
     def begin_epoch(self, order) -> Place:
         """The place in the epoch that comes next, or that was cut short; `order` is a function that returns that of its parts."""
@@ -90,6 +96,18 @@ class StreamCheckpoints:
         if self.file is not None and self.parts_since >= self.every and self.engine.model is not None:
             self.write()
 
+    @contextmanager
+    def counting(self):
+        """What is learned within the block counts for this epoch."""
+        before = self.sums()
+        yield
+        self.place.passed += self.sums() - before
+
+    def sums(self):
+        """The loss of all predictions before their steps, and the number of these."""
+        model = self.engine.model
+        return np.zeros(2) if model is None else np.array([model.loss, model.parts.weights.n_visited], dtype=float)
+
     def after_part(self, converged) -> None:
         """A part has been learned from."""
         self.place.n_parts += 1
@@ -98,7 +116,11 @@ class StreamCheckpoints:
 
     def end_epoch(self) -> None:
         """No part is left in this epoch."""
-        self.place.over = True
+        place, model = self.place, self.engine.model
+        place.over = True
+        loss, n_visited = place.passed
+        model.parts.trainer.end_pass(place.epoch, loss / max(n_visited, 1))
+        model.status = CONVERGED if place.converged else LEVELLED_OFF if model.parts.trainer.is_level else MAX_EPOCHS
         if self.file is not None:
             self.write()
 
@@ -109,8 +131,8 @@ class StreamCheckpoints:
             if getattr(model, name) is not None:
                 raise OptionError(f"{argument}=True is kept in no checkpoint of a stream, so that a resumed training would lack its "
                                   f"beginning; leave one of them out.")
-        arrays = {} if place.order is None else {"run.order": place.order}
-        where = {name: value for name, value in attrs.asdict(place).items() if name != "order"}
+        arrays = {"run.passed": place.passed} | ({} if place.order is None else {"run.order": place.order})
+        where = {name: value for name, value in attrs.asdict(place).items() if name not in ("order", "passed")}
         model.access.write(settle, model, self.file.write(self.engine, where, arrays))
         self.parts_since = 0
 
@@ -118,5 +140,6 @@ class StreamCheckpoints:
         """Gives the engine the model of a checkpoint; returns the place in the training."""
         told, own = header["run"], model_file.states_of(arrays)["run"]
         order = taken(own, "order", np.int64, (None,), low=0) if "order" in own else None
+        passed = taken(own, "passed", np.float64, (2,), finite=False) if "passed" in own else np.zeros(2)       # earlier files have none
         model_file.restore(self.engine, header, arrays, random=generator(self.engine.random_state))
-        return Place(int(told["epoch"]), int(told["n_parts"]), order, bool(told["converged"]), bool(told["over"]))
+        return Place(int(told["epoch"]), int(told["n_parts"]), order, bool(told["converged"]), bool(told["over"]), passed)

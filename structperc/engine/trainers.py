@@ -24,6 +24,8 @@ STALLED = "stalled"
 MAX_EPOCHS = "max_epochs"
 EARLY_STOPPED = "early_stopped"
 LEVELLED_OFF = "levelled_off"
+UNTIL_LEVEL, BOUNDED_SUM = "until-level", "bounded-sum"
+ONLINE = ("online", UNTIL_LEVEL, BOUNDED_SUM)               # names of trainers that make passes of online steps
 PATIENCE = 3                # epochs without a lower loss behind which training has levelled off
 INTERRUPTED = "interrupted"
 
@@ -69,10 +71,12 @@ class Trainer(Component):
         The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
     scale_free : bool
         Whether columns in other units give the same answers, so that no `ScaleWarning` is needed.
+    is_level : bool
+        Whether the loss has levelled off, so that no further epoch is wanted.
     """
 
     online = True
-    scale_free = False
+    scale_free = is_level = False
     threshold_order = None
     curve = "mistakes_"
 
@@ -86,6 +90,9 @@ class Trainer(Component):
             one's own.
         """
         raise self.missing("train")
+
+    def end_pass(self, epoch, loss):
+        """Is told of a pass over all parts of a stream, by its number from 1 and the mean loss of its predictions."""
 
     def check_chunks(self, parts):
         """Raises an error for partial_fit, by a `PluginError`, where online passes cannot go on from what `train` makes."""
@@ -134,17 +141,19 @@ class OnlineTrainer(Trainer):
         while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level:
             run.begin_epoch()
             passed = self.visit_all(run)
-            self.epoch, loss = run.epoch, passed.loss / max(passed.visited, 1)
-            if loss < self.lowest:
-                self.lowest, self.lowest_epoch = loss, run.epoch
+            self.end_pass(run.epoch, passed.loss / max(passed.visited, 1))
             run.end_epoch(passed)
             if passed.updates == 0 and run.expected is None:        # else it may have left examples out
                 return STALLED if passed.mistakes else CONVERGED
         return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.is_level else MAX_EPOCHS
 
+    def end_pass(self, epoch, loss):
+        self.epoch = epoch
+        if epoch == 1 or loss < self.lowest:
+            self.lowest, self.lowest_epoch = loss, epoch
+
     @property
     def is_level(self) -> bool:
-        """Whether the loss has levelled off."""
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
@@ -169,15 +178,26 @@ class MixingTrainer(OnlineTrainer):
 
     Each shard begins with the weights w of the last round and arrives at w_i; then w <- w + sum_i mu_i (w_i - w), mu_i its share of the
     examples visited. The mistakes, each weighed by mu_i, keep the perceptron's bound; their number may be so many times larger as there
-    are shards. With mixing="bounded-sum" a weight moves by the sum of w_i - w, at most twice their mean over the shards that moved it, and
+    are shards. If `bounded`, a weight moves by the sum of w_i - w, at most twice their mean over the shards that moved it, and
     no bound is known. The mean over examples counts every vector that a shard has visited. Same shards and seed, same bits, whatever the
     threads. A chunk of `partial_fit` is one round.
 
     A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.
+
+    Parameters
+    ----------
+    patience : int, optional
+        As of `OnlineTrainer`.
+    bounded : bool, default False
+        Mix by the bounded sum.
     """
 
-    options_used = (*OnlineTrainer.options_used, "n_shards", "mixing")
+    options_used = (*OnlineTrainer.options_used, "n_shards")
     citation = MCDONALD
+
+    def __init__(self, patience=None, bounded=False):
+        super().__init__(patience)
+        self.bounded = bounded
 
     def check(self, context, parts):
         super().check(context, parts)
@@ -214,7 +234,7 @@ class MixingTrainer(OnlineTrainer):
             self.shards = None
 
     def visit_all(self, run):
-        return run.mix(self.shards)
+        return run.mix(self.shards, self.bounded)
 
     def state(self):
         return {**super().state(), "seed": np.array(self.seed, dtype=np.int64)}

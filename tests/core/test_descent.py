@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from structperc.callbacks import History
 from structperc.components import PrefixArgmax, Update
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption
+from structperc.schedules import inverse
 from structperc.testing.case import make_case
 
 WITH_MARGINALS = ("multiclass", "cusum", "sequence", "parsing", "path", "graph", "segments", "disjoint-intervals")
@@ -83,7 +84,7 @@ def test_a_direct_step_is_the_gradient_of_a_finite_difference_around_the_loss(pr
     below, between = (case.sums(case.w, SURROGATES[name]) for name in ("direct-better", "direct"))
     assert (below <= predicted + 1e-9).all() and (2 * between - below >= predicted - 1e-9).all()        # the second is the one from above
     for i in range(0, len(case.examples), 5):
-        step, loss = case.step(i, update=update, epsilon=EPSILON)
+        step, loss = case.step(i, update=update, loss_weight=EPSILON)
         assert step @ direction == pytest.approx(-slopes[i], rel=1e-5, abs=1e-5)
         assert loss == pytest.approx(predicted[i])
 
@@ -167,10 +168,10 @@ def test_solvers_and_rules_in_python_train_the_same_model(plugins, update, exact
     data = make_case("cusum", (), {}, 0).taught
     options = {"classes": [1, 2, 3, 4], "update": update, "epochs": 3, "step_size": STEP}
     if update != "log-loss":
-        options["epsilon"] = EPSILON
+        options["loss_weight"] = EPSILON
     compiled = Engine("cusum", **options).fit(data.X, data.y)
     named = {} if isinstance(plugins[0], OwnMarginals) else {"update": "perceptron", "step_size": None}
-    options.pop("epsilon", None)
+    options.pop("loss_weight", None)
     python = Engine("cusum", plugins=plugins, **{**options, **named}).fit(data.X, data.y)
     np.testing.assert_allclose(python.coef_, compiled.coef_, rtol=0, atol=0 if exact else 1e-12)
     assert python.mistakes_ == compiled.mistakes_ and python.cumulative_loss_ == pytest.approx(compiled.cumulative_loss_)
@@ -193,13 +194,22 @@ def test_what_cannot_be_descended_is_refused_in_a_sentence():
         case.fit(update="log-loss")
     X, y = [[0.0], [1.0]], [1, 2]
     for update in ("log-loss", "direct"):
-        with pytest.raises(UnusedOption, match="loss_weight=1.0 has no effect with update="):
-            Engine("cusum", update=update, loss_weight=1.0).fit(X, y)
         with pytest.raises(PluginError, match="thresholds"):
             Engine("prank", update=update).fit(X, y)
-    with pytest.raises(UnusedOption, match="epsilon"):
-        Engine("cusum", update="log-loss", epsilon=2.0).fit(X, y)
-    with pytest.raises(OptionError, match="epsilon=0"):
-        Engine("cusum", update="direct", epsilon=0)
-    with pytest.raises(DataError, match="the width of the finite difference is 0.0"):
-        Engine("cusum", update="direct", epsilon=lambda t: 0.0).fit(X, y)
+    with pytest.raises(UnusedOption, match="loss_weight=1.0 has no effect with update="):
+        Engine("cusum", update="log-loss", loss_weight=1.0).fit(X, y)
+    with pytest.raises(OptionError, match=r"loss_weight=inverse\(0.0\); expected a number greater than 0"):
+        Engine("cusum", update="direct", loss_weight=inverse(0.0)).fit(X, y)
+    with pytest.raises(DataError, match="the width of the finite difference is 0.0 .* from loss_weight="):
+        Engine("cusum", update="direct", loss_weight=lambda t: 0.0).fit(X, y)
+    with pytest.raises(OptionError, match=r"inverse\(1.0\) falls with the examples visited, but this part needs one number"):
+        Engine("cusum", update="pa1", loss_weight=inverse(1.0)).fit(X, y)
+
+
+def test_the_width_of_direct_is_the_weight_of_the_loss():
+    data = make_case("cusum", (), {}, 0).taught
+    options = {"classes": [1, 2, 3, 4], "update": "direct", "epochs": 3, "step_size": STEP}
+    without, ten, three, falling = (Engine("cusum", loss_weight=width, **options).fit(data.X, data.y) for width in (
+        None, 10, 3.0, inverse(10.0)))
+    assert np.array_equal(without.coef_, ten.coef_) and not np.array_equal(ten.coef_, three.coef_)
+    assert not np.array_equal(ten.coef_, falling.coef_)

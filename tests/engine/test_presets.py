@@ -97,6 +97,13 @@ def test_a_chosen_update_or_trainer_leaves_out_what_is_recommended_for_another()
     assert (own.loss_weight, own.epochs) == (0.0, 20)
 
 
+def test_trainers_of_online_passes_leave_out_nothing():
+    names = ("update", "loss_weight", "average", "epochs", "weighting")
+    expected = values(Engine("cusum"), names)
+    assert Engine("cusum").trainer == "until-level" and expected["epochs"] == 20
+    assert values(Engine("cusum", trainer="online"), names) == values(Engine("cusum", trainer="bounded-sum", n_shards=2), names) == expected
+
+
 def test_plugins_recommend_in_their_order():
     class Slower:
         recommended = {"epochs": 50}
@@ -283,4 +290,5 @@ def test_help_and_docstrings_say_both_values(run):
     assert "default None\n        Passes over the data" in Engine.__doc__
     assert 'None: the value of `preset`: 1 with "paper", 10 with "recommended" for most problems.' in " ".join(Engine.__doc__.split())
     code, out, err = run("plugins")
-    assert "recommends update=exact-pa2 C=0.01 epochs=20 weighting=visits" in out and "recommends C=0.03 with update=exact-pa1" in out
+    assert "recommends update=exact-pa2 C=0.01 trainer=until-level epochs=20 weighting=visits" in out
+    assert "recommends C=0.03 with update=exact-pa1" in out

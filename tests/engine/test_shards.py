@@ -38,6 +38,8 @@ PROBLEMS = [
 def trained(problem, X, y, **options):
     return Engine(problem, **options).fit(X, y)
 
+TRAINERS = {"mean": "online", "bounded-sum": "bounded-sum"}
+
 
 def weights_of(engine):
     return engine.parts_.weights.vector()
@@ -48,7 +50,7 @@ def weights_of(engine):
 def test_mixtures_are_those_of_the_formula(case, average, mixing):
     """ST-11: the average counts every visited weight vector once."""
     problem, data, y, options = PROBLEMS[case]
-    engine = trained(problem, data, y, n_shards=3, n_jobs=2, epochs=3, average=average, mixing=mixing, **options)
+    engine = trained(problem, data, y, n_shards=3, n_jobs=2, epochs=3, average=average, trainer=TRAINERS[mixing], **options)
     w, mean = mixed(problem, data, y, 3, 3, mixing, **options)
     np.testing.assert_allclose(weights_of(engine), mean if average else w, rtol=1e-9, atol=1e-12)
     assert engine.parts_.weights.n_visited == 3 * len(y)
@@ -207,6 +209,8 @@ def test_what_cannot_be_mixed_is_refused_by_a_sentence():
         trained("cusum", X, Y, n_shards=2, plugins=[Counting()])
     with pytest.raises(OptionError, match="history=True keeps one visit after the other, and n_shards=2 makes several"):
         Engine("cusum", n_shards=2).fit(X, Y, history=True)
+    with pytest.raises(OptionError, match="trainer='bounded-sum' mixes shards, and n_shards=1 makes none; set n_shards to 2 or more"):
+        trained("cusum", X, Y, trainer="bounded-sum")
     with pytest.raises(OptionError, match="n_shards=0; expected a whole number, at least 1"):
         trained("cusum", X, Y, n_shards=0)
     with pytest.raises(OptionError, match="n_jobs=0; expected a number of threads from 1, or -1 for one on each core"):

@@ -8,6 +8,7 @@ from structperc import hookimpl
 from structperc.callbacks import Checkpoint
 from structperc.components import LargestArgmax, OnlineTrainer, PerceptronUpdate, Trainer, Update
 from structperc.errors import OptionError, PluginError
+from structperc.streams import Slices, fit_stream
 
 
 def data(seed=0, n=20):
@@ -69,7 +70,7 @@ def test_packages_of_trainers_live_side_by_side(order):
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_one():
-    with pytest.raises(PluginError, match="trainer='bfcw' is unknown .* 'bcfw'\\? They know online, until-level, bcfw, cccp, backwards"):
+    with pytest.raises(PluginError, match="is unknown .* 'bcfw'\\? They know online, until-level, bounded-sum, bcfw, cccp, backwards"):
         Engine("multiclass", plugins=["batch", BackwardsPackage()], trainer="bfcw").fit(*data())
 
 
@@ -357,7 +358,49 @@ def test_a_resumed_training_levels_off_at_the_same_epoch(tmp_path, every, n_shar
     assert engine.mistakes_ == whole.mistakes_ and engine.status_ == "levelled_off" and np.array_equal(engine.coef_, whole.coef_)
 
 
-def test_a_stream_makes_passes_as_with_the_online_trainer():
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_a_stream_levels_off_at_the_epoch_of_its_own_losses(n_shards):
+    X, y = data(seed=1, n=60)
+    options = {"classes": [1, 2, 3], "epochs": 60, "trainer": "until-level", "average": True, "n_shards": n_shards}
+    engine = fit_stream(Engine("cusum", **options), Slices(X, y, rows=25))
+    whole, n = Engine("cusum", **options).fit(X, y), len(engine.mistakes_)
+    assert engine.status_ == "levelled_off" and n < 60
+    if n_shards == 1:
+        assert engine.mistakes_ == whole.mistakes_ and np.array_equal(engine.coef_, whole.coef_)
+    online = fit_stream(Engine("cusum", **options | {"trainer": "online", "epochs": n}), Slices(X, y, rows=25))
+    assert online.status_ == "max_epochs" and np.array_equal(engine.coef_, online.coef_)
+
+
+def test_a_stream_after_another_training_levels_off_by_its_own_epochs():
+    X, y = data(seed=1, n=60)
+    engine = Engine("cusum", classes=[1, 2, 3], epochs=60, trainer="until-level").fit(X, y)
+    before = len(engine.mistakes_)
+    fit_stream(engine, Slices(X, y, rows=25))
+    assert engine.status_ == "levelled_off" and len(engine.mistakes_) - before > 3
+
+
+@pytest.mark.parametrize("n_parts", [1, 5, 9, 13])
+def test_a_resumed_stream_levels_off_at_the_same_epoch(tmp_path, n_parts):
+    X, y = data(seed=1, n=60)
+    options = {"classes": [1, 2, 3], "epochs": 60, "trainer": "until-level", "shuffle": True, "random_state": 2}
+    whole = fit_stream(Engine("cusum", **options), Slices(X, y, rows=25))
+    checkpoint, passes = Checkpoint(tmp_path / "checkpoint", 1), []
+
+    class Killed(Exception):
+        pass
+
+    def passed(epoch, n_examples):
+        passes.append(epoch)
+        if len(passes) == n_parts:
+            raise Killed
+
+    with pytest.raises(Killed):
+        fit_stream(Engine("cusum", plugins=[checkpoint], **options), Slices(X, y, rows=25), passed=passed)
+    engine = fit_stream(Engine("cusum", plugins=[checkpoint], **options), Slices(X, y, rows=25), resume=True)
+    assert engine.mistakes_ == whole.mistakes_ and engine.status_ == "levelled_off" and np.array_equal(engine.coef_, whole.coef_)
+
+
+def test_a_chunk_is_one_pass_of_the_online_trainer():
     X, y = data(seed=1, n=60)
     stream, online = (Engine("cusum", trainer=name).partial_fit(X, y).partial_fit(X, y) for name in ("until-level", "online"))
     assert np.array_equal(stream.coef_, online.coef_) and stream.mistakes_ == online.mistakes_

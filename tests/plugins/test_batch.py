@@ -681,7 +681,7 @@ class Guessing(LargestArgmax):
     ({"loss_weight": 1.0}, OptionError, "loss_weight=1.0 has no effect with BlockFrankWolfe of plugin 'batch' .*; leave it at 0.0"),
     ({"average": True}, OptionError, "average=True has no effect with trainer='bcfw'; leave it at False"),
     ({"decay": 0.1}, OptionError, "decay=0.1 has no effect with trainer='bcfw'; leave it at 0.0"),
-    ({"trainer": "newton"}, PluginError, "trainer='newton' is unknown .* They know online, until-level, bcfw, cccp"),
+    ({"trainer": "newton"}, PluginError, "trainer='newton' is unknown .* They know online, until-level, bounded-sum, bcfw, cccp"),
     ({"tolerance": 0}, OptionError, "tolerance=0; expected a number greater than 0 and below 1"),
     ({"trainer": "cccp"}, PluginError, "nothing to complete; use trainer='bcfw'"),
     ({"plugins": ["batch", Guessing(4)]}, PluginError, "Guessing declares itself approximate"),
