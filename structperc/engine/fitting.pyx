@@ -5,17 +5,18 @@ Compiled, so that Ctrl-C comes in Python functions that are called here and neve
 """
 from structperc.core.access cimport Turn
 from structperc.core.component import located, state_of
-from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError, did_you_mean
+from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.core.interrupts import completed
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
 from structperc.engine import calibration
 from structperc.engine.assembly import agreed, begin, weighed
 from structperc.engine.checkpoints import checkpoints_of
+from structperc.engine.calls import wrong_call
 from structperc.engine.compatibility import check_parts, overflow
 from structperc.engine.model cimport Model
 from structperc.engine.model import read_for
-from structperc.engine.options import ENGINE_OPTIONS, n_threads, setting_back
+from structperc.engine.options import n_threads, setting_back
 from structperc.core.loop cimport PassResult
 from structperc.engine.run cimport TrainingRun
 from structperc.engine.scaling import scaling_of
@@ -26,8 +27,9 @@ from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
 
 
-SHARED = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history")
-ARGUMENTS = {"fit": (*SHARED, "resume"), "partial_fit": (*SHARED, "classes")}
+ROWS = ("X", "offsets", "lengths", "groups", "allowed")
+TAUGHT = ("X", "y", *ROWS[1:], "sample_weight", "costs", "keep_online", "history")
+ARGUMENTS = {"fit": (*TAUGHT, "resume"), "partial_fit": (*TAUGHT, "classes"), "predict": (*ROWS, "k")}
 
 
 cdef class EngineCalls:
@@ -50,8 +52,8 @@ cdef class EngineCalls:
 
     # ---- training ----
 
-    def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False,
-            history=False, resume=False, **unknown):
+    def fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
+            keep_online=False, history=False, resume=False, **unknown):
         """Trains from nothing.
 
         Parameters
@@ -93,8 +95,8 @@ cdef class EngineCalls:
         BusyError
             An observer or another thread is training this engine.
         """
-        if unknown:
-            raise unknown_argument("fit", next(iter(unknown)))
+        if unnamed or unknown:
+            raise wrong_call("fit", ARGUMENTS["fit"], unnamed, unknown)
         self.turn.begin("fit")
         try:
             with Groups(X, offsets, lengths, groups) as data:
@@ -106,8 +108,8 @@ cdef class EngineCalls:
             self.turn.end()
         return self
 
-    def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, classes=None,
-                    keep_online=False, history=False, **unknown):
+    def partial_fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
+                    classes=None, keep_online=False, history=False, **unknown):
         """One pass over a chunk of a stream, continuing from what was learned.
 
         The first call fixes the features and, unless `classes` names them, the labels. The model is changed in place: calls of other
@@ -122,8 +124,8 @@ cdef class EngineCalls:
         keep_online, history : bool
             As in `fit`; what earlier calls have kept stays in front, and a call without drops it.
         """
-        if unknown:
-            raise unknown_argument("partial_fit", next(iter(unknown)))
+        if unnamed or unknown:
+            raise wrong_call("partial_fit", ARGUMENTS["partial_fit"], unnamed, unknown)
         self.turn.begin("partial_fit")
         try:
             if lengths is None and groups is None:
@@ -140,7 +142,7 @@ cdef class EngineCalls:
 
     # ---- prediction ----
 
-    def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
+    def predict(self, X, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, k=None, **unknown):
         """The structure of largest score for each example, as labels or as the problem's outputs decode them.
 
         Parameters
@@ -156,6 +158,8 @@ cdef class EngineCalls:
         """
         cdef Model model = self.known()
         cdef Rows rows
+        if unnamed or unknown:
+            raise wrong_call("predict", ARGUMENTS["predict"], unnamed, unknown)
         if model is None:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
         try:
@@ -165,13 +169,6 @@ cdef class EngineCalls:
             return model.predict(rows) if rows.n_examples == 1 else predicted(model, rows, n_threads(self.n_jobs))
         except Exception as error:
             raise located(error)
-
-
-cdef unknown_argument(method, name):
-    """The error of an argument that a method does not have, with where it goes or the argument that is meant."""
-    known = ARGUMENTS[method]
-    place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, known)
-    return OptionError(f"{method} has no argument {name!r}.{place} It has {', '.join(known)}.")
 
 
 cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
