@@ -113,10 +113,6 @@ class Engine(EngineCalls, EngineOptions):
             raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.keep_weights()
 
-    def tell(self, record):
-        """Tells all observers that an epoch is over."""
-        self.manager.hook.structperc_epoch_end(engine=self, record=record)
-
     # ---- prediction ----
 
     @property

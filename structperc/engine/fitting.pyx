@@ -52,6 +52,10 @@ cdef class EngineCalls:
 
     # ---- training ----
 
+    def tell(self, record):
+        """Tells all observers that an epoch is over."""
+        self.manager.hook.structperc_epoch_end(engine=self, record=record)
+
     def fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
             keep_online=False, history=False, resume=False, **unknown):
         """Trains from nothing.

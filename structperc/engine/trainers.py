@@ -131,21 +131,21 @@ class OnlineTrainer(Trainer):
                               f"by the plain search; set search = 'plain', or 'both' or 'margin' for the augmented one beside it.")
 
     def train(self, run):
-        while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level:
+        while run.epoch < run.context.epochs and not run.stop_requested and not (self.patience is not None and self.is_level):
             run.begin_epoch()
             passed = self.visit_all(run)
-            self.epoch, loss = run.epoch, passed.loss / max(passed.visited, 1)
-            if loss < self.lowest:
-                self.lowest, self.lowest_epoch = loss, run.epoch
+            self.epoch = run.epoch
+            if self.patience is not None and passed.loss / max(passed.visited, 1) < self.lowest:
+                self.lowest, self.lowest_epoch = passed.loss / max(passed.visited, 1), run.epoch
             run.end_epoch(passed)
             if passed.updates == 0 and run.expected is None:        # else it may have left examples out
                 return STALLED if passed.mistakes else CONVERGED
-        return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.is_level else MAX_EPOCHS
+        return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.patience is not None and self.is_level else MAX_EPOCHS
 
     @property
     def is_level(self) -> bool:
         """Whether the loss has levelled off."""
-        return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
+        return self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
         """The passes of one epoch; returns what happened in them."""
