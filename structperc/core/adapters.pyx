@@ -243,7 +243,7 @@ cdef class PythonFeatures(Features):
                 return failed(self, error, "project", x)
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
-        cdef double norm
+        cdef double norm, of_steps
         if not self.has_norm:
             if self.has_add:
                 return Features.norm_c(self, x, c)
@@ -253,7 +253,14 @@ cdef class PythonFeatures(Features):
             return norm
         with gil:
             try:
-                return number(self.target.norm(x, copied(c, x.n_atoms)), self.target, "norm", x, 0)
+                norm = number(self.target.norm(x, copied(c, x.n_atoms)), self.target, "norm", x, 0)
+                if norm == 0:           # no step would be made, without a word
+                    of_steps = Features.norm_c(self, x, c)
+                    if of_steps > 0:
+                        raise PluginError(f"{type(self.target).__name__}.norm returned 0 for example {x.index}; expected {of_steps}, the "
+                                          f"squared length of what add adds.")
+                    self.error = None
+                return norm
             except BaseException as error:
                 return failed(self, error, "norm", x)
 

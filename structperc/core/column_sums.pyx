@@ -5,6 +5,7 @@ Typical sizes: 10^2..10^7 rows of 10..1000 columns. Adding rows takes about 0.5 
 """
 import numpy as np
 
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 from structperc.core.inner_products cimport SP_CSR_F32_I32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_DENSE_F32, SP_DENSE_F64, sp_rows
 from structperc.core.rows cimport Rows
@@ -83,6 +84,31 @@ cdef void add_row(const sp_rows *x, Py_ssize_t row, double weight, const double 
         add_dense(<const float *> x.dense + row * x.n_dense, x.n_dense, weight, centre + first, sums + first, squares + first)
 
 
+cdef void mean_of_rows(const real *values, Py_ssize_t n_rows, Py_ssize_t n, double *mean) noexcept nogil:
+    """The mean of each column, row after row added to zeros; 0 where it is not finite."""
+    cdef Py_ssize_t row, j
+    for row in range(n_rows):
+        for j in range(n):
+            mean[j] += values[row * n + j]
+    for j in range(n):
+        mean[j] = mean[j] / n_rows if fabs(mean[j]) < INFINITY else 0
+
+
+cdef void find_centre(const sp_rows *x, Py_ssize_t n_rows, double *centre) noexcept nogil:
+    """The mean of the dense columns of the first rows."""
+    cdef Py_ssize_t n = x.n_features
+    if n_rows == 0:
+        return
+    if x.layout == SP_DENSE_F64:
+        mean_of_rows(<const double *> x.values, n_rows, n, centre)
+    elif x.layout == SP_DENSE_F32:
+        mean_of_rows(<const float *> x.values, n_rows, n, centre)
+    elif x.n_dense and x.dense_layout == SP_DENSE_F64:
+        mean_of_rows(<const double *> x.dense, n_rows, x.n_dense, centre + n - x.n_dense)
+    elif x.n_dense:
+        mean_of_rows(<const float *> x.dense, n_rows, x.n_dense, centre + n - x.n_dense)
+
+
 cdef class ColumnSums:
     """Sums of each column over rows of training, weighted as their examples are.
 
@@ -96,11 +122,8 @@ cdef class ColumnSums:
     """
 
     def __init__(self, Rows rows):
-        centre, dense = np.zeros(rows.n_features), rows.dense_part
-        if dense is not None and len(dense):
-            with np.errstate(all="ignore"):
-                centre[rows.n_features - dense.shape[1]:] = dense[:FIRST].mean(axis=0, dtype=float)
-        self.begin(np.where(np.isfinite(centre), centre, 0.0), True)
+        self.begin(np.zeros(rows.n_features), True)
+        find_centre(&rows.whole, min(rows.n_rows, <Py_ssize_t> FIRST), &self._centre[0])
 
     cdef begin(self, centre, bint squared):
         """No rows yet."""

@@ -32,8 +32,11 @@ def overrides(component, name):
 
 def inherits(component, base, *names):
     """Whether these methods of a part are those of the base class: nobody has replaced any of them, in Python or compiled."""
-    own = getattr(component, "__dict__", ())
-    return all(getattr(type(component), name) is getattr(base, name) and name not in own for name in names)
+    kind, own = type(component), getattr(component, "__dict__", ())
+    for name in names:
+        if getattr(kind, name) is not getattr(base, name) or name in own:
+            return False
+    return True
 
 
 def outdated(component, description, *methods):
@@ -59,6 +62,13 @@ def expected(answer, kind, part, method, what, Example x=None):
         return answer
     where = "" if x is None else f" for example {x.index}"
     raise PluginError(f"{type(part.as_written()).__name__}.{method} returned {shortened(answer)}{where}; expected {what}.")
+
+
+def nothing(answer, component, method):
+    """Refuses what a method returned that raises an error where something is wrong: its author may have returned the reason."""
+    if answer is not None:
+        raise PluginError(f"{type(component).__name__}.{method} returned {shortened(answer, 80)}; expected None. Raise an error where "
+                          f"something is wrong.")
 
 
 def unstarted(component, unknown):

@@ -39,6 +39,7 @@ cdef class Loop:
     cdef bint keeps                                         # whether the predictions of this pass are kept
     cdef readonly bint ready            # whether there is room for the atoms of some data set
     cdef Py_ssize_t room, n_predicted, ahead
+    cdef Py_ssize_t label_atoms         # of every label, where examples may differ in their atoms; -1: none
     cdef double[::1] scores, augmented
     cdef int[::1] predicted, searched, completed
     cdef object parts

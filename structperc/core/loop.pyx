@@ -48,6 +48,7 @@ cdef enum Stage:            # why a pass stopped: the call that failed, or what 
     RULING = -11
     STEPPING = -12
     BATCHING = -13
+    UNLIKE_LABELS = -14
 
 CALLS = {       # part and method
     ATOMS: ("features", "n_atoms"), LOOKING_AHEAD: ("weights", "look_ahead"), SCORING: ("weights", "scores"),
@@ -174,7 +175,9 @@ cdef class Loop:
         if outdated(parts.weights, "averaged", "scores") and not isinstance(parts.weights.averaged(), type(parts.weights)):
             raise PluginError(f"{type(parts.weights).__name__} replaces scores, but predictions come from what averaged() returns, a "
                               f"{type(parts.weights.averaged()).__name__}; replace averaged too.")
-        self.room = -1
+        self.room, self.label_atoms = -1, -1
+        if isinstance(parts.outputs, LabelOutputs) and parts.outputs.n_atoms is not None and self.features.fixed_atoms < 0:
+            self.label_atoms = parts.outputs.n_atoms
         if parts.update.loss_weight is not None:
             loss_weight = parts.update.loss_weight
         self.use(parts.update, "both" if loss_weight and parts.update.search == "plain" else parts.update.search, loss_weight)
@@ -216,6 +219,8 @@ cdef class Loop:
         """Makes room for examples of up to n_atoms atoms."""
         cdef Py_ssize_t room, capacity
         room = max(counted(n_atoms, self.parts.features, "max_atoms"), 1)
+        if n_atoms and n_atoms != self.label_atoms >= 0:
+            raise self.unlike_labels(f"{n_atoms} atoms")
         self.ready = self.ready or n_atoms > 0
         if room <= self.room:
             return
@@ -225,6 +230,12 @@ cdef class Loop:
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
         self.trial.bind(self.x, self.weights, self.outputs, self.argmax, self.loss, room, capacity)
         self.room = room                # last: what was interrupted begins again
+
+    def unlike_labels(self, atoms):
+        """The error of an example with other atoms than labels have; compiled code would count labels behind its memory."""
+        outputs = self.parts.outputs
+        return PluginError(f"{type(self.parts.features).__name__} has {atoms}, but {outputs.n_labels} labels of {type(outputs).__name__} "
+                           f"need {self.label_atoms}.")
 
     def run_with(self, update, double loss_weight, *arguments):
         """One pass with another rule and its search; see `run`."""
@@ -314,7 +325,10 @@ cdef class Loop:
 
     def n_atoms(self, x):
         """How many atoms x has."""
-        return self.features.n_atoms(x)
+        n_atoms = self.features.n_atoms(x)
+        if n_atoms != self.label_atoms >= 0:
+            raise self.unlike_labels(f"{n_atoms} atoms in example {x.index}")
+        return n_atoms
 
     def last_step(self, Rows rows, Py_ssize_t i):
         """The coefficients of the last step, which example i took, an array over its atoms."""
@@ -339,6 +353,8 @@ cdef class Loop:
         if status == BATCHING:
             raise PluginError(f"{type(self.store).__name__}.batch_scores returned another number of scores than example {x.index} has "
                               f"atoms, {x.n_atoms}.")
+        if status == UNLIKE_LABELS or status == TOO_MANY and self.label_atoms >= 0:
+            raise self.unlike_labels(f"another number of atoms in example {x.index}")
         if status == TOO_MANY:
             raise PluginError(f"{type(self.parts.features).__name__} says now that example {x.index} has more atoms than before training.")
         raise PluginError(f"{self.culprit(status)} failed on example {x.index} without saying why; a method in Cython stores an exception "
@@ -386,7 +402,7 @@ cdef class Loop:
                 n_atoms = self.features.n_atoms_c(x)
                 if n_atoms < 0:
                     return ATOMS
-                if n_atoms > self.room:
+                if n_atoms > self.room or n_atoms != self.label_atoms >= 0:
                     return TOO_MANY
                 x.n_atoms = n_atoms
             gold.at, gold.n = codes + (i if starts == NULL else starts[i]), (1 if starts == NULL else starts[i + 1] - starts[i])
@@ -633,6 +649,8 @@ cdef class Loop:
                 rows.load(i, x)
                 if fixed < 0:
                     x.n_atoms = self.features.n_atoms_c(x)
+                    if x.n_atoms >= 0 and x.n_atoms != self.label_atoms >= 0:
+                        return UNLIKE_LABELS
                 if x.n_atoms < 0 or x.n_atoms > most:
                     return ATOMS if x.n_atoms < 0 else TOO_MANY
                 if batch == NULL:

@@ -1,4 +1,6 @@
 """Losses. On label outputs each is additive over atoms (differences of neighbouring costs), O(1) per value; on structures O(atoms)."""
+from numbers import Real
+
 import numpy as np
 
 from libc.math cimport fabs
@@ -47,6 +49,9 @@ cdef class Loss(Component):
             As in `Component.start`.
         context : FitContext
         """
+        if type(self.largest) is not float and not isinstance(self.largest, Real):
+            raise PluginError(f"{type(self).__name__}.largest is {shortened(self.largest)}; expected a number, the largest value of this "
+                              f"loss.")
         self.outputs = parts.outputs
         self._outputs = bound(self.outputs)
         self.costs = np.zeros(max(self.outputs.n_labels, 1))

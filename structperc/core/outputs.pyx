@@ -11,7 +11,7 @@ from operator import index
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from structperc.core.component cimport Component
-from structperc.core.component import bound, expected, inherits, noted, overrides
+from structperc.core.component import bound, expected, inherits, noted, nothing, overrides
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
@@ -241,7 +241,7 @@ cdef class Outputs(Component):
             x = rows.example(i)
             x.n_atoms = called.n_atoms(x)
             try:
-                self.check_structure(x, gold[i])
+                nothing(self.check_structure(x, gold[i]), self, "check_structure")
             except PluginError as error:
                 raise DataError(f"y[{i}] cannot be used: {error}") from None
 
@@ -317,7 +317,7 @@ cdef class Outputs(Component):
         if self.code_width != 1 and len(answer) > self.max_code_length(x.n_atoms):
             raise PluginError(f"a structure of {len(answer)} integers for example {x.index}; "
                               f"Outputs.max_code_length allows {self.max_code_length(x.n_atoms)}.")
-        self.check_structure(x, answer)
+        nothing(self.check_structure(x, answer), self, "check_structure")
         if self.code_width == 1:
             if self.n_labels and not 0 < answer <= self.n_labels:
                 LabelOutputs.check_structure(self, x, answer)

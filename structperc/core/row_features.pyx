@@ -6,6 +6,7 @@ Cost: one pass over the rows' values for four blocks at a time (see inner.h). A 
 import numpy as np
 
 from structperc.core.bounds cimport Bounds, hold
+from structperc.core.errors import PluginError
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, taken
 from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_end, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
@@ -68,6 +69,9 @@ cdef class RowPart(Features):
     def __init__(self, n_blocks, n_features, intercept=False, feature_major=False, bounds=None):
         self.n_blocks, self.n_features = n_blocks, n_features
         self.kernels = best_inner(n_features)
+        if n_blocks < 0 or n_features < 0:
+            raise PluginError(f"{type(self).__name__} was given {n_blocks} blocks and {n_features} features; expected whole numbers from "
+                              f"0.")
         self.intercept, self.feature_major = intercept, feature_major
         if feature_major:       # rows of one or of whole groups of four blocks; the surplus stays 0
             rows = n_features + self.intercept

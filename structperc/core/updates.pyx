@@ -31,6 +31,7 @@ CRAMMER = """@article{crammer2006online,
 }"""
 
 
+VARIANTS = "pa", "pa1", "pa2"
 FAR, HARDLY = 10, 1.2           # see `PassiveAggressiveUpdate.hardly_weighs`
 
 
@@ -379,7 +380,9 @@ cdef class PassiveAggressiveUpdate(Update):
     citation = CRAMMER
 
     def __init__(self, str variant="pa", double margin=1.0, C=1.0):
-        self.variant = ("pa", "pa1", "pa2").index(variant)
+        if variant not in VARIANTS:
+            raise OptionError(f"variant={shortened(variant)}; expected one of {', '.join(map(repr, VARIANTS))}.")
+        self.variant = VARIANTS.index(variant)
         self.margin, self.C = margin, positive("C", C)
 
     @property

@@ -51,7 +51,7 @@ def blueprint_of(engine, dumps, **changed) -> bytes:
     kept = [given for given, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
             if plugin.hooks != OBSERVER or plugin.options]
     twin = type(engine)(engine.problem, **{**constructor_arguments(engine), **changed, "plugins": kept})
-    twin.model = engine.model
+    twin.model, twin.chosen = engine.model, engine.chosen
     try:
         return dumps(twin)
     except (TypeError, AttributeError, pickle.PicklingError) as error:

@@ -215,4 +215,4 @@ class Archive:
         """Raises an error for a file with an array that nobody has asked for."""
         for member in self.arrays.values():
             if not member.was_read:
-                raise self.damaged(member.name, "is not asked for by any part of this model")
+                raise self.damaged(member.name, "is not asked for by any part of this model, in its restore()")

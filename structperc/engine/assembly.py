@@ -139,13 +139,13 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     while True:
         parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
         parts.start(context)
+        check_declarations(engine, context, parts)
         left_out = [] if context.reads is None else refuse_unused(engine, context, parts)
         if not left_out:
             break
         context = without(engine, context, left_out)
     if context.reads is not None:
         context.settle()
-    check_declarations(engine, context, parts)
     return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
 
 

@@ -6,7 +6,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from structperc.core.errors import ConflictingOption, DataError, PluginError, StructPercError, did_you_mean, shortened
+from structperc.core.component import nothing
+from structperc.core.errors import ConflictingOption, DataError, PluginError, StructPercError, did_you_mean
 from structperc.engine.option import options_of
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
@@ -49,10 +50,7 @@ def check_parts(context, parts) -> None:
     check_sizes(context, parts)
     check_constraints(parts)
     for _, part in parts.items():
-        found = part.check(context, parts)
-        if found is not None:
-            raise PluginError(f"{type(part).__name__}.check returned {shortened(found, 80)}; expected None. Raise an error where parts do "
-                              f"not fit together.")
+        nothing(part.check(context, parts), part, "check")
 
 
 def check_declarations(engine, context, parts) -> None:

@@ -10,6 +10,7 @@ from structperc.core.errors import NotFittedError, OptionError, PluginError, no_
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
+from structperc.engine.calls import checked_calls
 from structperc.engine.citations import bibliography
 from structperc.engine.fitted_names import FittedNames
 from structperc.engine.fitting import EngineCalls
@@ -29,6 +30,7 @@ BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
+@checked_calls
 class Engine(EngineCalls, EngineOptions, FittedNames):
     """Structured prediction with replaceable parts: the class behind all estimators.
 
@@ -102,7 +104,8 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
             if plugin.hooks != (f"structperc_{name}",):
                 raise OptionError(f"{name}={shortened(part)}; expected a name, or an object of a subclass of "
                                   f"structperc.components.{name.title()}. Other parts go into plugins=[...].")
-        self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.parts_with)
+        self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.options_of_parts)
+        self.chosen = frozenset((*own, *plugin_options))        # options that the user has set, also to the values of the preset
         self.preset_values = settle(self, own, plugin_options)
         self.manager = registry.manager(self.loaded_plugins)
         for hook in REQUIRED:
@@ -141,16 +144,6 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         if self.run is None:
             raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.keep_weights()
-
-    def tell(self, record) -> None:
-        """Call all observers after an epoch.
-
-        Parameters
-        ----------
-        record : EpochRecord
-            Number, mistakes and loss of the epoch.
-        """
-        self.manager.hook.structperc_epoch_end(engine=self, record=record)
 
     # ---- prediction ----
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import NoneType
+
 import attrs
 import numpy as np
 
+from structperc.core.component import expected
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
 from structperc.core.outputs import LabelOutputs
@@ -296,7 +299,8 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
                           for (name, column), value in named.summed(terms).items() if value]
     contributions.sort(key=lambda c: -abs(c.value))
     shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
-    picture = parts.outputs.picture(x, example, scores, (winner, runner_up))
+    picture = expected(parts.outputs.picture(x, example, scores, (winner, runner_up)), (Picture, NoneType), parts.outputs, "picture",
+                       "a structperc.pictures.Picture or None", example)
     return Explanation(*shown, float(coefficients @ scores), atoms, contributions, sides, picture, kind)
 
 

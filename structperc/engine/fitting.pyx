@@ -5,17 +5,18 @@ Compiled, so that Ctrl-C comes in Python functions that are called here and neve
 """
 from structperc.core.access cimport Turn
 from structperc.core.component import located, state_of
-from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError, did_you_mean
+from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.core.interrupts import completed
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
 from structperc.engine import calibration
 from structperc.engine.assembly import agreed, begin, weighed
 from structperc.engine.checkpoints import checkpoints_of
+from structperc.engine.calls import wrong_call
 from structperc.engine.compatibility import check_parts, overflow
 from structperc.engine.model cimport Model
 from structperc.engine.model import listed, read_for
-from structperc.engine.options import ENGINE_OPTIONS, n_threads, setting_back
+from structperc.engine.options import n_threads, setting_back
 from structperc.core.loop cimport PassResult
 from structperc.engine.run cimport TrainingRun
 from structperc.engine.scaling import scaling_of
@@ -26,8 +27,9 @@ from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
 
 
-SHARED = ("X", "y", "offsets", "lengths", "groups", "allowed", "sample_weight", "costs", "keep_online", "history")
-ARGUMENTS = {"fit": (*SHARED, "resume"), "partial_fit": (*SHARED, "classes")}
+ROWS = ("X", "offsets", "lengths", "groups", "allowed")
+TAUGHT = ("X", "y", *ROWS[1:], "sample_weight", "costs", "keep_online", "history")
+ARGUMENTS = {"fit": (*TAUGHT, "resume"), "partial_fit": (*TAUGHT, "classes"), "predict": (*ROWS, "k")}
 
 
 cdef class EngineCalls:
@@ -50,8 +52,18 @@ cdef class EngineCalls:
 
     # ---- training ----
 
-    def fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, keep_online=False,
-            history=False, resume=False, **unknown):
+    def tell(self, record):
+        """Call all observers after an epoch.
+
+        Parameters
+        ----------
+        record : EpochRecord
+            Number, mistakes and loss of the epoch.
+        """
+        self.manager.hook.structperc_epoch_end(engine=self, record=record)
+
+    def fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
+            keep_online=False, history=False, resume=False, **unknown):
         """Train a new model on all examples.
 
         Parameters
@@ -102,8 +114,8 @@ cdef class EngineCalls:
         -----
         Other threads use the former model until the fit ends.
         """
-        if unknown:
-            raise unknown_argument("fit", next(iter(unknown)))
+        if unnamed or unknown:
+            raise wrong_call("fit", ARGUMENTS["fit"], unnamed, unknown)
         self.turn.begin("fit")
         try:
             with Groups(X, offsets, lengths, groups) as data:
@@ -115,8 +127,8 @@ cdef class EngineCalls:
             self.turn.end()
         return self
 
-    def partial_fit(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, classes=None,
-                    keep_online=False, history=False, **unknown):
+    def partial_fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
+                    classes=None, keep_online=False, history=False, **unknown):
         """Train for one pass over a chunk of a stream, starting from the current model.
 
         The first call fixes the features and, unless `classes` names them, the labels. The model changes in place, and calls of other
@@ -145,8 +157,8 @@ cdef class EngineCalls:
         BusyError
             If an observer or another thread is training this engine.
         """
-        if unknown:
-            raise unknown_argument("partial_fit", next(iter(unknown)))
+        if unnamed or unknown:
+            raise wrong_call("partial_fit", ARGUMENTS["partial_fit"], unnamed, unknown)
         self.turn.begin("partial_fit")
         try:
             if lengths is None and groups is None:
@@ -163,7 +175,7 @@ cdef class EngineCalls:
 
     # ---- prediction ----
 
-    def predict(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, k=None):
+    def predict(self, X, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, k=None, **unknown):
         """The structure with the largest score for each example.
 
         Ties: the problem's rule decides.
@@ -191,6 +203,8 @@ cdef class EngineCalls:
         """
         cdef Model model = self.known()
         cdef Rows rows
+        if unnamed or unknown:
+            raise wrong_call("predict", ARGUMENTS["predict"], unnamed, unknown)
         if model is None:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
         try:
@@ -200,13 +214,6 @@ cdef class EngineCalls:
             return model.predict(rows) if rows.n_examples == 1 else predicted(model, rows, n_threads(self.n_jobs))
         except Exception as error:
             raise located(error)
-
-
-cdef unknown_argument(method, name):
-    """The error of an argument that a method does not have, with its place or the argument that is meant."""
-    known = ARGUMENTS[method]
-    place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, known)
-    return OptionError(f"{method} has no argument {name!r}.{place} It has {', '.join(known)}.")
 
 
 cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:

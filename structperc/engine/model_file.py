@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from structperc.core.column_sums import ColumnSums
-from structperc.core.component import located, state_of
+from structperc.core.component import located, outdated, state_of
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.core.schedules import Schedule
 from structperc.core.states import SavedState, taken
@@ -29,7 +29,7 @@ from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
 from structperc.engine.option import options_of
-from structperc.engine.options import PAPER, engine_options, given_parts
+from structperc.engine.options import PAPER, changed_options, engine_options, given_parts
 from structperc.engine.presets import leave_out, left_out
 from structperc.engine.trainers import BOUNDED_SUM
 from structperc.engine.writing import replace_file
@@ -169,8 +169,11 @@ def described(engine, model) -> tuple[dict, dict]:
         arrays |= {f"columns.{key}": value for key, value in model.column_sums.state().items()}
     model.parts.warn_of_state()
     for name, part in model.parts.items():
-        for key, value in state_of(part).items():
-            arrays[f"{name}.{key}"] = np.asarray(value)
+        state = state_of(part)
+        if state and outdated(part, "restore", "state"):
+            raise PluginError(f"{type(part).__name__} has state() without restore(state), so no model with its {', '.join(state)} can be "
+                              f"read again; add restore, which takes back what state returns.")
+        arrays |= {f"{name}.{key}": np.asarray(value) for key, value in state.items()}
         answers = part.probe()
         if answers is not None:
             arrays[f"probe.{name}"] = answers
@@ -323,6 +326,7 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
         raise ModelFormatError(f"the header of {shown} has options that this version does not take: {error}") from None
     engine.notes = field(header, "notes", dict) if "notes" in header else {}        # files of older versions have none
     leave_out(engine, texts(header, "left_out") or () if "left_out" in header else ())
+    engine.chosen = frozenset(changed_options(engine))          # the file has the values of all options
     for plugin, reference in zip(engine.loaded_plugins[1:], references, strict=False):
         for name, option in plugin.options.items():
             if name not in saved and name not in functions and not option.later and plugin.version == reference["version"]:
@@ -339,7 +343,7 @@ def _resolved(reference, given, shown):
         return given.pop(name)
     if not named:
         raise PluginError(f"{shown} needs the object {name!r}, which was passed to the engine and has no entry point; "
-                          f"pass it again: Engine.load(path, plugins=[...]).")
+                          f"pass it again: load(path, plugins=[...]).")
     if not registry.discover().get(name) and not registry.discover(refresh=True).get(name):
         raise PluginError(f"{shown} needs the plugin {name!r} of {distribution} {version}, which is not installed; install it.")
     installed = registry.load(name)
@@ -447,12 +451,13 @@ def constructor_arguments(engine) -> dict:
 def pickled(engine):
     """What pickle and copy keep: the constructor's arguments, and the training as in a model file."""
     problem, arguments = registry.portable((engine.problem, constructor_arguments(engine)))
-    return _unpickled, (type(engine), problem, arguments, None if engine.model is None else collect(engine))
+    return _unpickled, (type(engine), problem, arguments, None if engine.model is None else collect(engine), engine.chosen)
 
 
-def _unpickled(cls, problem, arguments, training):
+def _unpickled(cls, problem, arguments, training, chosen=frozenset()):
     problem, arguments = registry.imported((problem, arguments))
     engine = cls(problem, **arguments)
+    engine.chosen = chosen
     if training is not None:
         parts = given_parts(engine)
         objects = [plugin for plugin in (problem, *arguments["plugins"], *parts.values()) if not isinstance(plugin, str)]

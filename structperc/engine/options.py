@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from structperc.core.component import Component
-from structperc.core.errors import OptionError, did_you_mean
+from structperc.core.errors import OptionError, did_you_mean, nearest
 from structperc.core.losses import Loss
 from structperc.core.schedules import Schedule
 from structperc.core.updates import Update
@@ -256,13 +256,16 @@ def plugin_defaults(plugins) -> dict:
     return declared
 
 
-def check_plugin_options(plugins, given, parts_with) -> dict:
-    """The plugins' options with defaults; raises an error for undeclared ones. `parts_with(name)` names plugins that would."""
+def check_plugin_options(plugins, given, others) -> dict:
+    """The plugins' options with defaults; raises an error for undeclared ones. `others()` has the options of further plugins, with these."""
     declared = plugin_defaults(plugins)
     for name in given:
         if name not in declared:
-            hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS]) or "".join(
-                f" It comes with plugins=[{part!r}]." for part in parts_with(name))
+            hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS])
+            if not hint:
+                elsewhere = others()
+                hint = did_you_mean(name, elsewhere) + "".join(
+                    f" It comes with plugins=[{part!r}]." for part in elsewhere.get(nearest(name, elsewhere) or name, ()))
             raise OptionError(f"unknown option {name!r}.{hint} The plugins {', '.join(p.name for p in plugins[1:])} "
                               f"take {', '.join(declared) or 'no options of their own'}.")
     return {name: option.read(name, given[name]) if name in given else option.default for name, option in declared.items()}

@@ -233,9 +233,19 @@ def installed() -> list[Plugin]:
     return all_loaded()
 
 
+def options_of_parts() -> dict[str, list[str]]:
+    """The options of installed plugins that could be added to a problem, each with the names of these plugins."""
+    owners = {}
+    for plugin in all_loaded():
+        if "structperc_argmax" not in plugin.hooks:
+            for name in plugin.options:
+                owners.setdefault(name, []).append(plugin.name)
+    return owners
+
+
 def parts_with(option) -> list[str]:
     """The installed plugins that declare an option and could be added to a problem."""
-    return [plugin.name for plugin in all_loaded() if option in plugin.options and "structperc_argmax" not in plugin.hooks]
+    return options_of_parts().get(option, [])
 
 
 def load(spec) -> Plugin:
@@ -378,7 +388,7 @@ def answering(plugin, hook, method, arguments):
                 reads.keep(n_read)
             return None
         if not isinstance(component, kind):
-            raise PluginError(f"{hook} of {plugin.origin} answered with {component!r:.80} of type {type(component).__name__}; "
+            raise PluginError(f"{hook} of {plugin.origin} answered with {shortened(component, 80)} of type {type(component).__name__}; "
                               f"expected a {kind.__module__}.{kind.__name__}.")
         LAST.plugin = plugin
         return component
@@ -450,7 +460,7 @@ def ask_hook(pm: Manager, hook: str, context):
     LAST.plugin = None
     component = getattr(pm.hook, hook)(context=context)
     if component is not None and not isinstance(component, kind):
-        raise PluginError(f"a wrapper of {hook} answered with {component!r:.80} of type {type(component).__name__}; "
+        raise PluginError(f"a wrapper of {hook} answered with {shortened(component, 80)} of type {type(component).__name__}; "
                           f"expected a {kind.__module__}.{kind.__name__}.")
     return component
 

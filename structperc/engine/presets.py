@@ -136,7 +136,7 @@ def leave_out(engine, names) -> None:
 
 def give_way(engine, name) -> bool:
     """Sets an option that cannot be had back to its declared default; returns False where that would change what the user has set."""
-    if name not in engine.preset_values:
+    if name in engine.chosen or name not in engine.preset_values:
         return False
     default, preset = default_of(engine, name), engine.preset_values[name]
     of_plugin = name in engine.plugin_options

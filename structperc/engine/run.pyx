@@ -153,8 +153,11 @@ cdef class TrainingRun:
         """How long the epoch under way has taken."""
         return time.perf_counter() - self.began
 
-    def end_epoch(self, PassResult passed):
+    def end_epoch(self, passed):
         """Calls all observers after the epoch of this pass."""
+        if not isinstance(passed, PassResult):
+            raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called end_epoch with {shortened(passed)}; expected what "
+                              f"run returned.")
         self.under_way = False
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
                                    self.seconds))

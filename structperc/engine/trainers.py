@@ -154,6 +154,7 @@ class OnlineTrainer(Trainer):
 
     @property
     def is_level(self) -> bool:
+        """Whether the loss has levelled off."""
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from structperc.core.errors import PluginError, ReplacedOption, UnusedOption, shortened
-from structperc.engine.option import options_of
+from structperc.engine.option import options_of, same
 from structperc.engine.plugins import COMPONENTS, NAMED, OBSERVER
 from structperc.engine.presets import give_way
 
@@ -75,11 +75,11 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
     if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
         named = kind != "trainer" or context.trainer != declared["trainer"].default
-        return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if named else type(part).__name__}; leave it at "
-                            f"{default!r}.", name)
+        return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if named else type(part).__name__}; "
+                            f"{left(value, default)}.", name)
     own = plugin.is_object
     where = f"the {type(part).__name__} object in plugins" if own else f"{type(part).__name__} of {plugin.origin}"
-    why, remedy = "", f"leave it at {default!r}"
+    why, remedy = "", left(value, default)
     if name == kind:
         why, remedy = f", which is used whatever {name} is", f"{remedy}, or leave out the plugin"
     elif names(part, name):
@@ -88,6 +88,11 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     elif name in context.reads.by.get(kind, ()) or kind == "trainer":
         why = f", whose options_used does not name it ({', '.join(part.options_used or ()) or 'it names none'})"
     return ReplacedOption(f"{name}={shortened(value)} has no effect with {where}{why}; {remedy}.", name)
+
+
+def left(value, default) -> str:
+    """What to do with an option without effect; the default of a preset gives way where it is not set."""
+    return "leave it out" if same(value, default) else f"leave it at {default!r}"
 
 
 def refuse_plugin_option(engine, context, parts, name, value) -> None:
@@ -103,8 +108,8 @@ def refuse_plugin_option(engine, context, parts, name, value) -> None:
             maker = engine.answered[hook] if hook in COMPONENTS else owner
             if order.index(maker) > order.index(owner):
                 raise ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later and returns the "
-                                     f"{kind_of(hook)} ({type(getattr(parts, kind_of(hook))).__name__}); leave it at {default!r}, or leave "
+                                     f"{kind_of(hook)} ({type(getattr(parts, kind_of(hook))).__name__}); {left(value, default)}, or leave "
                                      f"out one of the two plugins.", name)
     choices = [f"{option}={value!r}" for option, said in NAMED.items() for value in getattr(owners[0], said)]
     hint = f" {owners[0].origin.capitalize()} is for {' or '.join(choices)}." if choices else ""
-    raise UnusedOption(f"{what} beside the other options, since no part in use reads it; leave it at {default!r}.{hint}", name)
+    raise UnusedOption(f"{what} beside the other options, since no part in use reads it; {left(value, default)}.{hint}", name)

@@ -86,6 +86,8 @@ class Parameters(Options):
             if name not in known or key and name != ENTRIES and not is_estimator(params.get(name, known[name])) or given.endswith("__"):
                 raise OptionError(f"Invalid parameter {given!r} for estimator {self}.{where_it_goes({given: params[given]}, known)} "
                                   f"Valid parameters are: {sorted(known)}.")
+            if key and name == ENTRIES:
+                refuse_entry(key, {**known, **params})
         for given in sorted(params, key=lambda given: "__" in given):       # a whole dict before its entries
             name, _, key = given.partition("__")
             value = params[given]
@@ -216,6 +218,15 @@ def where_it_goes(unknown, known) -> str:
     options = {key: value for key, value in unknown.items() if part in plugins.parts_with(key)}
     kernel = "kernel='linear', " if part == KERNEL_PLUGIN else ""
     return f" It is an option of the plugin {part!r}: pass {kernel}{ENTRIES}={shortened(options, 200)}."
+
+
+def refuse_entry(name, parameters) -> None:
+    """Refuses an entry of `plugin_options` that is an option of no installed plugin and of none of the plugin objects."""
+    given = (parameters.get("problem"), *(parameters.get("plugins") or ()))
+    for plugin in (*map(plugins.load, (one for one in given if one is not None and not isinstance(one, str))), *plugins.all_loaded()):
+        if name in plugin.options:
+            return
+    raise OptionError(f"{ENTRIES} names {name!r}, which is no option of a plugin.{did_you_mean(name, plugins.options_of_parts())}")
 
 
 def refuse_class(name, value) -> None:

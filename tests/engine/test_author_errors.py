@@ -127,6 +127,11 @@ def test_a_declaration_that_means_nothing_is_refused(part, sentence):
         Engine("cusum", plugins=[part]).fit([[0.0], [1.0]], [1, 2])
 
 
+def test_a_name_without_meaning_is_refused_before_the_option_that_is_not_used():
+    with pytest.raises(PluginError, match="Rule.options_used names 'margn'; .* Did you mean 'margin'"):
+        Engine("cusum", plugins=[rule(options_used=("margn",))], margin=2.0).fit([[0.0], [1.0]], [1, 2])
+
+
 def test_sentences_about_a_rule_name_the_rule_in_use():
     with pytest.raises(DataError, match=r"sample_weight\[0\] is 0.5: Rule has no slack to weigh"):
         Engine("cusum", plugins=[rule(takes_weights=False)]).fit([[0.0], [1.0]], [1, 2], sample_weight=[0.5, 1.0])

@@ -1,5 +1,6 @@
 """What the options are that nobody sets: the presets, what plugins recommend, and what the user has chosen."""
 
+import copy
 import pickle
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from structperc import Engine, Option, estimators, hookimpl
-from structperc.components import BlockFeatures, ClassOutputs, LargestArgmax, PassiveAggressiveUpdate
+from structperc.components import BlockFeatures, ClassOutputs, LargestArgmax, PassiveAggressiveUpdate, PerceptronUpdate, PrimalWeights
 from structperc.engine import plugins as registry
 from structperc.engine.engine import REQUIRED
 from structperc.engine.options import ENGINE_OPTIONS
@@ -169,6 +170,27 @@ def test_what_the_preset_has_set_gives_way_and_what_the_user_has_set_is_refused(
     assert np.array_equal(pocket.coef_, plain.coef_), "means of the weights would be another ranker"
     with pytest.raises(OptionError, match="weighting='visits' has no effect"):
         Engine("prank", preset="paper", pocket=True, weighting="visits").fit(*ranks)
+
+
+@pytest.mark.parametrize(("problem", "part", "option"), [("prank", PrimalWeights, {"average": True}),
+                                                         ("multiclass", PerceptronUpdate, {"update": "pa2"})])
+def test_the_value_of_the_preset_is_refused_too_where_the_user_has_set_it(problem, part, option, ranks, tmp_path):
+    (name, value), X, y = *option.items(), *ranks
+    sentence = f"{name}={value!r} has no effect with .*leave it out"
+    assert Engine(problem, plugins=[part()]).fit(X, y).plugins
+    engine = Engine(problem, plugins=[part()], **option)
+    for one in (engine, pickle.loads(pickle.dumps(engine)), copy.deepcopy(engine)):
+        with pytest.raises(OptionError, match=sentence):
+            one.fit(X, y)
+    with pytest.raises(OptionError, match=sentence):
+        DOORS[problem](plugins=[part()], **option).fit(X, y)
+
+
+def test_a_model_that_was_read_again_gives_way_as_before(ranks, tmp_path):
+    Engine("prank", random_state=0).fit(*ranks).save(tmp_path / "m")
+    engine = Engine.load(tmp_path / "m")
+    fit_stream(engine, iter([ranks]))
+    assert engine.epochs == 1
 
 
 def test_an_iterator_is_read_once(ranks):

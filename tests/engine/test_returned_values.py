@@ -26,7 +26,7 @@ from structperc.components import (
     Trainer,
     Weights,
 )
-from structperc.errors import PluginError
+from structperc.errors import DataError, OptionError, PluginError
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 4))
@@ -244,6 +244,53 @@ def test_the_number_of_atoms_is_a_whole_number(value):
             (BLOCKS, SUBSETS))
 
 
+class Atoms(Features):
+    """Any number of atoms for each row, of which the scores are the row's numbers, again and again."""
+
+    def __init__(self, *n_atoms):
+        self.numbers = n_atoms
+        self.shape(4)
+
+    def n_atoms(self, x):
+        return self.numbers[x.index % len(self.numbers)]
+
+    def scores(self, w, x):
+        return np.resize(w * x.rows[0], self.n_atoms(x))
+
+    def add(self, w, x, c):
+        for a, value in enumerate(c):
+            w[a % 4] += value * x.rows[0, a % 4]
+
+
+@pytest.mark.parametrize("options", [{}, {"loss_weight": 1.0}, {"update": "log-loss"}, {"update": "pa1"}], ids=str)
+@pytest.mark.parametrize(("problem", "n_labels"), [("multiclass", 3), ("cusum", 4), ("prank", 4)])
+def test_every_example_has_as_many_atoms_as_labels_need(problem, n_labels, options):
+    """Compiled code counts the atoms of labels without looking."""
+    y = np.arange(60) % n_labels
+    for few, sentence in (((2,), "Atoms has 2 atoms"), ((5,), "Atoms has 5 atoms"),
+                          ((3, 2), r"Atoms has another number of atoms in example \d+")):
+        with pytest.raises(PluginError, match=f"{sentence}, but {n_labels} labels of .* need 3"):
+            Engine(problem, plugins=[plugin(Atoms, *few)], **options).fit(X, y)
+    with pytest.raises(PluginError, match=f"RowFeatures has 1 atoms, but {n_labels} labels of .* need 3"):
+        Engine(problem, plugins=[plugin(RowFeatures, 4)], **options).fit(X, y)
+    Engine(problem, plugins=[plugin(Atoms, 3)], **options).fit(X, y)
+
+
+def test_examples_to_predict_have_as_many_atoms_too():
+    engine = Engine("multiclass", plugins=[plugin(Atoms, 3)]).fit(X, Y)
+    engine.parts_.features.numbers = (3, 2)
+    for call in (lambda: engine.predict(X[:4]), lambda: engine.predict(X[:4], k=2), lambda: engine.margins(X[:4])):
+        with pytest.raises(PluginError, match="Atoms has .*atoms in example 1, but 3 labels of ClassOutputs need 3"):
+            call()
+
+
+@pytest.mark.parametrize(("n_blocks", "n_features"), [(-1, 4), (3, -4)])
+def test_sizes_of_a_map_are_not_negative(n_blocks, n_features):
+    for kind in (BlockFeatures, RowFeatures):
+        with pytest.raises(PluginError, match="blocks and .* features; expected whole numbers from 0"):
+            kind(*((n_blocks, n_features) if kind is BlockFeatures else (n_features if n_features < 0 else n_blocks,)))
+
+
 def test_a_map_without_a_shape_is_refused():
     class Bare(Features):
         def __init__(self):
@@ -288,6 +335,14 @@ def test_a_norm_is_a_number_at_least_0(value):
     for base in (BlockFeatures, PrimalWeights):
         refused(rf"Mine.norm returned {shown} for example \d+; expected a finite number, at least 0", returning(base, "norm", value),
                 update="pa1")
+
+
+def test_a_norm_of_0_is_that_of_no_step():
+    """A passive-aggressive rule would make no step, without a word."""
+    refused(r"Mine.norm returned 0 for example \d+; expected [1-9].*, the squared length of what add adds",
+            returning(BlockFeatures, "norm", 0.0), update="pa1")
+    zeros = returning(BlockFeatures, "norm", 0.0)
+    assert Engine("multiclass", update="pa1", fit_intercept=False, plugins=[plugin(zeros, 3, 4, False)]).fit(0 * X, Y).mistakes_
 
 
 @pytest.mark.parametrize("value", [NAN, None])
@@ -471,6 +526,55 @@ def test_every_atom_has_a_name(value):
 
     with pytest.raises(PluginError, match="Mine.atom_names returned .*; expected a name for each of 3 atoms"):
         engine.explain(X[0])
+
+
+def test_a_picture_is_a_picture():
+    engine = Engine("multiclass", plugins=[plugin(returning(ClassOutputs, "picture", 5))]).fit(X, Y)
+
+    with pytest.raises(PluginError, match="Mine.picture returned 5 for example 0; expected a structperc.pictures.Picture or None"):
+        engine.explain(X[0])
+
+
+@pytest.mark.parametrize("value", ["two atoms are too many", True])
+def test_a_check_of_structures_raises_what_is_wrong(value):
+    sentence = f"Mine.check_structure returned {value!r}; expected None. Raise an error where something is wrong"
+    with pytest.raises(DataError, match=rf"y\[0\] cannot be used: {sentence}"):
+        Engine(Subsets(), plugins=[plugin(returning(Outputs, "check_structure", value))]).fit(BLOCKS, SUBSETS)
+
+
+@pytest.mark.parametrize("value", [None, "two", lambda self: 1.0])
+def test_the_largest_value_of_a_loss_is_a_number(value):
+    refused("Mine.largest is .*; expected a number, the largest value of this loss", type("Mine", (HammingLoss,), {"largest": value}),
+            Subsets(), (BLOCKS, SUBSETS))
+
+
+def test_an_epoch_ends_with_what_its_pass_returned():
+    class Forgetful(Trainer):
+        def train(self, run):
+            run.begin_epoch()
+            run.run()
+            run.end_epoch(None)
+
+    refused("Forgetful.train called end_epoch with None; expected what run returned", Forgetful)
+
+
+def test_a_rule_has_one_of_its_variants():
+    with pytest.raises(OptionError, match="variant='pa3'; expected one of 'pa', 'pa1', 'pa2'"):
+        PassiveAggressiveUpdate("pa3")
+
+
+def test_a_state_without_restore_is_not_saved(tmp_path):
+    engine = Engine("multiclass", plugins=[returning(PerceptronUpdate, "state", {"n": np.array(1)})()]).fit(X, Y)
+
+    with pytest.raises(PluginError, match=r"Mine has state\(\) without restore\(state\), so no model with its n can be read again"):
+        engine.save(tmp_path / "model")
+
+
+def test_what_a_hook_returns_is_shown_without_its_address():
+    wrong = type("P", (), {"structperc_update": hookimpl(lambda self, context: HammingLoss())})()
+
+    with pytest.raises(PluginError, match="structperc_update of plugin 'P' answered with HammingLoss of type HammingLoss; expected"):
+        Engine("multiclass", plugins=[wrong]).fit(X, Y)
 
 
 def test_messages_name_an_object_by_its_class():
