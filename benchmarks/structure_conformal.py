@@ -1,4 +1,4 @@
-"""Sets of whole outputs on five problems: coverage and size over 100 draws of held-out and new examples, from scores kept once."""
+"""Sets of whole outputs on six problems: coverage and size over 100 draws of held-out and new examples, from scores kept once."""
 
 import warnings
 
@@ -10,7 +10,7 @@ import parsing
 import sentences
 from measuring import table
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import SGDClassifier
+from sklearn.linear_model import LogisticRegression
 from structperc_parsing.estimators import DependencyParser
 
 from structperc import Engine
@@ -22,9 +22,10 @@ from structperc.files.datasets import load_letor_ohsumed, load_partitions, locat
 
 DRAWS = 100
 COVERAGES = (0.8, 0.9, 0.95)
-LISTED = {"chunks": 500, "trees": 100, "ranks": 10, "rankings": 500, "matchings": 100}       # outputs of an example, at most
+LISTED = {"chunks": 500, "tags": 100, "trees": 100, "ranks": 10, "rankings": 500, "matchings": 100}       # outputs of an example, at most
 PLACES, PEOPLE = 3, 10          # documents of a list, people of a matching
 OF_ATOMS, TOKEN_DRAWS = (0.9, 0.99), 20
+LENGTHS = {"up to 5": (1, 5), "6 to 12": (6, 12), "above 12": (13, np.inf)}         # of sentences
 GOAL = 12                       # median size on CoNLL-2000 at a coverage of 0.9
 
 
@@ -116,15 +117,48 @@ def of_atoms(examples, scale, coverage):
             "size": float(np.mean(sizes)) if len(examples[0].atoms) else None}
 
 
+def of_tokens(examples, scale, coverage):
+    """What sets of whole sentences say of each token, over draws: possible labels, and whether one label is certain.
+
+    A token has exactly one label in each member, so its label is certain where only one is possible.
+    """
+    n, random = len(examples), np.random.default_rng(2)
+    scales, lengths = (np.array([value(one) for one in examples]) for value in (lambda one: one.scale(scale), lambda one: one.length))
+    levels = np.array([one.right for one in examples]) / scales
+    of_length = [np.flatnonzero((lengths >= low) & (lengths <= high)) for low, high in LENGTHS.values()]
+    found = []
+    for _ in range(TOKEN_DRAWS):
+        order = random.permutation(n)
+        held, new = order[:n // 2], order[n // 2:]
+        distances = weighted_quantile(levels[held], np.ones(len(held)), coverage) * scales + 1e-9
+        possible = [(examples[i].atoms.reshape(examples[i].length, -1) <= distances[i]).sum(axis=1) for i in new.tolist()]
+        right = [examples[i].right_atoms <= distances[i] for i in new.tolist()]
+        possible, right, members = np.concatenate(possible), np.concatenate(right), levels * scales <= distances
+        found.append([members[new].mean(), *(members[np.intersect1d(new, rows)].mean() for rows in of_length), possible.mean(),
+                      (possible == 1).mean(), right[possible == 1].mean()])
+    names = ("coverage", *LENGTHS, "possible", "certain", "right")
+    return {"asked": coverage, **dict(zip(names, np.nanmean(found, axis=0).tolist(), strict=True))}
+
+
 # ---- data ----
+
+
+def tagging(data):
+    """A tagger that has learned by log loss."""
+    tagger = Engine("sequence", update="log-loss", step_size=0.2, decay=1e-6, epochs=8, average=True, fit_intercept=False, shuffle=True,
+                    random_state=0, template=data.template, classes=classes_of(data))
+    return tagger.fit(data.tuples(data.train), sentences.labels(data.train))
 
 
 def chunks(quick):
     data = sentences.chunking(quick)
-    tagger = Engine("sequence", update="log-loss", step_size=0.2, decay=1e-6, epochs=8, average=True, fit_intercept=False, shuffle=True,
-                    random_state=0, template=data.template, classes=classes_of(data))
-    tagger.fit(data.tuples(data.train), sentences.labels(data.train))
-    return kept(tagger, data.tuples(data.test), sentences.labels(data.test), LISTED["chunks"])
+    return kept(tagging(data), data.tuples(data.test), sentences.labels(data.test), LISTED["chunks"])
+
+
+def tags(quick):
+    """Parts of speech of the treebank's own test part, which no tagger has seen."""
+    data = sentences.parts_of_speech(quick)
+    return kept(tagging(data), data.tuples(data.test), sentences.labels(data.test), LISTED["tags"])
 
 
 def classes_of(data):
@@ -183,11 +217,12 @@ def matchings(quick):
     return kept(engine, X[n:], y[n:], LISTED["matchings"])
 
 
-PROBLEMS = {"chunks": chunks, "trees": trees, "ranks": ranks, "rankings": rankings, "matchings": matchings}
-SCALES = {"chunks": ("1", "sqrt-length", "doubt"), "trees": ("1", "sqrt-length", "doubt"), "ranks": ("1", "doubt"),
-          "rankings": ("1", "margin"), "matchings": ("1", "margin")}
-NAMES = {"chunks": "chunks of CoNLL-2000", "trees": "trees of UD English EWT", "ranks": "ranks of abalone",
-         "rankings": f"{PLACES} documents of OHSUMED", "matchings": "matchings of Febrl 4"}
+PROBLEMS = {"chunks": chunks, "tags": tags, "trees": trees, "ranks": ranks, "rankings": rankings, "matchings": matchings}
+SCALES = {**dict.fromkeys(("chunks", "tags", "trees"), ("1", "sqrt-length", "doubt")), "ranks": ("1", "doubt"),
+          **dict.fromkeys(("rankings", "matchings"), ("1", "margin"))}
+TOKENS = {"chunks": sentences.chunking, "tags": sentences.parts_of_speech}
+NAMES = {"chunks": "chunks of CoNLL-2000", "tags": "tags of UD English EWT", "trees": "trees of UD English EWT",
+         "ranks": "ranks of abalone", "rankings": f"{PLACES} documents of OHSUMED", "matchings": "matchings of Febrl 4"}
 
 
 class Probabilities(ClassifierMixin, BaseEstimator):
@@ -206,18 +241,15 @@ class Probabilities(ClassifierMixin, BaseEstimator):
         return X.argmax(axis=1)
 
 
-def single_tokens(quick):
+def single_tokens(data):
     """Sets of labels of single tokens by split conformal prediction around a logistic regression, which MAPIE makes."""
-    data = sentences.chunking(quick)
     numbered = sentences.Numbered.learned(data.strings(data.train), sentences.labels(data.train))
     new = sentences.Numbered.known(numbered.names, numbered.labels, data.strings(data.test), sentences.labels(data.test))
-    learner = SGDClassifier(loss="log_loss", alpha=1e-6, max_iter=8, tol=None, average=True, random_state=0, n_jobs=1)
-    learner.fit(numbered.X, numbered.codes)
-    probabilities = learner.predict_proba(new.X)
-    return [of_tokens(probabilities, new, len(numbered.labels), coverage) for coverage in OF_ATOMS]
+    probabilities = LogisticRegression(C=10, max_iter=60, tol=1e-3).fit(numbered.X, numbered.codes).predict_proba(new.X)
+    return [by_mapie(probabilities, new, len(numbered.labels), coverage) for coverage in OF_ATOMS]
 
 
-def of_tokens(probabilities, new, n_labels, coverage):
+def by_mapie(probabilities, new, n_labels, coverage):
     """Coverage and size of MAPIE's sets over draws of held-out and new sentences."""
     from mapie.classification import SplitConformalClassifier
 
@@ -238,14 +270,16 @@ def of_tokens(probabilities, new, n_labels, coverage):
 
 
 def measure(quick):
-    raw = {"cases": [], "atoms": []}
+    raw = {"cases": [], "atoms": [], "tokens": []}
     for problem, examples in ((problem, make(quick)) for problem, make in PROBLEMS.items()):
         for scale in SCALES[problem]:
             for coverage, values in drawn(examples, scale, LISTED[problem]).items():
                 raw["cases"].append({"problem": problem, "scale": scale, "asked": coverage, "examples": len(examples), **summary(values)})
             raw["atoms"] += [{"problem": problem, "scale": scale, **of_atoms(examples, scale, coverage)} for coverage in OF_ATOMS]
+            if problem in TOKENS:
+                raw["tokens"] += [{"problem": problem, "scale": scale, **of_tokens(examples, scale, coverage)} for coverage in COVERAGES]
         raw[f"right {problem}"] = float(np.mean([one.right == 0 for one in examples]))
-    raw["MAPIE"] = single_tokens(quick)
+    raw["MAPIE"] = [{"problem": problem, **rival} for problem, load in TOKENS.items() for rival in single_tokens(load(quick))]
     return raw
 
 
@@ -258,8 +292,11 @@ def report(raw):
              "" if case["right"] is None else f"{100 * case['right']:.0f} %", f"{100 * case['larger']:.0f} %"] for case in raw["cases"]]
     atoms = [[NAMES[case["problem"]], case["scale"], f"{case['asked']:.2f}", f"{case['coverage']:.3f} ± {2 * case['error']:.3f}",
               "" if case["size"] is None else f"{case['size']:.2f}"] for case in raw["atoms"]]
-    atoms += [["MAPIE, tokens of CoNLL-2000 apart", "LAC", f"{rival['asked']:.2f}", f"{rival['sentences']:.3f}",
+    atoms += [[f"MAPIE, {NAMES[rival['problem']]} token by token", "LAC", f"{rival['asked']:.2f}", f"{rival['sentences']:.3f}",
                f"{rival['size']:.2f}, {100 * rival['empty']:.0f} % empty"] for rival in raw["MAPIE"]]
+    tokens = [[NAMES[case["problem"]], case["scale"], f"{case['asked']:.2f}", f"{case['coverage']:.3f}",
+               " / ".join(f"{case[name]:.3f}" for name in LENGTHS), f"{case['possible']:.2f}", f"{100 * case['certain']:.1f} %",
+               f"{100 * case['right']:.2f} %"] for case in raw["tokens"]]
     n = {case["problem"]: case["examples"] for case in raw["cases"]}
     return "\n\n".join([
         f"Each model is trained once. {DRAWS} draws divide "
@@ -271,10 +308,13 @@ def report(raw):
           "the same 106, their coverage varies by more than its standard error says.",
         table(["outputs", "scale", "asked", "coverage", "median size", "mean size", "single", "right of these", "larger than the limit"],
               rows),
+        f"What sets of whole sentences say of each token, over {TOKEN_DRAWS} draws. A label is possible if some member of the set has it, "
+        "and certain if all members do. No list is needed for this, so sets too large for a list count in full.",
+        table(["outputs", "scale", "asked", "coverage", f"by tokens: {', '.join(LENGTHS)}", "possible labels per token",
+               "tokens with a certain label", "right of these"], tokens),
         "Sets of atoms: the mean share of an example's right atoms that are in the set, and atoms in the set for each right one, such as "
-        "labels of a token, where the solver has all max-marginals. MAPIE makes sets of labels of single tokens around a logistic "
-        "regression on the same features, one label against the rest, by averaged SGD; at 0.99 some right labels have the probability 0, "
-        "so that its sets have all labels.",
+        "labels of a token, where the solver has all max-marginals. MAPIE makes sets of labels of single tokens around scikit-learn's "
+        "logistic regression (C=10) on the same features, without the labels beside a token.",
         table(["atoms", "scale", "asked", "coverage", "atoms in a set"], atoms)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csc_array
 
 from structperc.core.errors import PluginError
 from structperc.engine import answers
@@ -55,7 +55,7 @@ class Block:
         return self.model.parts.outputs.encode_answers(found, rows)[0]
 
     def slopes(self, places, spread):
-        """The derivatives of the scores by the values at these places, a CSR array of shape (n_atoms, n_places).
+        """The derivatives of the scores by the values at these places, a CSC array of shape (n_atoms, n_places).
 
         Raises
         ------
@@ -64,12 +64,16 @@ class Block:
         """
         base = self.values.ravel().copy()
         base[places] = 0
-        at_base, columns = self.scores(base), []
+        at_base, atoms, values = self.scores(base), [], []
         for place, step in zip(places.tolist(), spread.tolist(), strict=True):
             base[place] = step
-            columns.append(csr_array(((self.scores(base) - at_base) / self.stored(np.array(step)).astype(float))[None, :]))
+            rise = self.scores(base) - at_base
+            atoms.append(np.flatnonzero(rise))
+            values.append(rise[atoms[-1]] / self.stored(np.array(step)).astype(float))
             base[place] = 0
-        found = csr_array(vstack(columns).T) if columns else csr_array((len(at_base), 0))
+        ends = np.cumsum([0, *map(len, atoms)])
+        found = csc_array((np.concatenate([[], *values]), np.concatenate([np.array([], dtype=np.int64), *atoms]), ends),
+                          shape=(len(at_base), len(places)))
         signs = np.where(np.random.default_rng(0).random(len(places)) < 0.5, -1.0, 1.0)
         for values in (self.values.ravel()[places], self.values.ravel()[places] + signs * spread):
             base[places] = values

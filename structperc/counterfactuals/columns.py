@@ -219,7 +219,7 @@ def ends_of(column, ends):
     return low, high
 
 
-def as_given(x, rows, values, changes):
+def as_given(x, rows, n_keys, values, changes):
     """The new block in the form in which the user passed x.
 
     Parameters
@@ -227,6 +227,8 @@ def as_given(x, rows, values, changes):
     x : one example, as it was passed
     rows : Rows
         As read.
+    n_keys : int
+        How many of their keys are columns of x.
     values : array of shape (n_rows, n_features)
     changes : list of Change
     """
@@ -244,5 +246,7 @@ def as_given(x, rows, values, changes):
                         column[change.row] = change.after
                 new = new.assign(**{name: column})
             return new
-    block = values if rows.keys is None else np.hstack([rows.keys, values])
+    block = values if rows.keys is None else np.hstack([rows.keys[:, :n_keys], values])
+    if isinstance(x, np.ndarray) and x.size in (block.size, values.size):       # with its keys, or without
+        return (block if x.size == block.size else values).reshape(x.shape)
     return block[0] if rows.offsets is None and np.ndim(x) == 1 else block

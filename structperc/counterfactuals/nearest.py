@@ -128,7 +128,8 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     lengths[places] = np.abs(found.z) * variables.cost
     after, values = found.values.reshape(block.values.shape), block.stored(found.values.reshape(block.values.shape))
     changes = columns.changes(block.stored(block.values), values, lengths.reshape(after.shape))
-    return Counterfactual(as_given(x, read, values, changes), changes, found.distance, found.bound, NEAREST if proved else OPEN, shown,
+    x = as_given(x, read, given.parts.reader.n_keys, values, changes)
+    return Counterfactual(x, changes, found.distance, found.bound, NEAREST if proved else OPEN, shown,
                           given.parts.outputs.decode(block.predicted(found.values), block.example), str(wanted))
 
 

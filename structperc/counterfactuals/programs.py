@@ -65,6 +65,11 @@ class Variables:
         kept = over & ~open_ends
         return max(value + float((self.cost[kept] * np.abs(end) - rate[kept] * end).sum()), 0.0)
 
+    def least_of_one(self, slopes, gaps, norm) -> float:
+        """The largest of the lower bounds that single inequalities give without the ends, which is cheaper than a program."""
+        steepest = np.sqrt((slopes**2).sum(axis=1)) if norm == "l2" else (np.abs(slopes) / self.cost).max(axis=1, initial=0)
+        return float((np.maximum(gaps, 0)[steepest > 0] / steepest[steepest > 0]).max(initial=0))
+
     def is_impossible(self, slopes, gaps, prices) -> bool:
         """Whether prices >= 0 prove that no z between low and high has slopes @ z >= gaps."""
         prices = np.maximum(prices, 0)

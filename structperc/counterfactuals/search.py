@@ -97,11 +97,15 @@ class Search:
     @cached_property
     def steepest(self) -> float:
         """How much a wanted structure can gain on the winner by a change of length 1, at most."""
-        gains, winner = np.zeros(len(self.places)), self.winner @ self.slopes
-        for sign, ends in ((1.0, self.variables.high), (-1.0, self.variables.low)):
-            for j in np.flatnonzero(ends):
-                slope = sign * self.slopes[:, [j]].toarray()[:, 0]
-                gains[j] = max(gains[j], float(next(self.goal.ranked(slope, self.deciding)) @ slope) - sign * winner[j])
+        gains, slope, starts = np.zeros(len(self.places)), np.zeros(len(self.scores)), self.slopes.indptr
+        for j in range(len(gains)):
+            here = slice(starts[j], starts[j + 1])
+            atoms, values = self.slopes.indices[here], self.slopes.data[here]
+            for sign, end in ((1.0, self.variables.high[j]), (-1.0, self.variables.low[j])):
+                if end:
+                    slope[atoms] = sign * values
+                    gains[j] = max(gains[j], float((next(self.goal.ranked(slope, self.deciding)) - self.winner) @ slope))
+            slope[atoms] = 0
         steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0.0)
         return float(steepest)
 
@@ -110,6 +114,9 @@ class Search:
         lead, bound = 0.0, 0.0
         while lead < LARGEST_LEAD:
             slopes, gaps = self.rows(counts)
+            bound = max(bound, self.variables.least_of_one(slopes, gaps, self.norm))
+            if bound >= self.best.distance:
+                break
             found = shortest(self.variables, slopes, gaps + lead * np.abs(slopes).max(axis=1, initial=0), self.norm, self.clock)
             if not lead or self.variables.whole.any() and found.z is not None:
                 bound = max(bound, found.bound)
