@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import attrs
-from measuring import machine, single_thread, table
+from measuring import circumstances, single_thread, table
 
 RESULTS = Path(__file__).with_name("results")
 
@@ -56,7 +56,7 @@ def carry_out(chosen, name, description, measure, report, goals, draw):
     """Measures, prints and writes, with options that were read before; `measure` needs no argument."""
     chosen.output.mkdir(parents=True, exist_ok=True)
     begin = time.perf_counter()
-    raw = {"measured": time.strftime("%Y-%m-%d"), "machine": machine(), "quick": chosen.quick, **measure()}
+    raw = {**circumstances(), "quick": chosen.quick, **measure()}
     reached = goals(raw)
     raw |= {"seconds": time.perf_counter() - begin, "goals": [attrs.asdict(goal) for goal in reached]}
     text = "\n\n".join([f"# {description}", *heading(raw), report(raw), *([goal_table(reached)] if reached else [])]) + "\n"
@@ -67,7 +67,9 @@ def carry_out(chosen, name, description, measure, report, goals, draw):
 
 
 def heading(raw):
-    lines = [*raw["machine"], f"measured {raw['measured']} in {raw['seconds']:.0f} s"]
+    """Of a page. Records of former days may lack the commit and the load."""
+    at = f" at {raw['commit'][:12]}{raw['commit'][40:]}, load {raw['load']:.1f}," if "commit" in raw else ""
+    lines = [*raw["machine"], f"measured {raw['measured']}{at} in {raw['seconds']:.0f} s"]
     return ["\n".join(f"- {line}" for line in lines),
             *(["**Quick run: data cut down, figures not comparable with the goals.**"] if raw["quick"] else [])]
 

@@ -7,6 +7,7 @@ from measuring import table
 from ordinal_boosting import told
 from remembered import Fit
 from structperc_large_margin.estimators import SVOR
+from verdicts import mean, standard_error
 
 from structperc.plotting import plot_boundary
 
@@ -73,7 +74,8 @@ def report(raw):
 
 def rating_table(runs):
     return table(["learned from", *runs[0]["50"]],
-                 [[n, *(told([run[n][name] for run in runs]) for name in runs[0][n])] for n in runs[0]])
+                 [[n, *(told(mean(found), standard_error(found)) for name in runs[0][n] if (found := [run[n][name] for run in runs]))]
+                  for n in runs[0]])
 
 
 def goals(raw):
