@@ -271,7 +271,7 @@ def test_an_error_below_0_3_asks_little():
 
 
 def test_the_smallest_C_has_an_error_below_0_3_here(published):
-    """LL-10: at C = 2^-20 the error is below 0.3; the published cost of bank, 1.63 with a standard error of 0.07, is not that of C's end."""
+    """LL-10: at C = 2^-20 the error is below 0.3; the published cost of bank, 1.63 ± 0.07, is not that of the smallest C."""
     random = np.random.default_rng(0)
     y = np.tile(np.arange(1, 11), 8)
     costs = np.abs(y[:, None] - np.arange(1, 11)).astype(float)
