@@ -13,9 +13,11 @@ import sys
 from pathlib import Path
 
 import report_html as html
+import verdicts
 from measuring import median
-from report_papers import EVEN, PAPERS, VERDICTS, WORSE, counts
+from report_papers import PAPERS, counts
 from results_pages import Lines, read_page
+from verdicts import EVEN, VERDICTS, WORSE
 
 from structperc.core.markup import Markup, element
 
@@ -50,9 +52,7 @@ REASONS = {         # why goals of a page are missed, as its tables and its text
 }
 READING = (
     "Published: what the paper prints. Ours: the mean of the repeated experiment, with its standard error where the experiment has one. "
-    "Better, even, worse: the verdict of the experiment's own page; even where the means differ by at most two standard errors (and, where "
-    "the page says so, the published rounding). Not run: data that are not to be had, stand-ins for them, and too few repetitions for "
-    "a standard error.")
+    f"{verdicts.RULE} Data that are not to be had, and stand-ins for them, are not run either.")
 
 
 def main(arguments=None):
@@ -117,15 +117,14 @@ class Links:
 # ---- papers ----
 
 def summary(cells):
-    head = ["paper", "published", "reproduced", "not reproduced", "not run", "better"]
+    head = ["paper", "published", *VERDICTS]
     rows = [[element("a", paper.who or paper.title, href=f"#paper-{paper.key}"), *told(cells[paper.key])] for paper in PAPERS]
     rows.append(["all", *told([cell for found in cells.values() for cell in found])])
-    return html.joined([element("p", READING), html.table("How many published cells are reproduced", head, rows)])
+    return html.joined([element("p", READING), html.table("How many published cells have each verdict", head, rows)])
 
 
 def told(cells):
-    better, even, worse, not_run = counts(cells)
-    return [str(len(cells)), *map(str, (better + even, worse, not_run, better))]
+    return [str(len(cells)), *map(str, counts(cells))]
 
 
 def paper_section(paper, cells, pages, results, links):
@@ -138,7 +137,7 @@ def paper_section(paper, cells, pages, results, links):
     if plots := [plot for caption, found in tables.items() if (plot := html.ratios(caption, found))]:
         better = "right" if paper.larger_is_better else "left"
         pieces += [element("p", f"Ours divided by the published figure, with two standard errors; {better} of 1 is better. "
-                                "● even, ▲ better, ▼ worse, ○ too few repetitions."), element("div", *plots, class_="plots")]
+                                "● even, ▲ better, ▼ worse, ○ constant or not run."), element("div", *plots, class_="plots")]
     written = element("div", *(cell_table(caption, found) for caption, found in tables.items()), class_="tables" if plots else None)
     pieces += [element("details", element("summary", f"Published and ours: {len(cells)} cells"), written, open=""), errata(paper, links)]
     pieces += [html.figures([pages[one] for one in paper.pages if pages.get(one)], results) or ""]

@@ -66,7 +66,8 @@ svg{display:block;width:100%;height:auto;color:var(--text)}
 @media print{details>*{display:block}}
 """
 SIGNS = {"better": ("▲", "good"), "even": ("●", None), "worse": ("▼", "bad"), "met": ("●", None), "missed": ("▼", "bad"),
-         "faster": ("▲", "good"), "slower": ("▼", "bad"), "holds": ("●", None), "does not hold": ("▼", "bad"), "not run": ("–", "soft")}
+         "faster": ("▲", "good"), "slower": ("▼", "bad"), "holds": ("●", None), "does not hold": ("▼", "bad"), "not run": ("–", "soft"),
+         "constant": ("○", "soft")}
 COLOURS, WIDE = 48, 1250                # of a picture: greys, and a few; pixels of those that take a line of their own
 NUMBER = re.compile(r"[*+−–-]?[*]*[\d.,]+")
 
