@@ -14,8 +14,13 @@ SOURCES = {".py", ".pyx", ".pxd", ".h"}
 @functools.cache
 def of(function):
     """A hash that changes with the function, with what it names in scripts of its folder, and with each source of the library."""
+    return of_name(Path(inspect.getfile(function)), function.__name__)
+
+
+def of_name(script, name):
+    """The same of a name that a script binds."""
     statements = {}
-    follow(Path(inspect.getfile(function)), function.__name__, statements)
+    follow(script, name, statements)
     texts = [text for _, found in sorted(statements.items()) for text in found]
     return hashlib.sha256("\n".join([library(), *texts]).encode()).hexdigest()[:16]
 

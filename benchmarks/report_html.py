@@ -141,7 +141,7 @@ def parts(page, level):
         elif isinstance(part, Lines):
             pieces.append(element("ul", *(element("li", inline(item)) for item in part.items)))
         elif isinstance(part, Table):
-            pieces.append(table(f"{page.title}: goals" if "wanted" in part.head else last, part.head, part.rows))
+            pieces.append(table(last, part.head, part.rows))
     return joined(pieces)
 
 

@@ -30,11 +30,6 @@ Measured 2026-01-02, in <script>alert(1)</script> nanoseconds.
 | data | <i>ns</i> | |
 | --- | --- | --- |
 | **4,000** | 1.27 (1.1–1.3) | faster |
-
-| goal | wanted | measured |  |
-| --- | --- | --- | --- |
-| engine ÷ roof | ≤ 1.3 | 1.27 | met |
-| engine ÷ roof, float32 | ≤ 1.3 | 2.28 | missed |
 """
 COMPARISON = {"this": "0123456789ab", "other": "ba9876543210",
               "cases": {"fit <cusum>": {"ratio": [1.1, 1.2, 0.9]}, "broken": {"errors": ["x"]}}}
@@ -96,7 +91,7 @@ def test_a_page_of_small_tables(tmp_path, scripts, capsys):
 
     results, output = tmp_path / "results", tmp_path / "build/report.html"
     (results / "compare").mkdir(parents=True)
-    for name, text in (("reproduce-ranking", RANKING), ("epoch", EPOCH), ("goals", "# Goals\n")):
+    for name, text in (("reproduce-ranking", RANKING), ("epoch", EPOCH)):
         (results / f"{name}.md").write_text(text, encoding="utf-8")
     (results / "compare/1.json").write_text(json.dumps(COMPARISON))
     report.main(["--results", str(results), "--output", str(output)])
@@ -110,8 +105,7 @@ def test_a_page_of_small_tables(tmp_path, scripts, capsys):
     assert "in <script>alert(1)</script> nanoseconds" in text and 'Data "a" & <b>' in text, "what is in the tables is text"
     for missing in ("peers.md is missing", "reproduce-interval.md is missing", "“Precision <b>” is missing: not-there.png"):
         assert missing in text
-    assert "1 of 2 goals are met" in text and "engine ÷ roof, float32 Time of an epoch ≤ 1.3 2.28" in text
-    assert "(1 of 2 goals met)" in text and "2026-01-02" in text and "fit <cusum>" in text
+    assert "2026-01-02" in text and "fit <cusum>" in text
 
     with pytest.raises(SystemExit, match="holds no tables"):
         report.main(["--results", str(tmp_path)])
@@ -191,7 +185,7 @@ def test_ragged_tables_are_refused(tmp_path, scripts):
 
 def test_every_published_cell_is_found_or_says_why_not(scripts):
     """On the tables of the repository: a table that changes its form would make its cells go missing."""
-    from report import REASONS, SPEED
+    from report import SPEED
     from report_papers import PAPERS, VERDICTS, counts
     from results_pages import read_page
 
@@ -200,6 +194,4 @@ def test_every_published_cell_is_found_or_says_why_not(scripts):
         cells = list(paper.cells(pages))
         assert all(cell.note for cell in cells if cell.verdict == "not run"), paper.key
         assert sum(counts(cells)) == len(cells) and {cell.verdict for cell in cells} <= set(VERDICTS)
-    assert set(REASONS) <= set(pages) and {name for names in SPEED.values() for name in names} <= set(pages)
-    assert sum(len(page.goals) for page in pages.values()) > 200
-    assert all(goal[3] in ("met", "missed") for page in pages.values() for goal in page.goals)
+    assert {name for names in SPEED.values() for name in names} <= set(pages)
