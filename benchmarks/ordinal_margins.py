@@ -61,7 +61,8 @@ def report(raw):
         table(["method", "C", "margin 1", "margin 2", "sum", "rank 2 between its planes", "predictions of rank 2", "support vectors",
                "training error", "status"],
               [[METHODS[one["method"]], one["C"], *(f"{gap:.3f}" for gap in one["margins"]), f"{sum(one['margins']):.3f}",
-                f"{round(one['slab'], 3) + 0.0:.3f}", one["middle"], one["support"], f"{one['error']:.3f}", one["status"]] for one in raw["cases"]]),
+                f"{round(one['slab'], 3) + 0.0:.3f}", one["middle"], one["support"], f"{one['error']:.3f}", one["status"]]
+               for one in raw["cases"]]),
         "Margins in units of the feature space: (b − a) / ‖w‖. A fixed margin is the same at both thresholds, by construction; the sum of "
         "margins gives each its own. C is not comparable between the two: the sum of margins leaves at most about 1/C points on the wrong "
         "side of a plane.",
