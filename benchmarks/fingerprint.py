@@ -13,7 +13,7 @@ SOURCES = {".py", ".pyx", ".pxd", ".h"}
 
 @functools.cache
 def of(function):
-    """A hash that changes with the function, with what it names in scripts of its folder, and with each source of the library."""
+    """A hash of the function, of what it names in scripts of its folder, and of the library's sources."""
     return of_name(Path(inspect.getfile(function)), function.__name__)
 
 
@@ -53,7 +53,7 @@ def bound(statement):
 
 
 def follow(script, name, statements):
-    """Adds the texts of the statements that bind a name, of those that these name, and of files of the folder that these open."""
+    """Adds the texts of the statements that bind a name, and of all that these name: further statements, and files of the folder."""
     if (script.name, name) in statements:
         return
     texts = statements[script.name, name] = []

@@ -1,6 +1,6 @@
 """What every benchmark script does around its measurements: options, tables on the screen, a page and a record.
 
-The record, NAME.json, keeps all figures, and where, when and of which code they were measured. Goals are in the record alone.
+The record, NAME.json, keeps all figures, and where, when and of which code they were measured. Goals are only in the record.
 """
 
 import argparse

@@ -128,7 +128,7 @@ def machine():
 
 
 def circumstances():
-    """What a record tells beside its figures: day, commit (with a plus sign where tracked files differ from it), machine and its load."""
+    """What a record has beside its figures: day, commit (with a plus sign where tracked files differ from it), machine and its load."""
     return {"measured": time.strftime("%Y-%m-%d"), "commit": commit(), "load": os.getloadavg()[0], "machine": machine()}
 
 

@@ -10,23 +10,23 @@ RESULTS = Path(__file__).with_name("results")
 PAGE = Path(__file__).parents[1] / "docs/performance.md"
 SECTION = re.compile(r"(?<=^## Goals that are missed\n\n).*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 REASONS = {         # why, by the name of the record
-    "arborescences": "At ten words alone: many random trees have several roots, and then the search runs twice.",
-    "clustering": "On names and places the difference is within the range over the halves. On names alone early weights make nearly random "
-                  "scores, for which no exact search is run.",
-    "epoch": "The roof is one C function for one problem, compiled for its machine with -march=native and -ffast-math; the engine goes "
-             "through replaceable parts of one portable build, which shows on short rows in file order. scikit-learn trains five binary "
-             "models; on long rows much of the time of both is reading.",
-    "exact": "An exact learner also steps where a right answer is nearer than the margin, on nearly twice as many examples as PRank's "
-             "perceptron. Each step costs a norm of the row beside its addition.",
+    "arborescences": "Only at ten words: many random trees have several roots, and then the search runs twice.",
+    "clustering": "On names and places the difference is within the range over the halves. With names only, early weights make "
+                  "nearly random scores, for which no exact search is run.",
+    "epoch": "The roof is one C function for one problem, compiled with -march=native and -ffast-math. The engine goes through "
+             "replaceable parts of one portable build, which shows on short rows in file order. scikit-learn trains five binary "
+             "models. On long rows much of the time of both is reading.",
+    "exact": "An exact learner also steps where a right prediction is nearer than the margin. These are nearly twice as many "
+             "examples as PRank's perceptron steps on. Each step costs a norm of the row beside its addition.",
     "fixed": "Importing numpy and attrs takes as long.",
-    "kernels": "A value of the RBF kernel takes an exponential beside its dot product, and the bits are the same on every machine.",
+    "kernels": "A value of the RBF kernel takes an exponential beside its dot product. The bits are the same on every machine.",
     "mixing": "On CoNLL-2000 each of two shards makes more mistakes than serial training, and a mistake costs a step.",
     "mixing_quality": "A mixture of four shards learns more slowly from these sentences.",
     "log_loss": "By less than a tenth of a point of F1.",
     "ordinal_columns": "On autompg, one of six sets.",
-    "predictions": "Search, check and label are added to reading. Weights are float64, so float32 rows save memory traffic alone.",
+    "predictions": "Search, check and label are added to reading. Weights are float64, so float32 rows save only memory traffic.",
     "reproduce-ranking": "The latent support vector machine beside it is this library's own, and fast as well.",
-    "segments": "Features of whole segments alone add little; with the loss by segments too, the goal is exceeded.",
+    "segments": "Features of whole segments add little by themselves. With the loss by segments too, the goal is exceeded.",
     "stream": "The goal lies within the range of the runs. An argmax in Python is called for each example.",
     "streams": "Columns of Arrow must become rows, and Parquet must be decoded before, which takes longer than training. A "
                "mapped file is read from its pages anew.",

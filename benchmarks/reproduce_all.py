@@ -2,8 +2,8 @@
 
     python benchmarks/reproduce_all.py [--list] [--only NAME ...] [--anew]
 
-An interrupted run goes on with the first record that is not of the present code; `reproduce_ordinal.py` goes on with its first fit. Scripts
-that print their tables write no record, and are not among these: counterfactuals.py, defaults.py, effects.py.
+An interrupted run goes on with the first record of other code, and `reproduce_ordinal.py` with its first such fit.
+Three scripts write no record, and are not among these: counterfactuals.py, defaults.py, effects.py.
 """
 
 import argparse
@@ -49,7 +49,7 @@ PARTS = [
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--list", action="store_true", help="say how long each part took, and run nothing")
-    parser.add_argument("--only", nargs="+", choices=[part.name for part in PARTS], help="these parts alone", metavar="NAME")
+    parser.add_argument("--only", nargs="+", choices=[part.name for part in PARTS], help="only these parts", metavar="NAME")
     parser.add_argument("--anew", action="store_true", help="run parts whose record is of the present code, too")
     chosen = parser.parse_args()
     parts = [part for part in PARTS if not chosen.only or part.name in chosen.only]
@@ -63,11 +63,11 @@ def main():
         for script in ("missed.py", "report.py"):
             subprocess.run([sys.executable, FOLDER / script], check=True)
     if failed:
-        sys.exit(f"reproduce_all.py: no record of {', '.join(failed)}; what they print above says why. The others are kept.")
+        sys.exit(f"reproduce_all.py: no record of {', '.join(failed)}; the reasons are printed above. The others are kept.")
 
 
 def plan(parts, waiting, records):
-    """A table of what is run, with the seconds that its record says it took, and the sum of those that are known."""
+    """A table of what is run, with the seconds of its record, and the sum of those that are known."""
     rows, known = [], 0.0
     for part in parts:
         record = records.get(part.name, {})

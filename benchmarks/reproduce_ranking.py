@@ -189,7 +189,7 @@ def report(raw):
     ])
 
 
-IMPROVES = ("The paper says that its perceptron improves upon Ranking SVM. Its own figures have this at 3, 5 and 10, and the opposite "
+IMPROVES = ("The paper claims that its perceptron improves upon Ranking SVM. Its own figures have this at 3, 5 and 10, and the opposite "
             f"at 1. Here, fold by fold: {PLAIN} less {PAIRS}, with the standard error of these differences. {verdicts.RULE}")
 
 

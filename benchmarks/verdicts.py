@@ -6,9 +6,9 @@ import numpy as np
 
 BETTER, EVEN, WORSE, CONSTANT, NOT_RUN = VERDICTS = ("better", "even", "worse", "constant", "not run")
 FEWEST = 3                  # runs for a standard error
-RULE = ("Verdict: even if the means differ by at most two standard errors of their difference and half a unit of the last published digit. "
-        "A published standard error that is not known is taken to be ours. Constant: one rank for every row, whatever it costs. Not run: "
-        f"fewer than {FEWEST} runs.")
+RULE = ("Even: the means differ by at most two standard errors of the difference, plus half a published digit. "
+        "If a published standard error is not known, ours counts for it. Constant: one rank for every row, whatever it costs. "
+        f"Not run: fewer than {FEWEST} runs.")
 
 
 def mean(values):

@@ -46,7 +46,7 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
         return None
     gold = outputs.encode(y, rows)
     if outputs.n_labels:
-        return for_each_pair(outputs, gold, predicted, lambda i, answer: loss.value(gold[i], answer))
+        return for_each_pair(outputs, gold, predicted, lambda i, code: loss.value(gold[i], code))
     answers = outputs.encode_answers(predicted, rows)
     return np.array([loss.value(gold[i], answers[i], model.example(rows, i)) for i in range(rows.n_examples)])
 
@@ -161,19 +161,19 @@ def right_of(model, rows, y, predicted) -> np.ndarray:
     outputs = model.parts.outputs
     gold = outputs.encode(y, rows)
     if outputs.n_labels:
-        return for_each_pair(outputs, gold, predicted, lambda i, answer: outputs.agrees(gold[i], answer, model.example(rows, i)))
+        return for_each_pair(outputs, gold, predicted, lambda i, code: outputs.agrees(gold[i], code, model.example(rows, i)))
     answers = outputs.encode_answers(predicted, rows)
     return np.array([outputs.agrees(gold[i], answers[i], model.example(rows, i)) for i in range(rows.n_examples)], dtype=bool)
 
 
 def for_each_pair(outputs, gold, predicted, value):
-    """An array of `value(i, answer)` of all examples, for outputs that are one label: one call for equal pairs of gold output and answer."""
-    answers = LabelCodes(outputs.labels).encode(predicted, len(gold))
-    pairs = answers.astype(np.int64)
+    """`value(i, code)` of each example and its predicted label, as an array: one call for equal pairs of gold output and label."""
+    labels = LabelCodes(outputs.labels).encode(predicted, len(gold))
+    pairs = labels.astype(np.int64)
     for codes in np.asarray(gold.values).reshape(len(gold), -1).T:       # of intervals both ends
         pairs = pairs * (outputs.n_labels + 1) + codes
     _, first, where = np.unique(pairs, return_index=True, return_inverse=True)
-    return np.array([value(i, int(answers[i])) for i in first.tolist()])[where]
+    return np.array([value(i, int(labels[i])) for i in first.tolist()])[where]
 
 
 def same(one, other) -> bool:
