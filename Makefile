@@ -14,7 +14,7 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE        # pytest rewrites 280 files of tests: once, not once per process
 
-.PHONY: help demo test fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures report docs browser wheel test-wheel lint clean
+.PHONY: help demo test fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make reproduce-ordinal    repeat the published experiments with boosting, learned features and large margins   ARGS=--quick"
 	@echo "make reproduce-ranking    repeat the published experiment with latent rankings: precisions, training times, speed"
 	@echo "make reproduce-structures link and group records, decide on paths by learned costs, label noisy pictures, find chunks: F1, regret, wrong pixels"
+	@echo "make reproduce-all        every experiment and benchmark in order, with the time of each; an interrupted run goes on   ARGS=--list"
 	@echo "make report   all results on one page, beside the papers' figures: build/report.html"
 	@echo "make docs     build the documentation site into build/docs   make docs ARGS='-D plot_gallery=0'"
 	@echo "make browser  look at every page in headless Chromium: errors, contrast, keyboard, width; needs node and npm"
@@ -98,6 +99,9 @@ reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/log_loss.py $(ARGS)
 	$(BIN)/python benchmarks/embeddings.py $(ARGS)
 	$(BIN)/python benchmarks/updates.py $(ARGS)
+
+reproduce-all: $(VENV)/with-bench
+	$(BIN)/python benchmarks/reproduce_all.py $(ARGS)
 
 report: $(VENV)/with-cli
 	$(BIN)/python benchmarks/report.py $(ARGS)

@@ -1,4 +1,7 @@
-"""What every benchmark script does around its measurements: options, tables on the screen, and files."""
+"""What every benchmark script does around its measurements: options, tables on the screen, a page and a record.
+
+The record, NAME.json, keeps all figures, and where, when and of which code they were measured. Goals are only in the record.
+"""
 
 import argparse
 import functools
@@ -7,7 +10,8 @@ import time
 from pathlib import Path
 
 import attrs
-from measuring import machine, single_thread, table
+import fingerprint
+from measuring import circumstances, single_thread, table
 
 RESULTS = Path(__file__).with_name("results")
 
@@ -53,21 +57,23 @@ def run(name, description, measure, report, goals, draw):
 
 
 def carry_out(chosen, name, description, measure, report, goals, draw):
-    """Measures, prints and writes, with options that were read before; `measure` needs no argument."""
+    """Measures, prints and writes, with options that were read before; `measure` is a partial that needs no argument."""
     chosen.output.mkdir(parents=True, exist_ok=True)
     begin = time.perf_counter()
-    raw = {"measured": time.strftime("%Y-%m-%d"), "machine": machine(), "quick": chosen.quick, **measure()}
+    raw = {**circumstances(), "code": fingerprint.of(measure.func), "quick": chosen.quick, **measure()}
     reached = goals(raw)
     raw |= {"seconds": time.perf_counter() - begin, "goals": [attrs.asdict(goal) for goal in reached]}
-    text = "\n\n".join([f"# {description}", *heading(raw), report(raw), *([goal_table(reached)] if reached else [])]) + "\n"
-    print(text, flush=True)
+    text = "\n\n".join([f"# {description}", *heading(raw), report(raw)]) + "\n"
+    print(text, *([goal_table(reached)] if reached else []), sep="\n", flush=True)
     chosen.output.joinpath(f"{name}.md").write_text(text)
     chosen.output.joinpath(f"{name}.json").write_text(json.dumps(raw, indent=1) + "\n")
     draw(raw, chosen.output)
 
 
 def heading(raw):
-    lines = [*raw["machine"], f"measured {raw['measured']} in {raw['seconds']:.0f} s"]
+    """Of a page. Records of former days may lack the commit and the load."""
+    at = f" at {raw['commit'][:12]}{raw['commit'][40:]}, load {raw['load']:.1f}," if "commit" in raw else ""
+    lines = [*raw["machine"], f"measured {raw['measured']}{at} in {raw['seconds']:.0f} s"]
     return ["\n".join(f"- {line}" for line in lines),
             *(["**Quick run: data cut down, figures not comparable with the goals.**"] if raw["quick"] else [])]
 

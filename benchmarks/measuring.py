@@ -2,10 +2,12 @@
 
 import contextlib
 import ctypes
+import functools
 import gc
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
@@ -123,6 +125,17 @@ def machine():
         f"{processor()}, {os.cpu_count()} cores; {platform.system()} {platform.machine()}; Python {platform.python_version()}; one thread",
         ", ".join(f"{name} {installed(name)}" for name in PACKAGES),
     ]
+
+
+def circumstances():
+    """What a record has beside its figures: day, commit (with a plus sign where tracked files differ from it), machine and its load."""
+    return {"measured": time.strftime("%Y-%m-%d"), "commit": commit(), "load": os.getloadavg()[0], "machine": machine()}
+
+
+def commit():
+    git = functools.partial(subprocess.run, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    found, changed = git(["git", "rev-parse", "HEAD"]), git(["git", "status", "--porcelain", "--untracked-files=no"])
+    return found.stdout.strip() + "+" * bool(changed.stdout) if found.returncode == 0 else "unknown"
 
 
 def processor():

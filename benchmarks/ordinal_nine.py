@@ -7,12 +7,15 @@ import time
 import attrs
 import figures
 import numpy as np
+import verdicts
 from learned_features import BATCH, HELD_OUT, MOST, PATIENCE, STEP, UNITS
 from measuring import cpu_seconds, median, shown, table, take_turns
 from nine_learners import COLUMNS, LAYER_EPOCHS, LEARNERS, MARGINS, SUPPORT
+from published import NINE_DIGITS
 from remembered import Fit
-from reproduce_kernel import CS, EPOCHS, FOLDED_ROWS, FOLDS, GAMMAS, PUBLISHED, listed, mean, standard_error
+from reproduce_kernel import CS, EPOCHS, FOLDED_ROWS, FOLDS, GAMMAS, PUBLISHED, listed
 from sklearn.model_selection import RepeatedKFold
+from verdicts import mean, standard_error
 
 from structperc.files.datasets import BINS, PARTITIONED, load_partitions
 
@@ -97,8 +100,8 @@ def timed(name, bins, options):
 
 
 def median_rank(name, bins):
-    """The mean error of always answering the median rank of the rows to learn from."""
-    return mean([absolute(np.median(one.y), one.y_test) for one in partitions(name, bins)])
+    """The error of always answering the median rank of the rows to learn from, partition by partition."""
+    return [absolute(np.median(one.y), one.y_test) for one in partitions(name, bins)]
 
 
 def absolute(ranks, y):
@@ -116,10 +119,10 @@ def names_of(raw, bins):
     return [name for name in PARTITIONED if f"{bins} {name}" in raw["found"]]
 
 
-def beside_published(found, published):
-    """Even: the means differ by at most twice our standard error, since the published one is not known."""
-    less = published - mean(found)
-    return "even" if abs(less) <= 2 * standard_error(found) else "better" if less > 0 else "worse"
+def beside_published(raw, bins, name, learner, published):
+    found = errors(raw, bins, name, learner)
+    constant = found == raw["median"][f"{bins} {name}"][:len(found)]
+    return verdicts.of_runs(found, published, NINE_DIGITS, constant=constant)
 
 
 @attrs.frozen
@@ -135,9 +138,7 @@ class Pair:
 
     @property
     def verdict(self):
-        if abs(mean(self.less)) <= 2 * standard_error(self.less):
-            return "even"
-        return "better" if mean(self.less) > 0 else "worse"
+        return verdicts.of_pairs(self.less)
 
 
 # ---- what is shown ----
@@ -169,7 +170,7 @@ def choices():
         f"- Kernels: RBF, gamma of {listed(GAMMAS)} divided by the number of columns; perceptrons: {listed(EPOCHS)} epochs, averaged; "
         f"support vectors: C of {listed(CS)}; they know the ranks alone that their rows have. Kernel CuSum and kernel PRank repeat "
         "`make reproduce-kernel`.",
-        "- Verdict beside a published mean: even where it differs by at most twice our standard error. The published benchmark is a "
+        f"- {verdicts.RULE} The published benchmark is a "
         "Gaussian-kernel support vector machine that is reported with Gaussian processes, not the benchmark of the boosting experiment.",
     ])
 
@@ -180,8 +181,9 @@ def published_table(raw, bins):
         benchmark, cusum = PUBLISHED[bins][name]
         found, alone = errors(raw, bins, name, "learned CuSum"), errors(raw, bins, name, "network")
         if found:
-            rows.append([name, len(found), f"{cusum:.3f}", told(found), beside_published(found, cusum), told(alone),
-                         f"{benchmark:.3f}", beside_published(found, benchmark), f"{raw['median'][f'{bins} {name}']:.3f}"])
+            verdict, beside = (beside_published(raw, bins, name, "learned CuSum", theirs) for theirs in (cusum, benchmark))
+            rows.append([name, len(found), f"{cusum:.3f}", told(found), verdict, told(alone), f"{benchmark:.3f}", beside,
+                         f"{mean(raw['median'][f'{bins} {name}']):.3f}"])
     return table(["data", "partitions", CUSUM, "learned CuSum", "verdict", "network", BENCHMARK, "learned CuSum beside it",
                   "always the median rank"], rows)
 
@@ -193,7 +195,7 @@ def kernel_table(raw, bins):
         row = [name, f"{benchmark:.3f}"]
         for learner in learners:
             found = errors(raw, bins, name, learner)
-            row += [told(found), beside_published(found, benchmark)] if found else ["", ""]
+            row += [told(found), beside_published(raw, bins, name, learner, benchmark)] if found else ["", ""]
         rows.append(row)
     return table(["data", BENCHMARK, *itertools.chain(*([learner, "verdict"] for learner in learners))], rows)
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import attrs
+import fingerprint
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "reproduce-ordinal"
@@ -21,7 +22,8 @@ class Fit:
 
     @property
     def key(self):
-        return f"{self.function.__name__} {json.dumps(self.arguments, sort_keys=True)}"
+        """Another one where the code has changed that the fit depends on: a kept result is never that of other code."""
+        return f"{fingerprint.of(self.function)} {self.function.__name__} {json.dumps(self.arguments, sort_keys=True)}"
 
     def __call__(self):
         return self.function(**self.arguments)

@@ -1,4 +1,4 @@
-"""One self-contained HTML page of all results: every paper's cells beside ours, the speed tables, the goals; `make report` calls this.
+"""One self-contained HTML page of all results: every paper's cells beside ours and the speed tables; `make report` calls this.
 
     python benchmarks/report.py [--results FOLDER] [--output build/report.html]
 
@@ -13,9 +13,11 @@ import sys
 from pathlib import Path
 
 import report_html as html
+import verdicts
 from measuring import median
-from report_papers import EVEN, PAPERS, VERDICTS, WORSE, counts
-from results_pages import Lines, read_page
+from report_papers import PAPERS, counts
+from results_pages import read_page
+from verdicts import EVEN, VERDICTS, WORSE
 
 from structperc.core.markup import Markup, element
 
@@ -29,30 +31,9 @@ SPEED = {
     "Structures": ("linking", "clustering", "decisions", "images"),
     "Learning": ("updates", "bent_rankings", "interval_labels", "rare_classes", "ordinal_columns", "people"),
 }
-REASONS = {         # why goals of a page are missed, as its tables and its text tell
-    "arborescences": "At ten words alone: many random trees have several roots, and then the search runs twice.",
-    "clustering": "On names and places the difference is within the range over the halves. On names alone early weights make nearly random "
-                  "scores, for which no exact search is run.",
-    "epoch": "The roof is one C function for one problem, compiled for its machine with -march=native and -ffast-math; the engine goes "
-             "through replaceable parts of one portable build, which shows on short rows in file order. scikit-learn trains five binary "
-             "models; on long rows much of the time of both is reading.",
-    "exact": "An exact learner also steps where a right answer is nearer than the margin, on nearly twice as many examples as PRank's "
-             "perceptron. Each step costs a norm of the row beside its addition.",
-    "fixed": "A fit of ten rows checks its options, labels and rows as a long one does.",
-    "kernels": "A value of the RBF kernel takes an exponential beside its dot product, and the bits are the same on every machine.",
-    "log_loss": "By less than a tenth of a point of F1.",
-    "ordinal_columns": "On autompg, one of six sets.",
-    "reproduce-ranking": "The latent support vector machine beside it is this library's own, and takes a tenth of a second.",
-    "segments": "Features of whole segments alone add little; with the loss by segments too, the goal is exceeded.",
-    "streams": "An epoch over rows in memory takes 73 ns a row of 50 columns. Columns of Arrow become rows in 100, and Parquet decodes "
-               "in 400 before; a mapped file is read from its pages anew.",
-    "updates": "AdaGrad reads and writes the sum of squares of each weight beside the weight, and takes its root.",
-}
 READING = (
     "Published: what the paper prints. Ours: the mean of the repeated experiment, with its standard error where the experiment has one. "
-    "Better, even, worse: the verdict of the experiment's own page; even where the means differ by at most two standard errors (and, where "
-    "the page says so, the published rounding). Not run: data that are not to be had, stand-ins for them, and too few repetitions for "
-    "a standard error.")
+    f"{verdicts.RULE} Data that are not to be had, and stand-ins for them, are not run either.")
 
 
 def main(arguments=None):
@@ -73,7 +54,7 @@ def main(arguments=None):
 
 def page(results, output):
     """The page as text, and its summary in a line."""
-    pages = {path.stem: read_page(path) for path in sorted(results.glob("*.md")) if path.stem != "goals"}
+    pages = {path.stem: read_page(path) for path in sorted(results.glob("*.md"))}
     links = Links(output)
 
     cells = {paper.key: list(paper.cells(pages)) for paper in PAPERS}
@@ -83,7 +64,6 @@ def page(results, output):
         "Papers": html.joined(paper_section(paper, cells[paper.key], pages, results, links) for paper in PAPERS),
         "Speed and further measurements": speed(pages, results),
         "From commit to commit": comparisons(results / "compare"),
-        "Goals": goals(pages),
     }
     menu = [element("li", element("a", name, href=f"#{html.slug(name)}")) for name in sections]
     body = [element("section", element("h2", name, id=html.slug(name)), content, aria_labelledby=html.slug(name))
@@ -117,15 +97,14 @@ class Links:
 # ---- papers ----
 
 def summary(cells):
-    head = ["paper", "published", "reproduced", "not reproduced", "not run", "better"]
+    head = ["paper", "published", *VERDICTS]
     rows = [[element("a", paper.who or paper.title, href=f"#paper-{paper.key}"), *told(cells[paper.key])] for paper in PAPERS]
     rows.append(["all", *told([cell for found in cells.values() for cell in found])])
-    return html.joined([element("p", READING), html.table("How many published cells are reproduced", head, rows)])
+    return html.joined([element("p", READING), html.table("How many published cells have each verdict", head, rows)])
 
 
 def told(cells):
-    better, even, worse, not_run = counts(cells)
-    return [str(len(cells)), *map(str, (better + even, worse, not_run, better))]
+    return [str(len(cells)), *map(str, counts(cells))]
 
 
 def paper_section(paper, cells, pages, results, links):
@@ -138,7 +117,7 @@ def paper_section(paper, cells, pages, results, links):
     if plots := [plot for caption, found in tables.items() if (plot := html.ratios(caption, found))]:
         better = "right" if paper.larger_is_better else "left"
         pieces += [element("p", f"Ours divided by the published figure, with two standard errors; {better} of 1 is better. "
-                                "● even, ▲ better, ▼ worse, ○ too few repetitions."), element("div", *plots, class_="plots")]
+                                "● even, ▲ better, ▼ worse, ○ constant or not run."), element("div", *plots, class_="plots")]
     written = element("div", *(cell_table(caption, found) for caption, found in tables.items()), class_="tables" if plots else None)
     pieces += [element("details", element("summary", f"Published and ours: {len(cells)} cells"), written, open=""), errata(paper, links)]
     pieces += [html.figures([pages[one] for one in paper.pages if pages.get(one)], results) or ""]
@@ -199,14 +178,8 @@ def speed(pages, results):
         for name in names:
             found = pages.get(name)
             pieces.append(missing(name) if not found else
-                          element("details", element("summary", f"{found.title} ", met(found)), html.parts(found, 4)))
+                          element("details", element("summary", found.title), html.parts(found, 4)))
     return html.joined(pieces)
-
-
-def met(found):
-    if not found.goals:
-        return element("span", "(no goals)", class_="soft")
-    return element("span", f"({sum(goal[3] == 'met' for goal in found.goals)} of {len(found.goals)} goals met)", class_="soft")
 
 
 def comparisons(folder):
@@ -223,35 +196,6 @@ def comparisons(folder):
             figures.append(html.history(name, points))
     story = "CPU time of a commit divided by that of the commit beside it, median and range of the rounds; below 1 is faster."
     return html.joined([element("p", story), element("div", *figures, class_="plots")])
-
-
-# ---- goals ----
-
-def goals(pages):
-    found = [one for one in pages.values() if one.goals]
-    rows = []
-    for one in found:
-        reached = sum(goal[3] == "met" for goal in one.goals)
-        rows.append([one.title, measured_on(one), str(reached), str(len(one.goals) - reached),
-                     "" if reached == len(one.goals) else REASONS.get(one.name, "its page tells no reason")])
-    missed = [[goal[0], one.title, *goal[1:3]] for one in found for goal in one.goals if goal[3] != "met"]
-    everything = [[goal[0], one.title, *goal[1:]] for one in found for goal in one.goals]
-    total = len(everything)
-    return html.joined([
-        element("p", f"{total - len(missed)} of {total} goals are met."),
-        html.table("Goals of each page", ["page", "measured", "met", "missed", "why the others are missed"], rows),
-        element("details", element("summary", f"The {len(missed)} goals that are missed"),
-                html.table("Goals that are missed", ["goal", "page", "wanted", "measured"], missed)),
-        element("details", element("summary", f"All {total} goals"),
-                html.table("All goals", ["goal", "page", "wanted", "measured", ""], everything)),
-    ])
-
-
-def measured_on(one):
-    """The day of the measurement, as the page's head tells it."""
-    head = next((" ".join(part.items) for part in one.parts if isinstance(part, Lines)), "")
-    day = re.search(r"measured (\d{4}-\d\d-\d\d)", head)
-    return day[1] if day else ""
 
 
 if __name__ == "__main__":

@@ -66,7 +66,8 @@ svg{display:block;width:100%;height:auto;color:var(--text)}
 @media print{details>*{display:block}}
 """
 SIGNS = {"better": ("▲", "good"), "even": ("●", None), "worse": ("▼", "bad"), "met": ("●", None), "missed": ("▼", "bad"),
-         "faster": ("▲", "good"), "slower": ("▼", "bad"), "holds": ("●", None), "does not hold": ("▼", "bad"), "not run": ("–", "soft")}
+         "faster": ("▲", "good"), "slower": ("▼", "bad"), "holds": ("●", None), "does not hold": ("▼", "bad"), "not run": ("–", "soft"),
+         "constant": ("○", "soft")}
 COLOURS, WIDE = 48, 1250                # of a picture: greys, and a few; pixels of those that take a line of their own
 NUMBER = re.compile(r"[*+−–-]?[*]*[\d.,]+")
 
@@ -140,7 +141,7 @@ def parts(page, level):
         elif isinstance(part, Lines):
             pieces.append(element("ul", *(element("li", inline(item)) for item in part.items)))
         elif isinstance(part, Table):
-            pieces.append(table(f"{page.title}: goals" if "wanted" in part.head else last, part.head, part.rows))
+            pieces.append(table(last, part.head, part.rows))
     return joined(pieces)
 
 

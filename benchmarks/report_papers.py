@@ -1,7 +1,7 @@
 """The papers whose experiments are repeated, and every published cell beside ours with its verdict.
 
 Published cells are those of published.py, and the claims of the experiment with interval labels; what was measured is looked up in the
-pages of results. A cell without a measurement, or with too few repetitions for a standard error, is not run.
+pages of results. Verdicts are those of verdicts.py.
 """
 
 import math
@@ -10,8 +10,9 @@ from collections import Counter
 
 import attrs
 import published
+import verdicts
+from verdicts import EVEN, NOT_RUN, VERDICTS, WORSE
 
-BETTER, EVEN, WORSE, NOT_RUN = VERDICTS = ("better", "even", "worse", "not run")
 MEAN = re.compile(r"\**([\d.]+)(?: ± ([\d.]+))?\**$")
 ON_A_STAND_IN = "LambdaRank"            # claims on MSLR-WEB10K, which is not to be had, checked on another set
 
@@ -64,15 +65,6 @@ def shown(value):
     return f"{value:.3f}" if round(value, 3) == value else f"{value:.4f}"
 
 
-def verdict_of(ours, error, theirs, larger_is_better=False):
-    """Even within two standard errors of ours, since the published one is not known."""
-    if math.isnan(ours) or math.isnan(error):
-        return NOT_RUN
-    if abs(ours - theirs) <= 2 * error:
-        return EVEN
-    return BETTER if (ours > theirs) == larger_is_better else WORSE
-
-
 def lookup(pages, name, under, keys, columns):
     """Cells of the first row that begins with `keys`, of tables under headings that begin so, in the columns at these places or names."""
     for table in pages[name].tables if pages.get(name) else ():
@@ -83,12 +75,13 @@ def lookup(pages, name, under, keys, columns):
     return None
 
 
-def measured(table, what, theirs, found):
-    """A cell whose page gives our mean and the verdict, or none."""
+def measured(table, what, theirs, found, other=None):
+    """A cell whose page gives our mean and the verdict, or none; `other`: the same of SVOREX, for its note."""
     if found is None:
-        return Cell(table, what, theirs, "", NOT_RUN)
+        return Cell(table, what, theirs, "", NOT_RUN, "its page has no such row")
     ours, verdict = found
-    return Cell(table, what, theirs, ours, verdict) if verdict in VERDICTS else Cell(table, what, theirs, ours, NOT_RUN, verdict)
+    note = f"SVOREX: {' '.join(other)}" if other else f"fewer than {verdicts.FEWEST} partitions" if verdict == NOT_RUN else ""
+    return Cell(table, what, theirs, ours, verdict, note)
 
 
 # ---- the papers ----
@@ -99,8 +92,9 @@ def cusum_cells(pages):
             found = lookup(pages, "reproduce-ordinal-nine", f"{bins} bins", [name], ["learned CuSum", 4])
             yield measured(f"CuSum on learned features, {bins} bins", name, shown(cusum), found)
         for name, (benchmark, _) in sets.items():
-            found = lookup(pages, "reproduce-ordinal-nine", f"{bins} bins", [name], ["SVORIM", 9])
-            yield measured(f"The benchmark, a kernel support vector machine, {bins} bins: SVORIM", name, shown(benchmark), found)
+            found, other = (lookup(pages, "reproduce-ordinal-nine", f"{bins} bins", [name], columns)
+                            for columns in (["SVORIM", 9], ["SVOREX", 7]))
+            yield measured(f"The benchmark, a kernel support vector machine, {bins} bins: SVORIM", name, shown(benchmark), found, other)
 
 
 def interval_cells(pages):
@@ -116,7 +110,8 @@ def latent_cells(pages):
     for name, values in published.PRECISION.items():
         for k, theirs in zip((1, 3, 5, 10), values, strict=True):
             ours, = lookup(pages, "reproduce-ranking", "", [name], [f"P@{k}"]) or [""]
-            yield Cell("Precision on OHSUMED", f"{name}, P@{k}", shown(theirs), ours, verdict_of(*number(ours), theirs, True))
+            verdict = verdicts.beside_published(*number(ours), theirs, published.PRECISION_DIGITS, larger_is_better=True)
+            yield Cell("Precision on OHSUMED", f"{name}, P@{k}", shown(theirs), ours, verdict)
 
 
 def boosting_cells(pages):
@@ -130,8 +125,9 @@ def boosting_cells(pages):
                         form = "alone" if ranker == base else "boosted"
                         yield measured(f"{base}, {part} cost", f"{name}, {form}", f"{theirs:.2f}", found)
     for name, theirs in published.SVOR_BENCHMARK.items():
-        found = lookup(pages, "reproduce-ordinal-benchmark", "", [name, "SVORIM"], ["ours", "verdict"])
-        yield measured("The benchmark, support vector ordinal regression: SVORIM", name, f"{theirs:.3f}", found)
+        found, other = (lookup(pages, "reproduce-ordinal-benchmark", "", [name, learner], ["ours", "verdict"])
+                        for learner in ("SVORIM", "SVOREX"))
+        yield measured("The benchmark, support vector ordinal regression: SVORIM", name, f"{theirs:.3f}", found, other)
 
 
 def margin_cells(pages):

@@ -11,10 +11,13 @@ import attrs
 import figures
 import job
 import numpy as np
+import verdicts
 from measuring import shown, table
 from published import NINE as PUBLISHED
+from published import NINE_DIGITS
 from sklearn.model_selection import RepeatedKFold
 from sklearn.svm import SVC, SVR
+from verdicts import mean, standard_error
 
 from structperc import Engine
 from structperc.errors import MissingData, MissingExtra
@@ -126,25 +129,14 @@ def error(make, options, X, y, X_test, y_test, bins):
 
 # ---- what follows from the numbers ----
 
-def mean(errors):
-    return float(np.mean(errors))
-
-
-def standard_error(errors):
-    return float(np.std(errors, ddof=1) / np.sqrt(len(errors)))
-
-
 def beside(case, rival):
-    """-1, 0 or 1: ours is worse than the rival, even, better: by more than twice the standard error of the differences."""
-    less = np.subtract(case["learners"][rival]["errors"], case["learners"][OURS]["errors"])
-    return int(np.sign(mean(less))) if abs(mean(less)) > 2 * standard_error(less) else 0
+    """The verdict on ours beside a rival on the same partitions."""
+    return verdicts.of_pairs(np.subtract(case["learners"][rival]["errors"], case["learners"][OURS]["errors"]))
 
 
 def beside_published(case, column):
-    """The same against a published mean, with our standard error alone."""
-    errors = case["learners"][OURS]["errors"]
-    less = PUBLISHED[case["bins"]][case["name"]][column] - mean(errors)
-    return int(np.sign(less)) if abs(less) > 2 * standard_error(errors) else 0
+    """The same against a published mean."""
+    return verdicts.of_runs(case["learners"][OURS]["errors"], PUBLISHED[case["bins"]][case["name"]][column], NINE_DIGITS)
 
 
 RIVALS = {learner: functools.partial(beside, rival=learner) for learner in LEARNERS if learner != OURS} | {
@@ -161,10 +153,10 @@ class Standing:
 
     @classmethod
     def of(cls, cases, verdict):
-        found = {1: [], 0: [], -1: []}
+        found = {verdicts.BETTER: [], verdicts.EVEN: [], verdicts.WORSE: []}
         for case in cases:
             found[verdict(case)].append(case["name"])
-        return cls(found[1], found[0], found[-1])
+        return cls(*found.values())
 
     @property
     def holds(self):
@@ -187,8 +179,8 @@ def report(raw):
     for bins in BINS:
         parts += [f"## {bins} bins", error_table(raw, bins)]
     parts += ["![Errors, over those of linear CuSum; bars: two standard errors](reproduce-kernel.png)", "## What holds",
-              f"{OURS} beside each of the others, set by set. Better or worse: the mean difference, partition by partition, is more than "
-              "twice its standard error; of published means only the mean is known, so there our standard error alone counts.",
+              f"{OURS} beside each of the others, set by set. Learners on the same partitions are compared by the differences partition by "
+              f"partition. {verdicts.RULE}",
               claim_table(raw), "## What was chosen",
               "On the training part of partition 1. Expected: the error in the cross-validation that chose it. Seconds: CPU time of all "
               "its fits, choosing included.", choice_table(raw)]

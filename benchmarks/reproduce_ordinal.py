@@ -38,7 +38,7 @@ def main():
         part, path = PARTS[name], chosen.kept / f"{name}{'-quick' * chosen.quick}.jsonl"
         if chosen.anew:
             path.unlink(missing_ok=True)
-        kept = Remembered(path, chosen.jobs, chosen.seconds and time.monotonic() + chosen.seconds)
+        kept = Remembered(path, chosen.jobs, None if chosen.seconds is None else time.monotonic() + chosen.seconds)
         job.carry_out(chosen, part.NAME, part.TITLE, functools.partial(part.measure, chosen, kept), functools.partial(report, part),
                       part.goals, part.draw)
 

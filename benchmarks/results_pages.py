@@ -6,7 +6,6 @@ from pathlib import Path
 import attrs
 
 CELLS = re.compile(r"(?<!\\)\|")
-GOAL = ["goal", "wanted", "measured", ""]
 
 
 @attrs.frozen
@@ -52,12 +51,7 @@ class Page:
 
     @property
     def tables(self):
-        return [part for part in self.parts if isinstance(part, Table) and part.head != GOAL]
-
-    @property
-    def goals(self):
-        """(goal, wanted, measured, "met" or "missed") of all goals."""
-        return [row for part in self.parts if isinstance(part, Table) and part.head == GOAL for row in part.rows]
+        return [part for part in self.parts if isinstance(part, Table)]
 
 
 def read_page(path):

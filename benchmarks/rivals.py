@@ -234,7 +234,7 @@ TASKS = {
         "crfsuite pa": Learner("pycrfsuite", functools.partial(crfsuite, "pa"), (5,)),
         "crfsuite lbfgs": Learner("pycrfsuite", functools.partial(crfsuite, "lbfgs"), (30,)),
     }),
-    "rankings": ("NDCG of rankings", Queries, {
+    "rankings": ("NDCG@10 of rankings", Queries, {
         f"{OWN}, LatentRanker": Learner("structperc", functools.partial(ranked, own_latent), (1, 5, 30)),
         f"{OWN}, RankingSVM": Learner("structperc", functools.partial(ranked, own_pairs), (5, 4, 3)),
         "LightGBM lambdarank": Learner("lightgbm", functools.partial(ranked, functools.partial(lightgbm, "lambdarank")), (10, 50, 200)),

@@ -236,44 +236,29 @@ def test_every_fault_is_caught(fault):
     print(f"{fault}: {caught.value}")
 
 
-# ---- faults that the battery finds, or that are refused where they would act ----
-
-
-def finds(problem, *plugins) -> bool:
-    """Whether the battery fails."""
-    try:
-        check_problem(problem, plugins=plugins)
-    except AssertionError:
-        return True
-    return False
-
-
-def refuses(call) -> bool:
-    try:
-        call()
-    except PluginError:
-        return True
-    return False
+# ---- faults that are refused, or have no effect, where they would act ----
 
 
 def test_a_kernel_does_not_go_around_the_scores_of_a_map():
     X = np.random.default_rng(0).normal(size=(40, 3))
     kernel = Engine("multiclass", plugins=[SquaresPlugin(), "dual-kernel"], kernel="linear", fit_intercept=False)
 
-    assert finds(SquaresPlugin()) or refuses(lambda: kernel.fit(X, (X**2).argmax(axis=1)))
+    with pytest.raises(PluginError, match="Squares does not say on which row of x each of its atoms stands"):
+        kernel.fit(X, (X**2).argmax(axis=1))
 
 
 def test_an_export_does_not_go_around_the_argmax(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 3))
     engine = Engine("multiclass", plugins=[Careful()]).fit(X, X.argmax(axis=1))
 
-    assert finds("multiclass", Careful()) or refuses(lambda: engine.export(tmp_path / "careful.py", "numpy"))
+    with pytest.raises(PluginError, match="Careful of plugin 'Careful' replaces the argmax part"):
+        engine.export(tmp_path / "careful.py", "numpy")
 
 
-def test_partial_gold_in_the_body_of_a_class_acts_or_is_found():
+def test_partial_gold_in_the_body_of_a_class_acts():
     X, y = np.array([[1.0], [-1.0], [0.5], [0.25], [2.0]]), np.array([[1, 4], [2, 2], [1, 3], [1, 4], [4, 4]])
 
     def mistakes(plugin):
         return Engine(plugin, classes=[1, 2, 3, 4]).fit(X, y).mistakes_
 
-    assert finds(PartialInTheBody()) or mistakes(PartialInTheBody()) == mistakes(RankIntervals())
+    assert mistakes(PartialInTheBody()) == mistakes(RankIntervals())

@@ -70,6 +70,80 @@ def test_kept_fits_are_not_repeated(scripts, tmp_path):
     assert calls.read_text().split() == ["0", "1", "2"]
 
 
+MODULE = """
+import helper
+from helper import shared, unused
+SCALE = 2
+OTHER = 3
+
+def fitted(number):
+    return shared(number) * SCALE + helper.LIMIT
+
+def report():
+    return "a page"
+"""
+HELPER = """
+LIMIT = 5
+
+def shared(number):
+    return deeper(number)
+
+def deeper(number):
+    return number
+
+def unused():
+    pass
+"""
+
+
+def test_a_hash_of_code_changes_with_what_a_fit_depends_on_alone(scripts, tmp_path, monkeypatch):
+    import fingerprint
+
+    def code(name, module=MODULE, helper=HELPER, library="one"):
+        folder = tmp_path / name
+        (folder / "library").mkdir(parents=True)
+        for path, text in (("fits.py", module), ("helper.py", helper), ("library/part.pyx", library)):
+            (folder / path).write_text(text)
+        monkeypatch.setattr(fingerprint, "ROOT", folder)
+        monkeypatch.setattr(fingerprint, "LIBRARY", [folder / "library"])
+        fingerprint.library.cache_clear()
+        return fingerprint.of_name(folder / "fits.py", "fitted")
+
+    first = code("first")
+    same = [code("prose", MODULE.replace("a page", "another page")), code("other", MODULE.replace("OTHER = 3", "OTHER = 4")),
+            code("unused", helper=HELPER.replace("pass", "return 1"))]
+    changed = [code("body", MODULE.replace("+ helper", "- helper")), code("constant", MODULE.replace("SCALE = 2", "SCALE = 3")),
+               code("limit", helper=HELPER.replace("5", "6")), code("deeper", helper=HELPER.replace("return number", "return -number")),
+               code("library", library="two")]
+    fingerprint.library.cache_clear()
+
+    assert same == [first] * 3 and first not in changed and len(set(changed)) == 5
+
+
+def test_fits_of_other_code_are_repeated(scripts, tmp_path, monkeypatch):
+    import fingerprint
+    from remembered import Fit, Remembered
+
+    fit = Fit(doubled, {"number": 1, "calls": str(tmp_path / "calls")})
+    for code in ("one", "one", "two"):
+        monkeypatch.setattr(fingerprint, "of", lambda function, code=code: code)
+        Remembered(tmp_path / "kept.jsonl").results([fit])
+
+    assert (tmp_path / "calls").read_text().split() == ["1", "1"]
+
+
+def test_parts_whose_record_is_of_the_present_code_are_kept(scripts):
+    import reproduce_all
+
+    parts = reproduce_all.PARTS
+    assert len({part.name for part in parts}) == len(parts)
+    assert all((FOLDER / part.script).is_file() and (FOLDER / part.command[0]).is_file() for part in parts)
+    records = {part.name: {"seconds": 90, "measured": "2026-01-02"} for part in parts[1:]}
+    told = reproduce_all.plan(parts, parts[:3], records)
+    assert f"| {parts[0].name} | not known | never | run |" in told and f"| {parts[3].name} | 90 | 2026-01-02 | kept |" in told
+    assert f"3 of {len(parts)} parts are run: 3 minutes" in told
+
+
 def test_without_time_left_no_fit_begins(scripts, tmp_path):
     from remembered import Fit, Remembered
 

@@ -19,6 +19,7 @@ from structperc.core.states import taken
 from structperc.reading import matrices
 
 AT_ONCE = 1 << 20           # values whose squares are added up together
+IN_CACHE = 1 << 15          # values that are brought to scale together
 LOOKED_AT = 1000            # rows that say whether columns differ in scale,
 DIFFERENT = 50              # by how much,
 FEWEST = 20                 # where there are so many
@@ -100,7 +101,7 @@ class Scaling:
             named.data = (named.data / self.spread[named.indices]).astype(named.dtype)
         if dense is not None:
             shift, spread = (values[rows.n_features - dense.shape[1]:] for values in (self.shift, self.spread))
-            dense = ((dense - shift) / spread).astype(dense.dtype, order="C", copy=False)
+            dense = on_one_scale(dense, shift, spread)
         X = named if dense is None else dense if named is None else Joined(named, dense)
         found = rows.like(X, rows.offsets, 0, rows.n_rows)
         found.restrict(rows.allowed)
@@ -163,8 +164,18 @@ def of_dense(X, weights):
         return 0, None, None
     with np.errstate(all="ignore"):
         mean = X.mean(axis=0, dtype=float) if weights is None else weights @ X / n
-        apart = (X - mean)**2
+        apart = X - mean
+        apart *= apart
         return n, mean, apart.sum(axis=0) if weights is None else weights @ apart
+
+
+def on_one_scale(X, shift, spread):
+    """(X - shift) / spread in float64, rounded to the type of X: block by block, so that no copy of the size of X is made beside it."""
+    found, step = np.empty(X.shape, X.dtype), max(1, IN_CACHE // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        block = X[start:start + step] - shift
+        np.divide(block, spread, out=found[start:start + step], casting="same_kind")
+    return found
 
 
 def of_sparse(csr, weights):

@@ -77,15 +77,9 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
     if isinstance(loss, ExampleCosts):
         return None
     gold = outputs.encode(y, rows)
-    if outputs.n_labels and outputs.partial_gold:        # what is known is more than one code, what is predicted is one label
-        pairs = list(zip(gold, LabelCodes(outputs.labels).encode(predicted, rows.n_examples).tolist(), strict=True))
-        values = {pair: loss.value(*pair) for pair in set(pairs)}
-        return np.array([values[pair] for pair in pairs])
-    answers = outputs.encode_answers(predicted, rows)
     if outputs.n_labels:
-        pairs, where = np.unique(np.stack([gold.values, answers.values]), axis=1, return_inverse=True)
-        values = np.array([loss.value(int(a), int(b)) for a, b in pairs.T])
-        return values[where.reshape(-1)]
+        return for_each_pair(outputs, gold, predicted, lambda i, code: loss.value(gold[i], code))
+    answers = outputs.encode_answers(predicted, rows)
     return np.array([loss.value(gold[i], answers[i], model.example(rows, i)) for i in range(rows.n_examples)])
 
 
@@ -239,9 +233,20 @@ def right_of(model, rows, y, predicted) -> np.ndarray:
     """Whether the prediction of each example is right, or fits what is known."""
     outputs = model.parts.outputs
     gold = outputs.encode(y, rows)
-    answers = (LabelCodes(outputs.labels).encode(predicted, rows.n_examples).tolist() if outputs.n_labels
-               else outputs.encode_answers(predicted, rows))
+    if outputs.n_labels:
+        return for_each_pair(outputs, gold, predicted, lambda i, code: outputs.agrees(gold[i], code, model.example(rows, i)))
+    answers = outputs.encode_answers(predicted, rows)
     return np.array([outputs.agrees(gold[i], answers[i], model.example(rows, i)) for i in range(rows.n_examples)], dtype=bool)
+
+
+def for_each_pair(outputs, gold, predicted, value):
+    """`value(i, code)` of each example and its predicted label, as an array: one call for equal pairs of gold output and label."""
+    labels = LabelCodes(outputs.labels).encode(predicted, len(gold))
+    pairs = labels.astype(np.int64)
+    for codes in np.asarray(gold.values).reshape(len(gold), -1).T:       # of intervals both ends
+        pairs = pairs * (outputs.n_labels + 1) + codes
+    _, first, where = np.unique(pairs, return_index=True, return_inverse=True)
+    return np.array([value(i, int(labels[i])) for i in first.tolist()])[where]
 
 
 def same(one, other) -> bool:

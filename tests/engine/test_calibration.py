@@ -150,13 +150,31 @@ def test_more_models_are_trained_only_where_rows_are_few_beside_the_weights(n, n
     assert -np.log(probabilities).mean() < np.log(4)
 
 
-def test_the_temperature_of_training_scores_has_the_least_log_loss_there():
+@pytest.mark.parametrize(("problem", "weights"), [("prank", None), ("cusum", np.geomspace(0.01, 100, 1300))])
+def test_the_temperature_of_training_scores_has_the_least_weighted_log_loss_there(problem, weights):
     X, y = ranked(1300, 0)
-    engine = Engine("prank", epochs=2, average=True, calibrate=True, random_state=0).fit(X, y)
+    X[650:] = np.random.default_rng(1).permutation(X[650:])                 # nothing is known of the heavy rows
+    engine = Engine(problem, epochs=2, average=True, calibrate=True, random_state=0).fit(X, y, sample_weight=weights)
 
     def loss(temperature):
         engine.model_.temperature = temperature
-        return -engine.model_.log_probabilities(engine.model_.read(X))[np.arange(len(y)), y - 1].mean()
+        return -np.average(engine.model_.log_probabilities(engine.model_.read(X))[np.arange(len(y)), y - 1], weights=weights)
+
+    best = engine.temperature_
+    assert loss(best) <= min(loss(best * 1.05), loss(best / 1.05))
+
+
+def test_the_temperature_of_weighted_sentences_has_the_least_log_loss_there():
+    random, weights = np.random.default_rng(0), np.geomspace(0.01, 100, 500)
+    tags = random.integers(0, 2, size=500)
+    X = np.eye(2)[np.where(np.arange(500) < 250, tags, random.permutation(tags))] + random.normal(scale=0.4, size=(500, 2))
+    sentences, gold = list(X[:, None]), tags[:, None].tolist()              # of one token, so its marginals are the probabilities
+    options = {"fit_intercept": False, "epochs": 2, "average": True, "calibrate": True, "random_state": 0}
+    engine = Engine("sequence", **options).fit(sentences, gold, sample_weight=weights)
+
+    def loss(temperature):
+        engine.model_.temperature = temperature
+        return -np.average(np.log([p[0, tag] for p, tag in zip(engine.predict_marginals(sentences), tags, strict=True)]), weights=weights)
 
     best = engine.temperature_
     assert loss(best) <= min(loss(best * 1.05), loss(best / 1.05))

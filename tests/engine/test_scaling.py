@@ -35,6 +35,23 @@ def test_a_fit_is_that_on_standardised_columns(problem, options, average):
     assert np.array_equal(Engine.load(io.BytesIO(buffer.getvalue())).label_scores(X), scaled.label_scores(X))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_rows_of_any_order_and_type_are_standardised_as_at_once(order, dtype):
+    """More rows than are brought to scale together."""
+    random = np.random.default_rng(1)
+    many = (random.normal(size=(20_000, 5)) * UNITS + ORIGIN).astype(dtype)
+    y = np.digitize(many[:, 0] + random.normal(size=len(many)), [-1, 1]) + 1
+    exact = many.astype(float)
+    spread = np.where(UNITS > 0, exact.std(axis=0), 1)
+    scaled = Engine("cusum", epochs=1, scale=True).fit(np.asarray(many, order=order), y)
+    by_hand = Engine("cusum", epochs=1).fit(((exact - exact.mean(axis=0)) / spread).astype(dtype), y)
+
+    assert scaled.mistakes_ == by_hand.mistakes_
+    assert scaled.coef_[1:] * spread == pytest.approx(by_hand.coef_[1:], rel=1e-5, abs=1e-3)
+    assert np.array_equal(scaled.coef_, Engine("cusum", epochs=1, scale=True).fit(many, y).coef_)
+
+
 def test_coefficients_and_explanations_have_the_users_units():
     engine = Engine("cusum", epochs=3, average=True, scale=True).fit(X, Y)
     scores = X @ engine.coef_.T + engine.intercept_

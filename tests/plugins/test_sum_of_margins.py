@@ -99,6 +99,8 @@ def test_separable_data_have_the_margins_between_their_ranks_at_every_C(C):
 def test_C_ranges_by_the_outer_ranks_alone():
     """SL-3: sizes 1, 10, 10: unbounded at C = 0.5, refused; C_min = 1. Sizes 10, 1, 10: bounded at C = 0.12, below the printed range."""
     outer, inner = np.repeat([1, 2, 3], [1, 10, 10]), np.repeat([1, 2, 3], [10, 1, 10])
+    lowest = [4 / (2 * 21 - (ranks == 1).sum() - (ranks == 3).sum()) for ranks in (outer, inner)]
+    assert lowest == [4 / 31, 4 / 22] and lowest[0] < 0.5 < 4 and 0.12 < lowest[1]
     with pytest.raises(OptionError, match=r"C=0\.5 is below 1 = 1 / min\(n_1, n_K\)"):
         form_of(outer).chain(0.5)
     for ranks, C in ((outer, 1.0), (inner, 0.12)):

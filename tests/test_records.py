@@ -1,0 +1,91 @@
+"""Figures in README and docs/performance.md are those of results pages, and each of these has a record."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks/results"
+PERFORMANCE = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", PERFORMANCE, re.MULTILINE | re.DOTALL))
+NUMBER = r"\d[\d,]*(?:\.\d+)?"
+MEASURED = re.compile(rf"(?<![\w.^-])({NUMBER})(?= ?(?:ns|µs|us|ms|s|×|%|MiB|MB|times)\b| [×%])")
+PAGES = sorted(path.stem for path in RESULTS.glob("*.md"))
+
+
+@pytest.fixture
+def missed(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import missed
+
+    return missed
+
+
+def linked_numbers(text):
+    """All numbers on the results pages that a text links."""
+    pages = re.findall(r"benchmarks/results/([\w-]+)\.md", text)
+    assert pages, "no page of results is linked"
+    return {float(number.replace(",", "")) for page in pages
+            for number in re.findall(NUMBER, (RESULTS / f"{page}.md").read_text(encoding="utf-8"))}
+
+
+def stands_in(number, recorded):
+    """Whether a recorded number, or one of its per cent, rounds to this one."""
+    digits = len(number.partition(".")[2])
+    value = float(number.replace(",", ""))
+    return any(abs(other - value) <= 0.5 * 10.0**-digits + 1e-9 for whole in recorded for other in (whole, whole / 100))
+
+
+def figures(text):
+    """Numbers in the cells of tables but the first of each row, and numbers with a unit in prose."""
+    rows = [line for line in text.split("\n") if line.startswith("|")]
+    cells = [cell for row in rows for cell in row.strip("|").split("|")[1:]]
+    prose = "\n".join(line for line in text.split("\n") if not line.startswith("|"))
+    return [number for cell in cells for number in re.findall(NUMBER, cell)] + MEASURED.findall(prose)
+
+
+@pytest.mark.parametrize("name", [name for name, text in SECTIONS.items() if figures(text) and not name.startswith("Goals")])
+def test_figures_of_a_section_stand_on_the_pages_that_it_links(name):
+    recorded = linked_numbers(SECTIONS[name])
+    lost = [number for number in figures(SECTIONS[name]) if not stands_in(number, recorded)]
+    assert not lost, f"{name}: no linked page has {lost}"
+
+
+def test_goals_that_are_missed_are_those_of_the_records(missed):
+    assert missed.written(PERFORMANCE, missed.read_records()) == PERFORMANCE
+    changed = missed.read_records()
+    changed["epoch"]["goals"][0]["met"] = True
+    assert missed.written(PERFORMANCE, changed) != PERFORMANCE
+    assert missed.REASONS.keys() == {name for name, record in missed.read_records().items()
+                                     if not all(goal["met"] for goal in record.get("goals", ()))}
+
+
+def test_figures_of_the_readme_stand_on_the_pages_that_it_links():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = re.search(r"^## Why this and not .*?(?=^## )", readme, re.MULTILINE | re.DOTALL)[0]
+    rows = [row.split("|") for row in section.split("\n") if re.match(r"\| (?!instead|-)", row) and "benchmarks" not in row]
+    compared = [row for row in rows if len(row) == 6]
+    recorded = linked_numbers(section)
+    numbers = [number for row in compared for cell in row[3:5] for number in re.findall(NUMBER, cell)]
+    assert len(compared) >= 5 and len(numbers) >= 20
+    assert [number for number in numbers if not stands_in(number, recorded)] == []
+
+
+def test_a_figure_that_no_page_has_is_seen():
+    recorded = {18.3, 1204.0, 43.21}
+    assert stands_in("18.3", recorded) and stands_in("18", recorded) and stands_in("1,204", recorded) and stands_in("0.432", recorded)
+    assert not stands_in("18.4", recorded) and not stands_in("0.431", recorded)
+    assert figures("takes 3.5 ns, 20 % or 2.0 times\n\n| 4,000 x 10 | 1.5, 2 |") == ["1.5", "2", "3.5", "20", "2.0"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_a_record_that_says_when_and_of_which_code(page):
+    record = json.loads((RESULTS / f"{page}.json").read_text(encoding="utf-8"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["measured"])
+    assert re.fullmatch(r"[0-9a-f]{40}\+?", record.get("commit") or record["page_commit"])
+    assert isinstance(record["machine"], list)
+    assert all(goal.keys() == {"what", "wanted", "found", "met"} for goal in record.get("goals", ()))
+    if "commit" in record:
+        assert {"load", "seconds", "code", "quick"} <= record.keys() and not record["quick"]
