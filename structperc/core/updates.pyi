@@ -59,6 +59,8 @@ COLLINS: str
 
 CRAMMER: str
 
+VARIANTS: Any
+
 FAR: int
 
 HARDLY: float
