@@ -132,32 +132,19 @@ cdef class ColumnSums:
 
     cdef int add(self, Rows rows, weights) except -1:
         """Adds rows, weighted by their examples; None: each example once."""
-        cdef const double[::1] given = weights
-        cdef Py_ssize_t i, row, first, last, n
-        cdef double weight = 1, total = 0
-        if given is None and rows.whole.layout <= SP_DENSE_F32:
-            first = 0 if rows.starts == NULL else rows.starts[0]
-            last = rows.n_rows if rows.starts == NULL else rows.starts[rows.n_examples]
-            n = rows.n_features
-            if rows.whole.layout == SP_DENSE_F64:
-                add_dense_rows(<const double *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
-                               &self._squares[0])
-            else:
-                add_dense_rows(<const float *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
-                               &self._squares[0])
-            self.n_rows += last - first
-            return 0
-        with nogil:
-            for i in range(rows.n_examples):
-                first = i if rows.starts == NULL else rows.starts[i]
-                last = i + 1 if rows.starts == NULL else rows.starts[i + 1]
-                if given is not None:
-                    weight = given[i]
-                if weight > 0:
-                    for row in range(first, last):
-                        add_row(&rows.whole, row, weight, &self._centre[0], &self._sums[0], &self._squares[0])
-                    total += weight * (last - first)
-        self.n_rows += total
+        cdef Py_ssize_t first, last, n
+        if weights is not None or rows.whole.layout > SP_DENSE_F32:
+            return add_each(self, rows, weights)
+        first = 0 if rows.starts == NULL else rows.starts[0]
+        last = rows.n_rows if rows.starts == NULL else rows.starts[rows.n_examples]
+        n = rows.n_features
+        if rows.whole.layout == SP_DENSE_F64:
+            add_dense_rows(<const double *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
+                           &self._squares[0])
+        else:
+            add_dense_rows(<const float *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
+                           &self._squares[0])
+        self.n_rows += last - first
         return 0
 
     @property
@@ -205,6 +192,24 @@ cdef class ColumnSums:
         if found.squared:
             found._squares = taken(state, "squares", np.float64, shape, low=0).copy()
         return found
+
+
+cdef int add_each(ColumnSums to, Rows rows, const double[::1] given) except -1:
+    """`ColumnSums.add`, row by row."""
+    cdef Py_ssize_t i, row, first, last
+    cdef double weight = 1, total = 0
+    with nogil:
+        for i in range(rows.n_examples):
+            first = i if rows.starts == NULL else rows.starts[i]
+            last = i + 1 if rows.starts == NULL else rows.starts[i + 1]
+            if given is not None:
+                weight = given[i]
+            if weight > 0:
+                for row in range(first, last):
+                    add_row(&rows.whole, row, weight, &to._centre[0], &to._sums[0], &to._squares[0])
+                total += weight * (last - first)
+    to.n_rows += total
+    return 0
 
 
 cdef finite(values):

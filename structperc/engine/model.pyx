@@ -71,7 +71,7 @@ cdef class Parts:
 
     def items(self) -> list:
         """Pairs of names and components."""
-        return [(kind, getattr(self, kind)) for kind in KINDS]
+        return list(zip(KINDS, (self.reader, self.outputs, self.features, self.weights, self.loss, self.argmax, self.update, self.trainer)))
 
     def start(self, context) -> None:
         """Begins the life cycle of a fit: every part takes the others and the options."""

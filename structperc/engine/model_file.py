@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from structperc.core.column_sums import ColumnSums
-from structperc.core.component import located, outdated, state_of
+from structperc.core.component import Component, inherits, located, state_of
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.core.schedules import Schedule
 from structperc.core.states import SavedState, taken
@@ -170,7 +170,7 @@ def described(engine, model) -> tuple[dict, dict]:
     model.parts.warn_of_state()
     for name, part in model.parts.items():
         state = state_of(part)
-        if state and outdated(part, "restore", "state"):
+        if state and inherits(part, Component, "restore"):
             raise PluginError(f"{type(part).__name__} has state() without restore(state), so no model with its {', '.join(state)} can be "
                               f"read again; add restore, which takes back what state returns.")
         arrays |= {f"{name}.{key}": np.asarray(value) for key, value in state.items()}

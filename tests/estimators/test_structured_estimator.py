@@ -124,8 +124,10 @@ def test_options_of_plugins_are_parameters():
     for name in ("size", "plugin_options__", "epochs__size"):
         with pytest.raises(OptionError, match=f"Invalid parameter '{name}' for estimator"):
             model.set_params(**{name: 1})
+    with pytest.raises(OptionError, match="plugin_options names 'width', which is no option of a plugin"):
+        model.set_params(plugin_options__width=1)
     with pytest.raises(OptionError, match="unknown option 'width'"):
-        model.set_params(plugin_options__width=1).fit(X, Y)
+        StructuredEstimator(problem=Choice(), plugin_options={"width": 1}).fit(X, Y)
 
 
 def test_clones_share_the_plugin_objects_and_no_state():
