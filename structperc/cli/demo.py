@@ -116,7 +116,8 @@ def compare(X, y):
                 first = attrs.evolve(part, ranker=model)
         for name, found in curves.items():
             watch = HeldOutLoss(part.X_test, part.y_test)
-            PRank(average=name == "averaged weights", epochs=EPOCHS, random_state=seed, plugins=[watch]).fit(part.X, part.y)
+            average = name == "averaged weights"
+            PRank(average=average, trainer="online", epochs=EPOCHS, random_state=seed, plugins=[watch]).fit(part.X, part.y)
             found.append(watch.losses)
     means = {name: np.mean(found, axis=0) for name, found in curves.items()}
     return {name: np.array(found) for name, found in errors.items()}, means, first

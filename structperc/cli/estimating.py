@@ -23,9 +23,9 @@ def estimate(arguments) -> int:
         if kind not in ("html", "csv", *PICTURES):
             raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html, .csv, .png, .svg or .pdf.")
     engine = Engine.load(arguments.model)
-    data = read_for(engine, arguments)
-    found = effects(engine, data.X, answers(engine, data), n_boot=arguments.n_boot, level=arguments.level, scale=arguments.scale,
-                    random_state=arguments.seed)
+    data = read_for(engine, arguments, keep=() if arguments.groups is None else (arguments.groups,))
+    found = effects(engine, data.X, answers(engine, data), data.kept.get(arguments.groups), n_boot=arguments.n_boot, level=arguments.level,
+                    scale=arguments.scale, random_state=arguments.seed)
     if kind is None:
         say_table([("column", "effect", "lower", "upper"), *found.cells()])
         say("", found.note)

@@ -40,7 +40,7 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
         if group not in (None, "qid"):
             raise OptionError(f"--group {group}: {path} is read as svmlight, where the only groups are those of --group qid.")
         if keep:
-            raise OptionError(f"--keep names columns, but {path} is read as svmlight, which has none with names; leave it out.")
+            raise OptionError(f"--keep and --groups name columns, but {path} is read as svmlight, which has no names; leave them out.")
         return svmlight.stream_svmlight(path, n_features=n_features, grouped=group is not None, rows=source.rows)
     if target is None and needs_target:
         with opened_frames(source) as file:
@@ -99,9 +99,9 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
             yield table
 
 
-def read_for(engine, arguments):
-    """All the data for `evaluate` and `plot`; see `parts_for`."""
-    (table,) = parts_for(engine, arguments)
+def read_for(engine, arguments, **options):
+    """All the data for `evaluate`, `plot` and `effects`; see `parts_for`."""
+    (table,) = parts_for(engine, arguments, **options)
     return table
 
 

@@ -121,6 +121,7 @@ EFFECTS = """\
 examples:
   structperc effects wine.model wine.csv --target quality
   structperc effects wine.model wine.csv --scale log-odds --output effects.csv
+  structperc effects visits.model visits.csv --target stage --groups patient
 
 An effect is the weight of a column times its standard deviation. The intervals
 come from a Poisson bootstrap. Log odds need a model of --set update=logistic or
@@ -386,11 +387,12 @@ def build() -> Parser:
     effects.add_argument("--target", metavar="NAME", help="the column of true labels; default: that of fit")
     effects.add_argument("--scale", choices=("direction", "log-odds"), default="direction",
                          help="relative weights, or log odds; default direction")
+    effects.add_argument("--groups", metavar="COLUMN", help="rows with the same entry, such as a patient's, are drawn together")
     effects.add_argument("--n-boot", metavar="N", type=positive, default=199, help="refits on resampled rows; default 199")
     effects.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="coverage of the intervals; default 0.95")
     effects.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the resampling; default 0")
     effects.add_argument("--output", metavar="FILE", type=path, help="a file: .html, .csv, .png, .svg or .pdf")
-    reading(effects)
+    reading(effects, examples=False)
 
     compare = command("compare", comparing.compare, "compare two models on the same data", COMPARE)
     compare.add_argument("first", metavar="FIRST", type=path, help="a file written by fit")

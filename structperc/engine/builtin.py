@@ -85,6 +85,6 @@ class BuiltinParts:
         if context.n_shards > 1:
             return MixingTrainer(patience, bounded)
         if bounded:
-            raise OptionError(f"trainer={BOUNDED_SUM!r} mixes shards, and n_shards=1 makes none; set n_shards to 2 or more, or leave trainer "
-                              f"out.")
+            raise OptionError(f"trainer={BOUNDED_SUM!r} mixes shards, and n_shards=1 makes none; set n_shards to 2 or more, or leave "
+                              f"trainer out.")
         return OnlineTrainer(patience)

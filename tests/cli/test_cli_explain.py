@@ -102,6 +102,19 @@ def test_effects_of_the_columns_are_a_table_a_page_and_a_picture(data, model, ru
     assert code == 2 and out == "" and "needs update='logistic' or trainer='cumulative-logit'" in err
 
 
+def test_effects_draw_rows_of_a_group_together(data, model, run):
+    groups = np.arange(len(data)) // 5
+    data.assign(visitor=[f"v{g}" for g in groups]).to_csv("visits.csv", index=False)
+    options = ("--target", "quality", "--n-boot", 39)
+    code, out, err = run("effects", "m", "visits.csv", *options, "--groups", "visitor")
+    X, y = data.drop(columns="quality"), data["quality"]
+    expected = structperc.effects(model, X, y, groups, n_boot=39, random_state=0)
+    assert (code, err) == (0, "") and all(cell in out for row in expected.cells() for cell in row)
+    assert out != run("effects", "m", "visits.csv", *options)[1]
+    code, out, err = run("effects", "m", "wine.csv", *options, "--groups", "visitor")
+    assert code == 2 and out == "" and "'visitor'" in err
+
+
 def test_a_baseline_of_zero_is_weight_times_value(data, model, run):
     row = data.drop(columns="quality").iloc[[0]]
     out = run("explain", "m", "wine.csv", "--baseline", "zero")[1]
