@@ -1,10 +1,11 @@
 """The two logistic losses of ordered labels beside their peers: python benchmarks/likelihoods.py
 
-`trainer="cumulative-logit"` beside statsmodels' OrderedModel: coefficients, standard errors, log-likelihood. `update="logistic"`, 100 epochs,
-beside mord's LogisticAT without penalty: coefficients, and the all-threshold loss that both minimise. Intervals by both and by exact-pa: half
-of the training labels are widened by a rank at one side, three folds. Columns are standardised; times are processor seconds.
+`trainer="cumulative-logit"` beside statsmodels' OrderedModel: coefficients, standard errors, log-likelihood. `update="logistic"`, 100
+epochs, beside mord's LogisticAT without penalty: coefficients, and the all-threshold loss that both minimise. Intervals by both and by
+exact-pa: half of the training labels are widened by a rank at one side, three folds. Columns are standardised; times are processor seconds.
 """
 
+import functools
 import sys
 import time
 import warnings
@@ -50,8 +51,9 @@ def beside_ordered_model(X, y):
 
 def beside_mord(X, y):
     mord = require("mord", "this benchmark", "mord")
-    ours, seconds = timed(lambda: Engine("prank", update="logistic", trainer="online", epochs=100, calibrate=False, random_state=0).fit(X, y))
-    default, default_seconds = timed(lambda: Engine("prank", update="logistic", calibrate=False, random_state=0).fit(X, y))
+    options = {"update": "logistic", "calibrate": False, "random_state": 0}
+    ours, seconds = timed(lambda: Engine("prank", trainer="online", epochs=100, **options).fit(X, y))
+    default, default_seconds = timed(lambda: Engine("prank", **options).fit(X, y))
     theirs, their_seconds = timed(lambda: mord.LogisticAT(alpha=0, max_iter=10_000).fit(X, y - 1))
     return [f"{np.linalg.norm(ours.coef_ - theirs.coef_) / np.linalg.norm(theirs.coef_):.3f}",
             f"{np.linalg.norm(default.coef_ - theirs.coef_) / np.linalg.norm(theirs.coef_):.3f}",
@@ -69,7 +71,8 @@ def of_intervals(X, y):
     for options in INTERVALS.values():
         errors, seconds = [], 0.0
         for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
-            engine, one = timed(lambda train=train, options=options: Engine("interval-pa", random_state=0, **options).fit(X[train], Y[train]))
+            engine = Engine("interval-pa", random_state=0, **options)
+            _, one = timed(functools.partial(engine.fit, X[train], Y[train]))
             seconds += one
             errors.append(abs(engine.predict(X[test]) - y[test]))
         found.append(f"{np.concatenate(errors).mean():.3f} ({seconds / FOLDS:.3f} s)")
@@ -79,8 +82,8 @@ def of_intervals(X, y):
 def main(rows=1500):
     chosen = [(name, StandardScaler().fit_transform(X), y) for name, X, y in defaults.sets(rows) if name in SETS]
     parts = [
-        ("cumulative-logit beside OrderedModel", ["largest difference of coefficients, in standard errors", "largest relative difference of "
-         "standard errors", "log-likelihood", "OrderedModel's", "s", "OrderedModel's s"], beside_ordered_model),
+        ("cumulative-logit beside OrderedModel", ["largest difference of coefficients, in standard errors", "largest relative difference of"
+         " standard errors", "log-likelihood", "OrderedModel's", "s", "OrderedModel's s"], beside_ordered_model),
         ("logistic beside LogisticAT", ["relative difference of coefficients, 100 epochs", "by default", "all-threshold loss, 100 epochs",
          "by default", "LogisticAT's", "s, 100 epochs", "s by default", "LogisticAT's s"], beside_mord),
         ("Intervals: mean absolute error, and seconds of a fit with its calibration", [*INTERVALS], of_intervals)]

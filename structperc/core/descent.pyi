@@ -31,14 +31,14 @@ class LogisticUpdate(structperc.core.updates.ScheduledUpdate):
     citation: str
 
 class DirectUpdate(structperc.core.updates.ScheduledUpdate):
-    def __init__(self, variant: str = ..., step_size: Any = ..., decays: Any = ..., epsilon: Any = ...) -> None: ...
-    def check(self, context: Any, parts: Any) -> Any: ...
+    def __init__(self, variant: str = ..., step_size: Any = ..., decays: Any = ..., width: Any = ...) -> None: ...
     def probe(self) -> Any: ...
     variant: Any
-    epsilon: Any
+    width: Any
     when: str
     needs: Any
     options_used: Any
+    loss_weight: Any
     citation: str
 
 LAFFERTY: str

@@ -89,8 +89,8 @@ class LossOptions(Options):
                                   used_by="update", by_preset=True)
     loss_weight: float | Schedule | Callable | None = option(
         0.0, "learn from the answer that maximises score + loss_weight * loss", low=0, falls=True, used_by="update", by_preset=True,
-        about='0: from the prediction itself. Of "direct" and "direct-better" it is the width of their finite differences, 10 without a '
-              "value of yours; only this width may fall.")
+        about='0: from the prediction itself. With "direct" and "direct-better" it is the width of their finite differences, where 0 means '
+              "10. Only this width may fall.")
 
 
 class UpdateOptions(Options):
