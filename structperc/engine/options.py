@@ -91,7 +91,7 @@ class LossOptions(Options):
     loss_weight: float | Schedule | Callable | None = option(
         0.0, "learn from the output that maximises score + loss_weight * loss", low=0, falls=True, used_by="update", by_preset=True,
         about='0: from the prediction itself. Larger values avoid expensive mistakes more; try 1. For "direct" and "direct-better" this is '
-              "the width of their finite differences, 10 if you do not set it; try 1 to 30. Only this width accepts a schedule.")
+              "the width of their finite differences, where 0 means 10; try 1 to 30. Only this width accepts a schedule.")
 
 
 class UpdateOptions(Options):

@@ -232,6 +232,9 @@ def test_what_cannot_become_primal_is_refused():
     X, y = rings()
     with pytest.raises(OptionError, match="trained with the plugin 'dual-kernel', but the weights are PrimalWeights"):
         to_primal(Engine("cusum").fit(X, y))
+    scaled = Engine("cusum", plugins=["dual-kernel"], kernel="rbf", scale=True).fit([[0.0], [100.0], [300.0]], [1, 2, 2])
+    with pytest.raises(OptionError, match="in the units of X, but this engine was trained on scaled columns; train one with scale=False"):
+        to_primal(scaled)
     with pytest.raises(OptionError, match="landmarks are rows to compare others with"):
         to_primal(Engine("cusum", plugins=["dual-kernel"], kernel="precomputed").fit(dot(X, X), y))
     with pytest.raises(DataError, match="hold no row with a coefficient"):
