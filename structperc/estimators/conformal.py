@@ -153,11 +153,31 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         return self._take(estimator, labels, distances[kept], weights[kept])
 
     def predict_set(self, X) -> np.ndarray:
-        """Which labels belong to the interval of each row, a bool array of shape (n_samples, K)."""
+        """Which labels belong to the interval of each row, a bool array of shape (n_samples, K).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        bool array of shape (n_samples, K)
+        """
         return rank_distances(self._trained(), X, self.classes_) <= self.quantile_
 
     def predict_interval(self, X) -> np.ndarray:
-        """The lowest and the highest label of each row's interval, shape (n_samples, 2)."""
+        """The lowest and the highest label of each row's interval, shape (n_samples, 2).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+        """
         inside = self.predict_set(X)
         return self.classes_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
 

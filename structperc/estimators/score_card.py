@@ -135,11 +135,31 @@ class ScoreCard(WrappedRanker):
         return self
 
     def points(self, X):
-        """The sum of the points of each row, an int array of shape (n_samples,)."""
+        """The sum of the points of each row, an int array of shape (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+        """
         return totals_of(self._known()._columns, self._values(X))
 
     def latent_score(self, X) -> np.ndarray:
-        """`points` as float."""
+        """`points` as float.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+        """
         return self.points(X).astype(float)
 
     def predict(self, X):
@@ -147,7 +167,20 @@ class ScoreCard(WrappedRanker):
         return self._known().classes_[ranks_of(self._columns, self.cutoffs_, self._values(X)) - 1]
 
     def loss(self, X, y):
-        """By how much the card's mean absolute error on these rows is above the ranker's, in ranks."""
+        """By how much the card's mean absolute error on these rows is above the ranker's, in ranks.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        y : sequence of labels
+            Right labels.
+
+        Returns
+        -------
+        float
+            In levels.
+        """
         if "estimator_" not in vars(self._known()):
             raise DataError("this card was read from a dict, without the ranker that it was made from; fit it to compare both.")
         card, ranker = (metrics.mean_absolute_error(as_column(y), labels, self.classes_)
@@ -159,7 +192,12 @@ class ScoreCard(WrappedRanker):
         return self._known().cutoffs_.astype(float)
 
     def to_text(self) -> str:
-        """The card as plain text: a line for each bin, then a line for each label that a sum can have."""
+        """The card as plain text: a line for each bin, then a line for each label that a sum can have.
+
+        Returns
+        -------
+        str
+        """
         self._known()
         lines, last = [("column", "value", "points")], None
         for row in self.table_:
@@ -178,7 +216,12 @@ class ScoreCard(WrappedRanker):
         return self.to_text() if "classes_" in vars(self) else repr(self)
 
     def to_dict(self) -> dict:
-        """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it."""
+        """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it.
+
+        Returns
+        -------
+        dict
+        """
         self._known()
         names = self.feature_names_in_.tolist() if "feature_names_in_" in vars(self) else None
         return {"format": FORMAT, "classes": self.classes_.tolist(), "n_features": self.n_features_in_, "feature_names": names,
@@ -189,6 +232,15 @@ class ScoreCard(WrappedRanker):
     @classmethod
     def from_dict(cls, card):
         """A card that predicts, from what `to_dict` answered.
+
+        Parameters
+        ----------
+        card : dict
+            As `to_dict` returns it.
+
+        Returns
+        -------
+        ScoreCard
 
         Raises
         ------

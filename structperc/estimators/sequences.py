@@ -232,6 +232,11 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         y : list of lists of labels, or flat sequence of n_tokens labels
             One label per token.
 
+        Returns
+        -------
+        float64 array of shape (n_sentences,)
+            At most 0.
+
         Raises
         ------
         DataError

@@ -64,7 +64,18 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
                            costs=costs)
 
     def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
-        """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`."""
+        """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`.
+
+        Parameters
+        ----------
+        X, y, lengths, groups, allowed, sample_weight, costs
+            As in `fit`.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
         self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         engine = vars(self).get("engine_")
@@ -102,6 +113,11 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
             As in `fit`.
         sample_weight : array-like of shape (n_examples,), optional
             What each example counts.
+
+        Returns
+        -------
+        float
+            At most 0.
         """
         self._refuse_none(X, y)
         engine = self._trained_for(X)
@@ -121,6 +137,10 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
             As in `fit`.
         k : int
             At least 1.
+
+        Returns
+        -------
+        list of n_examples lists of (output, score)
         """
         return self._trained_for(X).predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
 
@@ -133,19 +153,63 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
             As in `fit`.
         y : list of n_examples outputs
             As `predict` shows them.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
         """
         return self._trained_for(X).log_probability(X, y, lengths=lengths, groups=groups, allowed=allowed)
 
     def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
-        """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other."""
+        """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other.
+
+        Parameters
+        ----------
+        X : list or array
+            Examples, as in `fit`.
+        lengths, groups, allowed
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
+        """
         return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def optimality_gaps(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
-        """By how much another structure may score more than each answer, at most, shape (n_examples,); 0: the answer is optimal."""
+        """By how much another structure may score more than each answer, at most, shape (n_examples,); 0: the answer is optimal.
+
+        Parameters
+        ----------
+        X : list or array
+            Examples, as in `fit`.
+        lengths, groups, allowed
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
+        """
         return self._trained_for(X).optimality_gaps(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Explanation:
-        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`."""
+        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`.
+
+        Parameters
+        ----------
+        x : one example
+            As in `predict`.
+        against : output, optional
+            The rival. Default: the runner-up.
+        baseline : "mean", "zero" or one row, optional
+            As in `Engine.explain`.
+        groups : dict of str to list, optional
+            As in `Engine.explain`.
+
+        Returns
+        -------
+        Explanation
+        """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
     def set_predict_request(self, **requests) -> Self:
