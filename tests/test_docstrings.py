@@ -71,7 +71,7 @@ def returns_nothing(value):
 def lacking(value):
     """The sections that a public name should have and has not."""
     has, wanted = sections(value.__doc__), []
-    if signature(value) and not (inspect.isclass(value) and "Attributes" in has):
+    if signature(value) not in ([], ["*args"]) and not (inspect.isclass(value) and "Attributes" in has):
         wanted.append("Parameters")
     if is_function(value) and not returns_nothing(value) and "Yields" not in has:
         wanted.append("Returns")

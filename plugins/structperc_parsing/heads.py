@@ -10,7 +10,7 @@ def is_labelled(y):
 
     Parameters
     ----------
-    y : tree
+    y : list of trees
         Heads, or pairs (head, label).
 
     Returns
@@ -20,7 +20,7 @@ def is_labelled(y):
     Examples
     --------
     >>> from structperc_parsing.heads import is_labelled
-    >>> is_labelled([(0, "root")]), is_labelled([0])
+    >>> is_labelled([[(0, "root")]]), is_labelled([[0]])
     (True, False)
     """
     for arcs in y if is_listed(y) else ():
