@@ -185,10 +185,12 @@ class LatentRanker(QueryRanker, EngineEstimator):
 
         Parameters
         ----------
-        X, groups, qid, lengths
+        X
             As in `fit`.
         k : int
             How many lists.
+        groups, qid, lengths
+            As in `fit`.
 
         Returns
         -------

@@ -42,9 +42,9 @@ class CardColumn:
 class ScoreCard(WrappedRanker):
     """A linear ranker as a table of whole points: look up each value, add the points, and read the rank off the sum.
 
-    The ranker is trained on the columns divided by their standard deviations. Each column is cut at quantiles. The points of a bin are the
-    weight times the mean of the bin, from 0 for the column's lowest bin, scaled so that the largest sum is about `max_points`, and rounded.
-    The cut-offs of the sum are those of least mean absolute error over the training rows, found exactly.
+    The ranker is trained on standardised columns. Each column is cut at quantiles. The points of a bin are the weight times the
+    mean of the bin, from 0 for the lowest bin. They are scaled so that the largest sum is about `max_points`, and rounded.
+    The cut-offs of the sum have the least mean absolute error over the training rows, computed exactly.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ScoreCard(WrappedRanker):
     cutoffs_ : int ndarray of shape (K - 1,)
         The rank is above k where the sum is ``cutoffs_[k - 1]`` or more; `thresholds_` is the same as float.
     loss_ : float
-        By how much the card's mean absolute error on the training rows is above the ranker's, in ranks; negative where the card is better.
+        Mean absolute error of the card on the training rows minus that of the ranker, in levels; negative if the card is better.
     estimator_ : ranker
         Trained, on scaled columns.
     classes_ : ndarray of shape (K,)
@@ -68,7 +68,7 @@ class ScoreCard(WrappedRanker):
 
     Notes
     -----
-    `str(card)` is the table as plain text, `to_dict` a form for JSON. `OrdinalConformal(ScoreCard(PRank()))` answers intervals of ranks.
+    `str(card)` is the table as plain text, `to_dict` a form for JSON. `OrdinalConformal(ScoreCard(PRank()))` predicts intervals.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class ScoreCard(WrappedRanker):
         return self.points(X).astype(float)
 
     def predict(self, X):
-        """The labels of rows, by their points alone; shape (n_samples,)."""
+        """The labels of rows, by their points only; shape (n_samples,)."""
         return self._known().classes_[ranks_of(self._columns, self.cutoffs_, self._values(X)) - 1]
 
     def loss(self, X, y):
@@ -231,7 +231,7 @@ class ScoreCard(WrappedRanker):
 
     @classmethod
     def from_dict(cls, card):
-        """A card that predicts, from what `to_dict` answered.
+        """A card that predicts, from what `to_dict` returned.
 
         Parameters
         ----------
@@ -360,7 +360,7 @@ def ranks_of(columns, cutoffs, values):
 
 
 def best_cutoffs(totals, ranks, n_ranks, never):
-    """Whole cut-offs of least mean absolute error over the rows, K - 1 of them in order; of equal ones those with the lowest ranks.
+    """Whole cut-offs of least mean absolute error over the rows, K - 1 of them in order. Ties: those with the lowest levels.
 
     The map from sums to ranks is a nondecreasing one of least cost: V[g][k] = cost of rank k at sum g + min over k' <= k of V[g - 1][k'].
 

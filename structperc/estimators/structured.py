@@ -47,11 +47,11 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         allowed : sequence, optional
             What each example's output may be, as the problem takes it.
         sample_weight : array-like of shape (n_examples,), optional
-            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; 0 is as if the example were absent.
+            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Weight 0 leaves the example out.
         costs : array-like of shape (n_examples, n_labels), optional
             Each example's costs, for loss="costs".
         **unknown
-            Refused by name.
+            Raises OptionError.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         X, lengths, groups, allowed
             As in `fit`.
         k : int, optional
-            Answer each example by a list of its k best structures, best first.
+            Return a list of the k best structures of each example, best first.
 
         Returns
         -------
@@ -133,10 +133,12 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X, lengths, groups, allowed
+        X
             As in `fit`.
         k : int
             At least 1.
+        lengths, groups, allowed
+            As in `fit`.
 
         Returns
         -------
@@ -149,10 +151,12 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X, lengths, groups, allowed
+        X
             As in `fit`.
         y : list of n_examples outputs
             As `predict` shows them.
+        lengths, groups, allowed
+            As in `fit`.
 
         Returns
         -------
@@ -177,7 +181,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def optimality_gaps(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
-        """By how much another structure may score more than each answer, at most, shape (n_examples,); 0: the answer is optimal.
+        """Upper bound on how much larger another structure's score may be, shape (n_examples,); 0: the prediction is optimal.
 
         Parameters
         ----------
