@@ -39,7 +39,7 @@ class History:
     >>> history = History()
     >>> _ = Engine("cusum", epochs=5, plugins=[history], preset="paper").fit([[0.0], [1.0]], [1, 2])
     >>> history.arrays["mistakes"].tolist()
-    [1, 0]
+    [1, 1, 0]
     """
 
     def __init__(self) -> None:

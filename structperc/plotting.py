@@ -13,6 +13,8 @@ from structperc.engine.options import changed_options
 from structperc.extras import require
 from structperc.pipelines import carried, column_names, unwrapped
 
+__all__ = ["plot_boundary", "plot_learning_curve", "plot_steps", "plot_thresholds", "plot_weights"]
+
 DASHES = ("-", "--", "-.", ":")
 MARKERS = "osD^vP*X<>"
 GRID_POINTS = 400
@@ -410,9 +412,9 @@ def plot_weights(engine, ax=None, top=15):
     engine : Engine or estimator
         Trained, with `coef_`.
     ax : matplotlib Axes, optional
-        Drawn into; without it, a new figure.
+        Default: a new figure.
     top : int, default 15
-        How many features.
+        Number of features. Larger values need a larger figure.
 
     Returns
     -------
@@ -421,7 +423,17 @@ def plot_weights(engine, ax=None, top=15):
     Raises
     ------
     DataError
-        When the engine keeps no weight per feature.
+        If the engine has no weight for each feature.
+    MissingExtra
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plotting import plot_weights
+    >>> ax = plot_weights(Engine("prank", epochs=5, random_state=0).fit([[0.0, 1.0], [1.0, 0.0]], [1, 2]))
+    >>> len(ax.get_yticklabels())
+    2
     """
     before, last = unwrapped(engine)
     engine, known = engine_of(last), None if before is None else column_names(before, last)

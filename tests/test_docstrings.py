@@ -1,29 +1,33 @@
 """Docstrings of public names have the sections of numpydoc, and list parameters in the order of the signature."""
 
+import importlib.util
 import inspect
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "docs/_extensions"))
-
-from reference import Reference  # noqa: E402
-
 EXCEPTIONS = ROOT / "tests/docstrings.txt"
 SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 ENTRY = re.compile(r"^(\*{0,2}[A-Za-z]\w*(?:, \*{0,2}\w+)*)(?: : .*)?$", re.MULTILINE)
 
 
 def is_function(value):
-    return inspect.isroutine(value) or type(value).__name__ == "cython_function_or_method"
+    return callable(value) and (inspect.isroutine(value) or type(value).__name__ == "cython_function_or_method")
+
+
+def reference_pages():
+    """The module that writes the pages of the reference from the public list."""
+    spec = importlib.util.spec_from_file_location("reference_pages", ROOT / "docs/_extensions/reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def public():
     """{full name: value} of all public functions and classes, and of the methods that public classes introduce."""
-    found, reference = {}, Reference()
+    found, reference = {}, reference_pages().Reference()
     for module, names in reference.names.items():
         for name, value in names.items():
             if reference.home(module, name) != module or not (inspect.isclass(value) or is_function(value)):
@@ -31,7 +35,8 @@ def public():
             found[f"{module}.{name}"] = value
             for member, method in vars(value).items() if inspect.isclass(value) else ():
                 method = getattr(method, "__func__", method)
-                if not member.startswith("_") and is_function(method) and not any(member in vars(base) for base in value.__mro__[1:]):
+                introduced = not any(member in vars(base) for base in value.__mro__[1:])
+                if not member.startswith("_") and is_function(method) and introduced:
                     found[f"{module}.{name}.{member}"] = method
     return found
 
@@ -66,7 +71,7 @@ def returns_nothing(value):
 def lacking(value):
     """The sections that a public name should have and has not."""
     has, wanted = sections(value.__doc__), []
-    if signature(value) and not (inspect.isclass(value) and "Attributes" in has):
+    if signature(value) not in ([], ["*args"]) and not (inspect.isclass(value) and "Attributes" in has):
         wanted.append("Parameters")
     if is_function(value) and not returns_nothing(value) and "Yields" not in has:
         wanted.append("Returns")

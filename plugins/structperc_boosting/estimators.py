@@ -112,7 +112,17 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X) -> np.ndarray:
-        """The labels of rows, shape (n,)."""
+        """The labels of rows, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         return self.classes_[self._stump.predict(read_rows(self, X, reset=False)) - 1]
 
@@ -237,7 +247,17 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         return self
 
     def predict(self, X) -> np.ndarray:
-        """The labels of rows, shape (n,)."""
+        """The labels of rows, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         X = self._read(X)
         if "engine_" in vars(self):
             return self.engine_.predict(X)
@@ -245,7 +265,17 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         return self.classes_[ranks - 1]
 
     def threshold_scores(self, X) -> np.ndarray:
-        """The votes for a rank above k less those for a rank up to k, for k = 1..K - 1: shape (n, K - 1), falling with k."""
+        """The votes for a rank above k less those for a rank up to k, for k = 1..K - 1: shape (n, K - 1), falling with k.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K - 1)
+        """
         X = self._read(X)
         if "engine_" in vars(self):
             return self.engine_.atom_scores(X)
@@ -258,6 +288,15 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         """The votes for a rank above the lowest, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
 
         The label of largest score is the prediction: the score of label k is the sum of the `threshold_scores` below k.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,) or (n_samples, K)
         """
         return label_scores(self.threshold_scores(X))
 
@@ -265,13 +304,33 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         """How probable every label is, shape (n, K), where P(y > k) = sigma(score of threshold k / temperature).
 
         Columns are in the order of `classes_`. Votes fit no probabilities: without `calibrate` the temperature is 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K)
+            Columns in the order of `classes_`; each row sums to 1.
         """
         if "engine_" in vars(self):
             return self.engine_.predict_proba(self._read(X))
         return np.exp(cumulative_log_probabilities(self.threshold_scores(X), 1.0, 1 / (len(self.estimators_) + 2)))
 
     def staged_predict(self, X) -> Iterator[np.ndarray]:
-        """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,)."""
+        """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        iterator of ndarray of shape (n_samples,)
+        """
         for ranks in self._stages(self._read(X)):
             yield self.classes_[ranks - 1]
 
@@ -283,6 +342,10 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         x : one row
         against, baseline, groups
             As in `structperc.Engine.explain`. Votes are not linear in the columns, so the baseline is a row, or "zero", the default.
+
+        Returns
+        -------
+        Explanation
         """
         return self._ensemble_of_stumps("explained").explain(x, against=against, baseline=baseline, groups=groups)
 

@@ -107,14 +107,34 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
         return self
 
     def threshold_scores(self, X) -> np.ndarray:
-        """The classifier's scores, or answers 1 and -1, to "is the rank above k?", shape (n, K - 1)."""
+        """The classifier's scores, or answers 1 and -1, to "is the rank above k?", shape (n, K - 1).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K - 1)
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
         answer = getattr(self.estimator_, "decision_function", self.estimator_.predict)
         return np.asarray(answer(self._extended(X, len(self.classes_))), dtype=float).reshape(len(self.classes_) - 1, -1).T
 
     def predict(self, X) -> np.ndarray:
-        """The labels of rows, shape (n,)."""
+        """The labels of rows, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         ranks = ranks_of_answers(self.threshold_scores(X))
         return self.classes_[ranks - 1]
 
@@ -207,7 +227,19 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X, thresholds=None) -> np.ndarray:
-        """Whether the rank of each row is above its threshold, as the labels of y, shape (n,)."""
+        """Whether the rank of each row is above its threshold, as the labels of y, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        thresholds : array-like of shape (n_samples,), optional
+            The threshold of each row. Default: the last column of X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
         k = self._thresholds(thresholds, len(X), self.n_ranks_)

@@ -16,7 +16,16 @@ class DecisionCost(Loss):
     _atom_costs = None
 
     def set_costs(self, costs, gold, n_examples):
-        """Takes a vector of costs per atom for each example of the data set at hand."""
+        """Takes a vector of costs per atom for each example of the data set at hand.
+
+        Parameters
+        ----------
+        costs : list of float64 arrays of shape (n_atoms,)
+            True costs of each example's atoms.
+        gold : Structures
+            The right decisions.
+        n_examples : int
+        """
         if costs is None:
             raise DataError("DecisionCost needs the true costs: fit(X, y, costs=...), a vector with a cost per atom for each "
                             "example.")
@@ -33,7 +42,16 @@ class DecisionCost(Loss):
         self._atom_costs = vectors
 
     def of(self, x):
-        """The costs of an example's atoms."""
+        """The costs of an example's atoms.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        float64 array of shape (n_atoms,)
+        """
         if self._atom_costs is None:
             raise PluginError("DecisionCost knows the costs of training examples only; measure other decisions by "
                               "structperc_decisions.regret.")

@@ -28,7 +28,7 @@ class Constrained:
 
     Parameters
     ----------
-    constraints : function of an Example, answering an ILP
+    constraints : function of an Example that returns an ILP
     """
 
     def __init__(self, constraints):
@@ -50,7 +50,7 @@ class Constrained:
             raise PluginError(f"the set {shortened(y)} of example {x.index} {wrong}.")
 
     def probe(self):
-        """What tells two programs of equal shape apart; a function of examples cannot be asked without one."""
+        """A fingerprint of programs of equal shape; a function of examples cannot be called without one."""
         if not isinstance(self.constraints, ILP):
             return None
         program = self.constraints
@@ -90,7 +90,7 @@ class Program(Argmax):
     ----------
     most_nodes : int or None
     time_limit : float or None
-        With a limit, answers may be less than optimal; `Engine.optimality_gaps` has their bounds. The k best are found without limits.
+        With a limit, predictions may be suboptimal; `Engine.optimality_gaps` has their bounds. The k best are computed without limits.
     """
 
     def __init__(self, most_nodes, time_limit):
@@ -114,7 +114,7 @@ class Relaxation(Argmax):
 
 
 def solved(solve, scores, x, **options):
-    """What a method of a program answers; an error names the example."""
+    """The result of a method of a program; an error names the example."""
     try:
         return solve(np.asarray(scores), **options)
     except DataError as error:

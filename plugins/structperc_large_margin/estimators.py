@@ -162,11 +162,31 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         return self
 
     def predict(self, X) -> np.ndarray:
-        """The labels of rows, shape (n,)."""
+        """The labels of rows, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return self._trained().predict(self._read(X))
 
     def latent_score(self, X) -> np.ndarray:
-        """The scores of rows along the one direction, which the thresholds cut into ranks; shape (n,)."""
+        """The scores of rows along the one direction, which the thresholds cut into ranks; shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+        """
         engine = self._trained()
         return engine.atom_scores(self._read(X))[:, 0] + engine.thresholds_[0]
 
@@ -175,6 +195,15 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
 
         The label of largest score is the prediction: the score of label k is the sum of the latent score's distances to the thresholds
         below k.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,) or (n_samples, K)
         """
         scores = self._trained().atom_scores(self._read(X))
         if scores.shape[1] == 1:
@@ -186,6 +215,16 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
 
         Columns are in the order of `classes_`. A margin fits no probabilities: without `calibrate` they rank rows well, and may be too sure
         or too doubtful. Of two labels the scores are 0 and the distance to the threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K)
+            Columns in the order of `classes_`; each row sums to 1.
         """
         return self._trained().predict_proba(self._read(X))
 
@@ -199,6 +238,10 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
             The rival; without it the runner-up.
         baseline, groups
             As in `Engine.explain`.
+
+        Returns
+        -------
+        Explanation
         """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 

@@ -137,7 +137,22 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         return self
 
     def partial_fit(self, X, y, sample_weight=None) -> Self:
-        """One pass over a part of the data, continuing from what was learned; the first call fixes the labels."""
+        """One pass over a part of the data, continuing from what was learned; the first call fixes the labels.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        y : list of trees
+            The right tree of each sentence, as in `fit`.
+        sample_weight : array of shape (n_sentences,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        DependencyParser
+            Itself.
+        """
         engine = self.__dict__.get("engine_") or self._engine()
         engine.partial_fit(X, y, sample_weight=sample_weight)
         self._keep(engine)
@@ -147,6 +162,17 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         """The tree of each sentence: a list of heads, or of pairs (head, label); with k, a list of the k best of them.
 
         The k best of trees with labels need labels="joint".
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        k : int, optional
+            Number of trees for each sentence. Default: only the best one.
+
+        Returns
+        -------
+        list of trees, or of lists of trees
         """
         return list(self._trained().predict(X, k=k))
 
@@ -155,15 +181,49 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
 
         Rows are heads, columns dependents; with labels="joint" there is a third axis. The updates do not fit probabilities: they rank arcs,
         and are no calibrated confidence.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+
+        Returns
+        -------
+        list of float64 arrays of shape (n + 1, n + 1)
         """
         return list(self._trained().predict_marginals(X))
 
     def score(self, X, y) -> float:
-        """UAS: the share of words with the right head; see `attachment` for labels."""
+        """UAS: the share of words with the right head; see `attachment` for labels.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        y : list of trees
+            The right tree of each sentence, as in `fit`.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         return self.attachment(X, y)["UAS"]
 
     def attachment(self, X, y) -> dict:
-        """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`."""
+        """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`.
+
+        Parameters
+        ----------
+        X : list of sentences
+            As in `fit`.
+        y : list of trees
+            The right tree of each sentence, as in `fit`.
+
+        Returns
+        -------
+        dict of str to float
+        """
         return attachment_scores(y, self.predict(X))
 
     def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None) -> Any:
@@ -171,6 +231,23 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
 
         Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it. `baseline` is as there,
         for tokens="vectors".
+
+        Parameters
+        ----------
+        sentence : sentence
+            One sentence, as in `fit`.
+        dependent : int, optional
+            Word, from 1.
+        head : int, optional
+            Head to explain; 0 is the root. Default: the predicted head.
+        label : str, optional
+            Label of the arc. Default: the predicted label.
+        baseline : "mean", "zero" or one row, optional
+            As in `Engine.explain`.
+
+        Returns
+        -------
+        ArcExplanation
         """
         if dependent is not None and baseline is not None:
             raise OptionError("baseline is what a whole tree is compared with; leave it out, or leave out dependent.")

@@ -65,11 +65,20 @@ class Counterfactual:
     __repr__ = __str__
 
     def rows(self) -> list[dict]:
-        """A dict per change: row, column, before, after, deviations."""
+        """A dict per change: row, column, before, after, deviations.
+
+        Returns
+        -------
+        list of dict
+        """
         return [attrs.asdict(change) for change in self.changes]
 
     def to_frame(self):
         """The changes as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
 
         Raises
         ------
@@ -79,11 +88,21 @@ class Counterfactual:
         return require("pandas", "to_frame", "cli").DataFrame(self.rows(), columns=["row", *HEAD])
 
     def cells(self) -> list[tuple]:
-        """The changes as texts: row, column, before, after, deviations."""
+        """The changes as texts: row, column, before, after, deviations.
+
+        Returns
+        -------
+        list of tuple of str
+        """
         return [(str(c.row), c.column, shown_value(c.before), shown_value(c.after), f"{c.deviations:.3g}") for c in self.changes]
 
     def html(self) -> str:
-        """A piece of a page with the sentence and the changes, as a notebook shows it."""
+        """A piece of a page with the sentence and the changes, as a notebook shows it.
+
+        Returns
+        -------
+        str
+        """
         return self._repr_html_()
 
     def _repr_html_(self):

@@ -198,10 +198,12 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
 
         Parameters
         ----------
-        X, offsets, lengths, groups, allowed
+        X
             As in `fit`.
         k : int
             Number of structures, at least 1.
+        offsets, lengths, groups, allowed
+            As in `fit`.
 
         Returns
         -------
@@ -238,10 +240,12 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
 
         Parameters
         ----------
-        X, offsets, lengths, groups, allowed
-            As in `fit`. With `allowed`, probabilities are those among the allowed outputs.
+        X
+            As in `fit`.
         y : list of n_examples outputs
             In the form of `predict`.
+        offsets, lengths, groups, allowed
+            As in `fit`. With `allowed`, probabilities are those among the allowed outputs.
 
         Returns
         -------

@@ -46,7 +46,7 @@ COMPONENTS = {
 
 OBSERVER = "structperc_epoch_end"
 
-# What a plugin may say about itself beside its hooks; the table in hookspecs.py says what each is for.
+# Attributes of a plugin beside its hooks; the table in hookspecs.py describes them.
 ATTRIBUTES = {
     "name": (str, "a text"),
     "options": (dict, "a dict from names to structperc.Option"),
@@ -65,7 +65,7 @@ ATTRIBUTES = {
 CONTEXT, TOLD = (inspect.signature(hook) for hook in (hookspecs.structperc_loss, hookspecs.structperc_epoch_end))
 for hook in HOOKS:
     getattr(hookspecs, hook).__signature__ = CONTEXT if hook in COMPONENTS else TOLD
-LAST = threading.local()        # its `plugin` was the last to answer a hook in this thread
+LAST = threading.local()        # its `plugin` was the last to return a part from a hook in this thread
 NAMED = {"loss": "losses", "update": "updates", "trainer": "trainers"}       # options whose values are names that plugins declare
 
 
@@ -87,7 +87,7 @@ class Plugin:
     registered : Registered
         What pluggy is shown of it.
     options, losses, updates, trainers, recommended, citation, problem, sample, observe, check_options, default_template, conllu
-        What it says about itself, `None` or empty where it is silent; see `structperc.engine.hookspecs`.
+        Its attributes, `None` or empty if it has none; see `structperc.engine.hookspecs`.
     """
 
     name: str
@@ -138,7 +138,7 @@ def implementations_of(plugin) -> dict:
 
 
 def said_of(plugin, name):
-    """What a plugin says about itself; a submodule, such as a package's own `losses`, says nothing."""
+    """An attribute of a plugin; a submodule of that name, such as a package's own `losses`, does not count."""
     said = getattr(plugin, name, None)
     return None if isinstance(said, types.ModuleType) else said
 
@@ -150,7 +150,7 @@ def marker(method) -> dict | None:
 
 
 class ComponentPlugin:
-    """Makes one component a plugin that answers the hook of its kind."""
+    """Makes one component a plugin with the hook of its kind."""
 
     def __init__(self, hook: str, component: Component):
         self.component = component
@@ -267,7 +267,7 @@ def load(spec) -> Plugin:
     if len(entries) > 1:
         owners = " and ".join(e.dist.metadata["Name"] if e.dist else "?" for e in entries)
         raise PluginError(f"plugin {shortened(spec)} is provided by {owners}; uninstall one, or pass the plugin object itself.")
-    if spec not in _loaded or _loaded[spec][0].broken:      # its author may have mended it since
+    if spec not in _loaded or _loaded[spec][0].broken:      # its author may have fixed it since
         _loaded[spec] = [from_entry_point(entries[0])]
     plugin = _loaded[spec][0]
     if plugin.broken:
@@ -335,7 +335,7 @@ def check_together(plugins) -> None:
 
 
 def arguments_of(method) -> tuple[str, ...] | None:
-    """The names of the arguments that a call fills; None where a callable takes any, or is compiled and does not tell."""
+    """The names of the arguments that a call fills; None if a callable has any, or is compiled without a signature."""
     try:
         parameters = inspect.signature(method).parameters.values()
     except (TypeError, ValueError):
@@ -349,7 +349,7 @@ class Registered:
     """What pluggy is shown of a plugin: its marked callables, compiled ones too, each in a Python function.
 
     pluggy 1.7 and later drop hooks that are no Python functions, without a word. The functions also know whose hook they call:
-    they name the plugin in errors, and leave in `LAST` who answered. They are made once for all engines of a plugin.
+    they name the plugin in errors, and store it in `LAST`. They are made once for all engines of a plugin.
     """
 
     def __init__(self, plugin):
@@ -364,7 +364,7 @@ class Registered:
 
 
 def answering(plugin, hook, method, arguments):
-    """A hook that returns a component: `method` in a Python function, its answer checked."""
+    """A hook that returns a component: `method` in a Python function, with its result checked."""
     given = slice(0, 1 if arguments is None else len(arguments))
 
     def wrapper(context):
@@ -455,7 +455,7 @@ shared_manager = functools.lru_cache(MOST_SHARED)(new_manager)      # making one
 
 
 def ask_hook(pm: Manager, hook: str, context):
-    """The component that the plugins answer this hook with, checked; None when nobody does. `LAST` says who has answered."""
+    """The checked component that the plugins return from this hook; None if all return None. `LAST` has the plugin."""
     kind = COMPONENTS[hook]
     LAST.plugin = None
     component = getattr(pm.hook, hook)(context=context)
@@ -466,7 +466,7 @@ def ask_hook(pm: Manager, hook: str, context):
 
 
 def unanswered(plugins, hook, context) -> PluginError:
-    """The error of a hook that nobody answers for this context; it lists the names that the plugins declare."""
+    """The error of a hook without a result for this context; it lists the names that the plugins declare."""
     names = ", ".join(plugin.name for plugin in plugins[1:])
     kind = hook.removeprefix("structperc_")
     if kind in NAMED:

@@ -82,7 +82,7 @@ ATTRIBUTES = """
         "early_stopped" or "interrupted".
     unused_parameters_ : tuple of str
         Parameters that were left out, since they have no effect beside the others: `C` with update="perceptron", `gamma` without a
-        kernel. So a grid may cross any parameters; `structperc.Engine` refuses them. A parameter that you set and that a part in
+        kernel. So a grid may cross any parameters; `structperc.Engine` raises an error instead. A parameter that you set and that a part in
         `plugins` ignores raises an error here too.
     support_, n_support_, support_vectors_, dual_coef_
         With a kernel, instead of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
@@ -163,7 +163,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         return {name: value for name, value in self.get_params(deep=False).items() if name not in self._untrained}
 
     def _drop_kernel(self, options) -> list:
-        """Leaves out what is for kernels alone, and names what was set of it."""
+        """Leaves out the options that are only for kernels, and names what was set of them."""
         del options["kernel"]
         unused = []
         for name in KERNEL_OPTIONS:
@@ -223,7 +223,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         compare_columns(self, X, self.n_features_in_ if self._reads_columns() else None, hasattr(self.engine_, "feature_names_in_"), 5)
 
     def _reads_columns(self) -> bool:
-        """Whether the columns of X are the features; objects have none, and a reader that learns makes its own and knows what it read."""
+        """Whether the columns of X are the features; not for objects, and not if the reader makes its own."""
         return type(self.engine_.parts_.reader) is Reader and self.n_features_in_ > 0
 
     def _compares_columns(self) -> bool:

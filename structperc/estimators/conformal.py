@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class OrdinalConformal(HeldOutOptions, WrappedRanker):
-    """Predicts intervals of ranks that hold the right one with a probability of at least `coverage`, whatever the data are like.
+    """Conformal prediction for ordered labels: intervals that contain the right label with a probability of at least `coverage`.
 
-    Some rows are held out. The distance of such a row is how far its score would have to move until the answer could be its label: 0 for a
-    right answer, else the farthest boundary between the answer and the label. An interval holds all ranks within the distance that
-    `coverage` of the held-out rows do not exceed, counting the new row as one of them.
+    Some rows are held out. The distance of such a row is how far its score would have to move until its label could be the prediction.
+    It is 0 for a correct prediction, else the farthest boundary between prediction and label. An interval contains all levels within
+    a quantile of these distances: `coverage` of the held-out rows do not exceed it, and the new row counts as one of them.
 
     Attributes
     ----------
@@ -47,8 +47,8 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
 
     Notes
     -----
-    Where held-out and new rows are exchangeable, an interval holds the right label with a probability of at least `coverage`, and of at
-    most coverage + 1 / (`n_calibration_` + 1) where distances do not tie: on average over draws of both, not for each x. The `quantile_` is
+    If held-out and new rows are exchangeable, an interval contains the right label with a probability of at least `coverage`. Without
+    ties of distances it is at most coverage + 1 / (`n_calibration_` + 1). Both are means over draws, not for each x. The `quantile_` is
     the ceil((`n_calibration_` + 1) coverage)-th smallest distance. Ties, as of many right outputs, widen intervals; none is broken by
     chance.
 
@@ -89,8 +89,8 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         X : array-like, sparse matrix, data frame or list of objects
             As the estimator takes it.
         y : array-like of shape (n_samples,) or (n_samples, 2)
-            The label of each row, or the lowest and the highest label that it may have, in the forms that `IntervalPA` reads. The
-            distance of such a row is that of its farthest label, so that the coverage holds whichever label is right.
+            The label of each row, or the lowest and highest label that it may have, in the forms of `IntervalPA`. The
+            distance of such a row is that of its farthest label, so that the coverage is right for each label.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         X, y
             As in `fit`.
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts beside a new one, which counts 1; at most 1 where rows are not exchangeable with new ones.
+            Weight of each row relative to a new one, which has weight 1. At most 1 if rows are not exchangeable with new ones.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         return self._take(estimator, labels, distances, np.ones(len(distances)) if weights is None else weights)
 
     def partial_calibrate(self, X, y) -> Self:
-        """Measures further rows of a stream, in the order of time; rows measured before count less by `decay` for each of them.
+        """Adds rows of a stream to the calibration, in order of time; each later row multiplies the weight of earlier ones by `decay`.
 
         To judge a stream fairly, predict its rows before they are measured. The estimator may go on learning from them afterwards.
 
@@ -153,11 +153,31 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         return self._take(estimator, labels, distances[kept], weights[kept])
 
     def predict_set(self, X) -> np.ndarray:
-        """Which labels belong to the interval of each row, a bool array of shape (n_samples, K)."""
+        """Which labels belong to the interval of each row, a bool array of shape (n_samples, K).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        bool array of shape (n_samples, K)
+        """
         return rank_distances(self._trained(), X, self.classes_) <= self.quantile_
 
     def predict_interval(self, X) -> np.ndarray:
-        """The lowest and the highest label of each row's interval, shape (n_samples, 2)."""
+        """The lowest and the highest label of each row's interval, shape (n_samples, 2).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+        """
         inside = self.predict_set(X)
         return self.classes_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
 
@@ -197,10 +217,10 @@ def codes_of(y, labels, n_rows):
 
 
 def rank_distances(estimator, X, labels):
-    """How far the score of each row would have to move until the answer could be each rank, (n, K).
+    """How far the score of each row would have to move until the prediction could be each level, (n, K).
 
-    0 at the answer itself. Behind each boundary on the way from there the distance is the largest by which a boundary so far is missed, so
-    it never falls outwards. With one latent score it is the distance to the interval between the rank's two thresholds.
+    0 at the prediction itself. Behind each boundary on the way from there, the distance is the largest one so far, so
+    it never falls outwards. With one latent score it is the distance to the interval between the level's two thresholds.
     """
     scores = boundary_scores(estimator, X, labels)
     answers = LabelCodes(np.asarray(labels)).encode(estimator.predict(X), len(scores))

@@ -69,13 +69,22 @@ class EngineMethods:
     _held: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def citation(self) -> str:
-        """BibTeX of exactly the methods in use."""
+        """BibTeX of exactly the methods in use.
+
+        Returns
+        -------
+        str
+        """
         return (vars(self).get("engine_") or self._engine()).citation()
 
     def save(self, path) -> None:
         """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
 
         `Engine.load` reads the file as well.
+
+        Parameters
+        ----------
+        path : path or file opened for bytes
         """
         self._trained().save(path)
 
@@ -91,6 +100,10 @@ class EngineMethods:
         **options
             The functions that were passed to the constructor, such as a kernel; a model file knows only their names.
 
+        Returns
+        -------
+        estimator
+
         Raises
         ------
         ModelFormatError, PluginError, OptionError, OSError
@@ -102,7 +115,15 @@ class EngineMethods:
         return restored(cls, engine)
 
     def export(self, path, to=None) -> None:
-        """Writes the trained model as one file of another language, which needs no structperc; see `Engine.export`."""
+        """Writes the trained model as one file of another language, which needs no structperc; see `Engine.export`.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        to : str, optional
+            As in `Engine.export`. Default: by the ending of `path`.
+        """
         self._trained().export(path, to)
 
 
@@ -110,15 +131,50 @@ class EngineAnswers(EngineMethods):
     """Further answers of the engine, for estimators that pass it what `_read(X)` returns."""
 
     def margins(self, X) -> np.ndarray:
-        """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other."""
+        """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+        """
         return self._trained().margins(self._read(X))
 
     def predict_k_best(self, X, k) -> list[list[tuple[Any, float]]]:
-        """The k outputs of largest score of each example, best first: a list of lists of (output, score); see `Engine.predict_k_best`."""
+        """The k outputs of largest score of each example, best first: a list of lists of (output, score); see `Engine.predict_k_best`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        k : int
+            Number of outputs, at least 1.
+
+        Returns
+        -------
+        list of n_samples lists of (output, score)
+        """
         return self._trained().predict_k_best(self._read(X), k)
 
     def log_probability(self, X, y) -> np.ndarray:
-        """The logarithm of the probability of the output y[i] of example i, shape (n,); see `Engine.log_probability`."""
+        """The logarithm of the probability of the output y[i] of example i, shape (n,); see `Engine.log_probability`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        y : sequence
+            Outputs in the form of `predict`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+            At most 0.
+        """
         return self._trained().log_probability(self._read(X), y)
 
     def _read(self, X):

@@ -46,7 +46,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
         **unknown
-            Refused by name: rows have no groups or lengths.
+            Raises OptionError: rows have no groups or lengths.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
         **unknown
-            Refused by name.
+            Raises OptionError.
 
         Returns
         -------
@@ -104,9 +104,9 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
     def predict_proba(self, X) -> np.ndarray:
         """How probable every label is for each row; see `structperc.Engine.predict_proba`.
 
-        Of ordered labels P(y > k) falls with k by the scores of the atoms "rank > k" over `temperature_`, and the median of these
-        probabilities is the prediction; the most probable label may be another one. Of classes they are proportional to
-        exp(score / `temperature_`). Without `calibrate` the scores of a perceptron or a margin rank rows well, and are often too sure.
+        For ordered labels, P(y > k) falls with k. It comes from the scores of the atoms "rank > k" over `temperature_`.
+        The median is the prediction; the most probable label may be another one. For classes, probabilities are proportional to
+        exp(score / `temperature_`). Without `calibrate`, probabilities of a perceptron or a margin rank rows well, and are often too sure.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
     def predict_marginals(self, X) -> np.ndarray:
         """How probable each atom of labels is, shape (n_samples, n_atoms), as labels are by `predict_proba`.
 
-        Of ranks column k says how probable a rank above `classes_[k]` is; atoms of classes are the labels themselves.
+        For ordered labels, column k is the probability of a level above `classes_[k]`; atoms of classes are the labels themselves.
         """
         found = self._trained_for(X).predict_marginals(X)
         return np.stack(found) if len(found) else np.zeros((0, 0))
@@ -201,7 +201,7 @@ class ThresholdEstimator(RankEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
+        tags.classifier_tags.poor_score = True      # one direction cannot separate classes without an order
         return tags
 
     def latent_score(self, X) -> np.ndarray:
@@ -252,8 +252,8 @@ class CuSumRank(RankEstimator, InterceptOptions):
     ['low', 'high']
     """
 
-    update: str | None = option(about='Also "exact-pa", "exact-pa1" and "exact-pa2", which demand `margin` of every rank at once and need '
-                                      "`loss_weight=0`, which is then the default.")
+    update: str | None = option(about='Also "exact-pa", "exact-pa1" and "exact-pa2", which require `margin` of every level at once. '
+                                      "They need `loss_weight=0`, which is then the default.")
 
     def _engine(self, **changed):
         return super()._engine(problem="cusum", **changed)
@@ -325,9 +325,9 @@ class PRank(ThresholdEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. With `pocket` it multiplies the costs.
         costs : array-like of shape (n_samples, r), optional
-            Of answering each label to each example, instead of `loss`: for `pocket` or `loss_weight`.
+            Cost of predicting each label for each example, instead of `loss`: for `pocket` or `loss_weight`.
         **unknown
-            Refused by name.
+            Raises OptionError.
 
         Returns
         -------
@@ -347,7 +347,7 @@ class PRank(ThresholdEstimator):
 
     @offered_if(lambda self: not self.pocket)
     def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
-        """One pass over a part of the data, continuing from what fit or partial_fit learned; not with `pocket`, which compares all rows.
+        """Train for one pass over a part of the data, from the current model; not with `pocket`, which compares all rows.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class PRank(ThresholdEstimator):
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
         **unknown
-            Refused by name.
+            Raises OptionError.
 
         Returns
         -------
@@ -373,8 +373,8 @@ class PRank(ThresholdEstimator):
 class IntervalPA(ThresholdEstimator):
     """Exact passive-aggressive ranking: learns from ranks of which no more than an interval is known, and predicts a rank.
 
-    One direction is cut by ordered thresholds; each step moves both by the least that puts the example right of every threshold it is
-    surely above and left of every one it is surely below, with a margin. Dense columns are standardised in training (`scale`).
+    One direction is cut by ordered thresholds. Each step moves both by the least amount that puts the example on the right side of every
+    certain threshold, with a margin. Dense columns are standardised in training (`scale`).
 
     Attributes
     ----------
@@ -392,10 +392,10 @@ class IntervalPA(ThresholdEstimator):
 
     Notes
     -----
-    y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row, or any other form that
-    `structperc.reading.intervals.read_intervals` takes: one label per row, lists that mix labels and pairs, two columns of ordered
-    categories, pandas' intervals. None, NaN or an infinity in a pair is the end of the scale. scikit-learn's own tools take arrays, and
-    refuse NaN in y unless `cv` is a splitter such as KFold; name the ends of the scale there.
+    y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row. Other forms are those of
+    `structperc.reading.intervals.read_intervals`: labels, mixed lists of labels and pairs, two columns of ordered
+    categories, pandas' intervals. None, NaN or an infinity in a pair is the end of the scale. scikit-learn's own tools need arrays, and
+    reject NaN in y unless `cv` is a splitter such as KFold; name the ends of the scale there.
 
     Examples
     --------
@@ -416,8 +416,8 @@ class IntervalPA(ThresholdEstimator):
     loss: str | Sequence | None = option(about='It is what is reported of wrong predictions, and what `loss_weight` adds. None: '
                                                '"absolute", the distance to the interval.')
     class_weight: str | Mapping | None = option(
-        None, about="An interval has the mean of its labels' weights. Labels that are left out weigh 1. `partial_fit` refuses "
-                    '"balanced".')
+        None, about="An interval has the mean of its labels' weights. Other labels have the weight 1. With \"balanced\", `partial_fit` "
+                    "raises an error.")
 
     def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
@@ -431,7 +431,7 @@ class IntervalPA(ThresholdEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
         **unknown
-            Refused by name.
+            Raises OptionError.
 
         Returns
         -------

@@ -78,16 +78,49 @@ class LeafFeatures(Parameters):
         return self
 
     def transform(self, X) -> Any:
-        """The leaves of rows, a CSR matrix of shape (n_samples, number of leaves)."""
+        """The leaves of rows, a CSR matrix of shape (n_samples, number of leaves).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        CSR matrix of shape (n_samples, n_leaves)
+        """
         leaves = leaves_of(self._trained(), X)
         return self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])
 
     def fit_transform(self, X, y=None, sample_weight=None):
-        """`fit`, then `transform` of the same rows."""
+        """`fit`, then `transform` of the same rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        y : sequence, optional
+            Labels, as in `fit`.
+        sample_weight : array of shape (n_samples,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        CSR matrix of shape (n_samples, n_leaves)
+        """
         return self.fit(X, y, sample_weight).transform(X)
 
     def get_feature_names_out(self, input_features=None):
-        """"tree 3, leaf 17" for each column, trees counted from 0, leaves as `apply` numbers them."""
+        """"tree 3, leaf 17" for each column, trees counted from 0, leaves as `apply` numbers them.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
         self._trained()
         names = [f"tree {tree}, leaf {leaf:g}" for tree, leaves in enumerate(self._encoder.categories_) for leaf in leaves]
         return np.array(names, dtype=object)

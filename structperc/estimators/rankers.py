@@ -30,6 +30,20 @@ class RankScore:
         1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is
         trained for, so that models with different losses compare; numbers that training has not seen stand among them. Accuracy is
         `scoring="accuracy"`, and `LabelScorer` makes scorers of other measures.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        y : sequence of labels
+            Right labels.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            At most 1.
         """
         predicted, y = self.predict(X), as_column(y)
         true, predicted, n_labels = metrics.codes(y, predicted, metrics.ordered_labels(y, self.classes_))

@@ -139,7 +139,17 @@ class RankingSVM(QueryRanker):
         return self
 
     def decision_function(self, X) -> np.ndarray:
-        """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter."""
+        """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+        """
         if "coef_" not in vars(self):
             raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
         rows = matrices.read_alone(X)
@@ -154,7 +164,12 @@ class RankingSVM(QueryRanker):
         return scores
 
     def citation(self) -> str:
-        """BibTeX of the method."""
+        """BibTeX of the method.
+
+        Returns
+        -------
+        str
+        """
         return JOACHIMS
 
     def _check(self):

@@ -111,6 +111,16 @@ class LatentRanker(QueryRanker, EngineEstimator):
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
+
+        Parameters
+        ----------
+        X, y, groups, qid, lengths, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        LatentRanker
+            Itself.
         """
         self._refuse_unknown("partial_fit", unknown)
         engine = vars(self).get("engine_")
@@ -120,7 +130,17 @@ class LatentRanker(QueryRanker, EngineEstimator):
         return self._learn(engine or self._engine(), "partial_fit", X, y, groups, qid, lengths, sample_weight)
 
     def decision_function(self, X) -> np.ndarray:
-        """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter."""
+        """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+        """
         engine = self._trained()
         self._compare(X)
         if is_list_of_blocks(X):
@@ -128,11 +148,36 @@ class LatentRanker(QueryRanker, EngineEstimator):
         return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
 
     def explain(self, X, baseline=None, groups=None) -> Explanation:
-        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature."""
+        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+            All rows are one query.
+        baseline : "mean", "zero" or one row, optional
+            As in `Engine.explain`.
+        groups : dict of str to list, optional
+            As in `Engine.explain`.
+
+        Returns
+        -------
+        Explanation
+        """
         return self._trained().explain(X, baseline=baseline, groups=groups)
 
     def margins(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
-        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`."""
+        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`.
+
+        Parameters
+        ----------
+        X, groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_queries,)
+        """
         return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
 
     def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
@@ -140,10 +185,12 @@ class LatentRanker(QueryRanker, EngineEstimator):
 
         Parameters
         ----------
-        X, groups, qid, lengths
+        X
             As in `fit`.
         k : int
             How many lists.
+        groups, qid, lengths
+            As in `fit`.
 
         Returns
         -------

@@ -42,9 +42,9 @@ class CardColumn:
 class ScoreCard(WrappedRanker):
     """A linear ranker as a table of whole points: look up each value, add the points, and read the rank off the sum.
 
-    The ranker is trained on the columns divided by their standard deviations. Each column is cut at quantiles. The points of a bin are the
-    weight times the mean of the bin, from 0 for the column's lowest bin, scaled so that the largest sum is about `max_points`, and rounded.
-    The cut-offs of the sum are those of least mean absolute error over the training rows, found exactly.
+    The ranker is trained on standardised columns. Each column is cut at quantiles. The points of a bin are the weight times the
+    mean of the bin, from 0 for the lowest bin. They are scaled so that the largest sum is about `max_points`, and rounded.
+    The cut-offs of the sum have the least mean absolute error over the training rows, computed exactly.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ScoreCard(WrappedRanker):
     cutoffs_ : int ndarray of shape (K - 1,)
         The rank is above k where the sum is ``cutoffs_[k - 1]`` or more; `thresholds_` is the same as float.
     loss_ : float
-        By how much the card's mean absolute error on the training rows is above the ranker's, in ranks; negative where the card is better.
+        Mean absolute error of the card on the training rows minus that of the ranker, in levels; negative if the card is better.
     estimator_ : ranker
         Trained, on scaled columns.
     classes_ : ndarray of shape (K,)
@@ -68,7 +68,7 @@ class ScoreCard(WrappedRanker):
 
     Notes
     -----
-    `str(card)` is the table as plain text, `to_dict` a form for JSON. `OrdinalConformal(ScoreCard(PRank()))` answers intervals of ranks.
+    `str(card)` is the table as plain text, `to_dict` a form for JSON. `OrdinalConformal(ScoreCard(PRank()))` predicts intervals.
 
     Examples
     --------
@@ -135,19 +135,52 @@ class ScoreCard(WrappedRanker):
         return self
 
     def points(self, X):
-        """The sum of the points of each row, an int array of shape (n_samples,)."""
+        """The sum of the points of each row, an int array of shape (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+        """
         return totals_of(self._known()._columns, self._values(X))
 
     def latent_score(self, X) -> np.ndarray:
-        """`points` as float."""
+        """`points` as float.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+        """
         return self.points(X).astype(float)
 
     def predict(self, X):
-        """The labels of rows, by their points alone; shape (n_samples,)."""
+        """The labels of rows, by their points only; shape (n_samples,)."""
         return self._known().classes_[ranks_of(self._columns, self.cutoffs_, self._values(X)) - 1]
 
     def loss(self, X, y):
-        """By how much the card's mean absolute error on these rows is above the ranker's, in ranks."""
+        """By how much the card's mean absolute error on these rows is above the ranker's, in ranks.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        y : sequence of labels
+            Right labels.
+
+        Returns
+        -------
+        float
+            In levels.
+        """
         if "estimator_" not in vars(self._known()):
             raise DataError("this card was read from a dict, without the ranker that it was made from; fit it to compare both.")
         card, ranker = (metrics.mean_absolute_error(as_column(y), labels, self.classes_)
@@ -159,7 +192,12 @@ class ScoreCard(WrappedRanker):
         return self._known().cutoffs_.astype(float)
 
     def to_text(self) -> str:
-        """The card as plain text: a line for each bin, then a line for each label that a sum can have."""
+        """The card as plain text: a line for each bin, then a line for each label that a sum can have.
+
+        Returns
+        -------
+        str
+        """
         self._known()
         lines, last = [("column", "value", "points")], None
         for row in self.table_:
@@ -178,7 +216,12 @@ class ScoreCard(WrappedRanker):
         return self.to_text() if "classes_" in vars(self) else repr(self)
 
     def to_dict(self) -> dict:
-        """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it."""
+        """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it.
+
+        Returns
+        -------
+        dict
+        """
         self._known()
         names = self.feature_names_in_.tolist() if "feature_names_in_" in vars(self) else None
         return {"format": FORMAT, "classes": self.classes_.tolist(), "n_features": self.n_features_in_, "feature_names": names,
@@ -188,7 +231,16 @@ class ScoreCard(WrappedRanker):
 
     @classmethod
     def from_dict(cls, card):
-        """A card that predicts, from what `to_dict` answered.
+        """A card that predicts, from what `to_dict` returned.
+
+        Parameters
+        ----------
+        card : dict
+            As `to_dict` returns it.
+
+        Returns
+        -------
+        ScoreCard
 
         Raises
         ------
@@ -308,7 +360,7 @@ def ranks_of(columns, cutoffs, values):
 
 
 def best_cutoffs(totals, ranks, n_ranks, never):
-    """Whole cut-offs of least mean absolute error over the rows, K - 1 of them in order; of equal ones those with the lowest ranks.
+    """Whole cut-offs of least mean absolute error over the rows, K - 1 of them in order. Ties: those with the lowest levels.
 
     The map from sums to ranks is a nondecreasing one of least cost: V[g][k] = cost of rank k at sum g + min over k' <= k of V[g - 1][k'].
 

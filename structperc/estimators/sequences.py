@@ -30,8 +30,8 @@ WHERE = ("lengths", "groups", "allowed")
 class SequenceTagger(LabelledEstimator, InterceptOptions):
     """Predicts one label per token of a sentence, or of any other sequence, by a linear chain.
 
-    A sentence scores the sum of its tokens' label scores and of a score for every pair of neighbouring labels; the best labels
-    are found together. Ties go to the lowest label (in the order of `classes_`), decided from the last token back. A sentence
+    The score of a sentence is the sum of its tokens' label scores and of a score for every pair of neighbouring labels. The best labels
+    are computed jointly (Viterbi). Ties: the lowest label (in the order of `classes_`), from the last token back. A sentence
     of T tokens costs O(T L (L + f)) for L labels and f features per token.
 
     Sentences come in any of these forms, the same in all methods:
@@ -108,14 +108,14 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         lengths : array-like of int, shape (n_sentences,), optional
             How many rows of X each sentence has.
         groups : array-like of shape (n_tokens,), optional
-            Which sentence each row of X belongs to, instead of `lengths`. Sentences are in the order in which they first appear; what is
-            given or answered for each row is in the order of X.
+            Which sentence each row of X belongs to, instead of `lengths`. Sentences are in the order in which they first appear. Entries
+            for each row are in the order of X.
         allowed : list of n_sentences entries, optional
             What is known of the labels of each sentence: None, or for each of its tokens None or a collection of labels.
         sample_weight : array-like of shape (n_sentences,), optional
-            Scales the steps of the perceptron and the C of "pa1" and "pa2"; 0 is as if the sentence were absent.
+            Scales the steps of the perceptron and the C of "pa1" and "pa2". Weight 0 leaves the sentence out.
         **unknown
-            Refused by name.
+            Raises OptionError.
 
         Returns
         -------
@@ -139,13 +139,15 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X, y, lengths, groups, allowed, sample_weight
+        X, y, lengths, groups
             As in `fit`.
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
+        allowed, sample_weight
+            As in `fit`.
         **unknown
-            Refused by name.
+            Raises OptionError.
 
         Returns
         -------
@@ -171,7 +173,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         -------
         list of lists of labels, or ndarray of shape (n_tokens,) when `lengths` or `groups` was given
             For numpy the list is an array of lists, as `cross_val_predict` puts them together.
-            With k, a list per sentence of up to k lists of labels, best first; fewer when the sentence has no more.
+            With k, a list for each sentence of up to k lists of labels, best first.
         """
         engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
@@ -207,15 +209,17 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X, lengths, groups, allowed
+        X
             As in `fit`.
         k : int
             At least 1.
+        lengths, groups, allowed
+            As in `fit`.
 
         Returns
         -------
         list of n_sentences lists of (labels, score)
-            Best first; fewer than k where a sentence has no more. At a tie the lower label of the last token comes first, then that of
+            Best first; fewer than k if a sentence has no more. Ties: the lower label of the last token, then of
             the token before it, and so on.
         """
         engine = self._trained()
@@ -227,10 +231,17 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X, lengths, groups, allowed
-            As in `fit`. With `allowed`, probabilities are those among the allowed labels.
+        X
+            As in `fit`.
         y : list of lists of labels, or flat sequence of n_tokens labels
             One label per token.
+        lengths, groups, allowed
+            As in `fit`. With `allowed`, probabilities are those among the allowed labels.
+
+        Returns
+        -------
+        float64 array of shape (n_sentences,)
+            At most 0.
 
         Raises
         ------
@@ -411,7 +422,7 @@ class Answers(list):
 
 
 def as_only(sentence) -> list:
-    """A data set of this sentence alone."""
+    """A data set of only this sentence."""
     rows = isinstance(sentence, (list, tuple)) and any(matrices.is_row(token) and len(token) for token in sentence)
     return [np.asarray(sentence) if rows else sentence]
 
@@ -437,7 +448,7 @@ def largest(weights, n):
 
 
 def refuse_rows_alone(X, lengths, groups) -> None:
-    """A matrix without lengths may be meant as one sentence, or as many: nothing tells which of its rows belong together."""
+    """A matrix without lengths may be one sentence, or many: nothing shows which of its rows belong together."""
     matrix = getattr(X, "ndim", 0) == 2 or isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_row(X[0]) and len(X[0]) > 0
     if matrix and lengths is None and groups is None:
         raise DataError("X is one matrix, so say which of its rows make a sentence: with lengths=[...] or groups=[...]; "

@@ -225,6 +225,10 @@ class StructureConformal(HeldOutOptions, Parameters):
         ----------
         X, lengths, groups
             As the engine takes them.
+
+        Returns
+        -------
+        list of StructureSet
         """
         return [self._set(near, given) for near, given, _ in self._near(self._trained(), X, None, lengths, groups)]
 

@@ -137,6 +137,16 @@ class StructureSet:
     def k_best(self, limit=100) -> Members:
         """The outputs of largest score, best first, at most `limit`; the list's `complete` says whether these are all.
 
+        Parameters
+        ----------
+        limit : int, default 100
+            Largest number of outputs. Larger values are slower.
+
+        Returns
+        -------
+        list of outputs
+            With the attribute `complete`.
+
         Raises
         ------
         PluginError
@@ -177,12 +187,27 @@ class StructureSet:
         return possible.astype(int) + certain
 
     def pictures(self) -> list:
-        """How the problem draws the set: certain atoms firm, other possible ones pale."""
+        """How the problem draws the set: certain atoms firm, other possible ones pale.
+
+        Returns
+        -------
+        list of structperc.pictures.Picture
+        """
         states = self._atoms.possible.astype(int) + self._atoms.certain
         return [self._parts.outputs.picture_of_set(self._given, self._near.x, states)]
 
     def text(self, width=COLUMNS) -> str:
-        """The set as lines of text; certain atoms in brackets."""
+        """The set as lines of text; certain atoms in brackets.
+
+        Parameters
+        ----------
+        width : int, default 78
+            Characters in a line.
+
+        Returns
+        -------
+        str
+        """
         return "\n".join([self._title(), *(line for picture in self.pictures() for line in picture.lines(width))])
 
     def _title(self):

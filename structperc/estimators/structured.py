@@ -47,11 +47,11 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         allowed : sequence, optional
             What each example's output may be, as the problem takes it.
         sample_weight : array-like of shape (n_examples,), optional
-            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; 0 is as if the example were absent.
+            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Weight 0 leaves the example out.
         costs : array-like of shape (n_examples, n_labels), optional
             Each example's costs, for loss="costs".
         **unknown
-            Refused by name.
+            Raises OptionError.
 
         Returns
         -------
@@ -64,7 +64,18 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
                            costs=costs)
 
     def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
-        """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`."""
+        """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`.
+
+        Parameters
+        ----------
+        X, y, lengths, groups, allowed, sample_weight, costs
+            As in `fit`.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
         self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         engine = vars(self).get("engine_")
@@ -82,7 +93,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         X, lengths, groups, allowed
             As in `fit`.
         k : int, optional
-            Answer each example by a list of its k best structures, best first.
+            Return a list of the k best structures of each example, best first.
 
         Returns
         -------
@@ -102,6 +113,11 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
             As in `fit`.
         sample_weight : array-like of shape (n_examples,), optional
             What each example counts.
+
+        Returns
+        -------
+        float
+            At most 0.
         """
         self._refuse_none(X, y)
         engine = self._trained_for(X)
@@ -117,10 +133,16 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X, lengths, groups, allowed
+        X
             As in `fit`.
         k : int
             At least 1.
+        lengths, groups, allowed
+            As in `fit`.
+
+        Returns
+        -------
+        list of n_examples lists of (output, score)
         """
         return self._trained_for(X).predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
 
@@ -129,23 +151,69 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X, lengths, groups, allowed
+        X
             As in `fit`.
         y : list of n_examples outputs
             As `predict` shows them.
+        lengths, groups, allowed
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
         """
         return self._trained_for(X).log_probability(X, y, lengths=lengths, groups=groups, allowed=allowed)
 
     def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
-        """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other."""
+        """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other.
+
+        Parameters
+        ----------
+        X : list or array
+            Examples, as in `fit`.
+        lengths, groups, allowed
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
+        """
         return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def optimality_gaps(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
-        """By how much another structure may score more than each answer, at most, shape (n_examples,); 0: the answer is optimal."""
+        """Upper bound on how much larger another structure's score may be, shape (n_examples,); 0: the prediction is optimal.
+
+        Parameters
+        ----------
+        X : list or array
+            Examples, as in `fit`.
+        lengths, groups, allowed
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_examples,)
+        """
         return self._trained_for(X).optimality_gaps(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Explanation:
-        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`."""
+        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`.
+
+        Parameters
+        ----------
+        x : one example
+            As in `predict`.
+        against : output, optional
+            The rival. Default: the runner-up.
+        baseline : "mean", "zero" or one row, optional
+            As in `Engine.explain`.
+        groups : dict of str to list, optional
+            As in `Engine.explain`.
+
+        Returns
+        -------
+        Explanation
+        """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
     def set_predict_request(self, **requests) -> Self:

@@ -64,7 +64,17 @@ class ColumnFile:
         return f"{self.width} cell{'s' * (self.width != 1)} in each line (the first token is {token!r:.{SHOWN}})"
 
     def places(self, names) -> dict[str, int]:
-        """Where the cells of these names are; `names` as in `read_columns`."""
+        """Where the cells of these names are; `names` as in `read_columns`.
+
+        Parameters
+        ----------
+        names : sequence of str or int
+            As in `read_columns`.
+
+        Returns
+        -------
+        dict of str to int
+        """
         names = [names] if isinstance(names, str) else list(names)
         kept = [name for name in names if name not in SKIPPED]
         if not kept or not all(kept):
@@ -82,7 +92,16 @@ class ColumnFile:
         return {name: i for i, name in enumerate(names) if name not in SKIPPED}
 
     def choose(self, places) -> list[list[tuple]]:
-        """The sentences with the cells at these places alone."""
+        """The sentences with the cells at these places alone.
+
+        Parameters
+        ----------
+        places : sequence of int
+
+        Returns
+        -------
+        list of lists of tuple of str
+        """
         places = list(places)
         if len(places) == 1:
             return [[(token[places[0]],) for token in sentence] for sentence in self.sentences]
@@ -90,7 +109,16 @@ class ColumnFile:
         return [[cells(token) for token in sentence] for sentence in self.sentences]
 
     def column(self, place) -> list[list[str]]:
-        """One cell of each token."""
+        """One cell of each token.
+
+        Parameters
+        ----------
+        place : int
+
+        Returns
+        -------
+        list of lists of str
+        """
         return [[token[place] for token in sentence] for sentence in self.sentences]
 
 
@@ -218,13 +246,39 @@ def check_lengths(sentences, added) -> None:
 
 
 def guess_format(path) -> str | None:
-    """"conll" for .conll and "conllu" for .conllu, compressed or not, else None."""
+    """"conll" for .conll and "conllu" for .conllu, compressed or not, else None.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> from structperc.files.conll import guess_format
+    >>> guess_format("train.conllu.gz"), guess_format("train.csv")
+    ('conllu', None)
+    """
     suffix = uncompressed_suffix(path)[1:]
     return suffix if suffix in FORMATS else None
 
 
 def read_file(path, conllu=False) -> ColumnFile:
-    """A file of columns with all its cells; see `read_columns`."""
+    """A file of columns with all its cells; see `read_columns`.
+
+    Parameters
+    ----------
+    path : path
+    conllu : bool, default False
+        Whether the file is CoNLL-U.
+
+    Returns
+    -------
+    ColumnFile
+    """
     (file,) = stream_file(path, conllu)
     return file
 

@@ -32,6 +32,10 @@ def read_svmlight(path, *, n_features=None, grouped=False) -> Table:
     grouped : bool
         Whether neighbouring lines with the same qid are one example.
 
+    Returns
+    -------
+    structperc.files.tables.Table
+
     Raises
     ------
     DataError
@@ -86,7 +90,17 @@ def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
 
 
 def survey(path) -> tuple[np.ndarray, int]:
-    """The distinct targets of a file, sorted, and how many columns its rows need; one cheap pass, without a look at the values."""
+    """The distinct targets of a file, sorted, and how many columns its rows need; one cheap pass, without a look at the values.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    targets : ndarray
+    n_columns : int
+    """
     name, targets, largest = name_of(path), set(), -1
     with opened(path) as file:
         for number, line in enumerate(file, start=1):

@@ -69,7 +69,16 @@ def shape_of(values):
 
 
 def guess_format(path) -> str:
-    """The format that a file's ending names, compressed or not, else "csv"."""
+    """The format that a file's ending names, compressed or not, else "csv".
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    str
+    """
     return SUFFIXES.get(uncompressed_suffix(path), "csv")
 
 
@@ -102,7 +111,25 @@ class GroupRuns:
 
 
 def marked_rows(y, offsets) -> list[tuple]:
-    """For each example the rows, counted from its first, whose target is 1; the others must be 0."""
+    """For each example the rows, counted from its first, whose target is 1; the others must be 0.
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+        Targets, 0 or 1.
+    offsets : int array of shape (n_examples + 1,)
+        Rows of the examples.
+
+    Returns
+    -------
+    list of tuple of int
+
+    Examples
+    --------
+    >>> from structperc.files.tables import marked_rows
+    >>> marked_rows([0, 1, 1, 1], [0, 2, 4])
+    [(1,), (0, 1)]
+    """
     marks = np.asarray(y)
     if marks.dtype.kind not in "iufb" or not np.isin(marks, (0, 1)).all():
         odd = next(v for v in marks.tolist() if v not in (0, 1))
@@ -111,7 +138,25 @@ def marked_rows(y, offsets) -> list[tuple]:
 
 
 def row_marks(structures, offsets) -> np.ndarray:
-    """The inverse of `marked_rows`: 1 for every row that belongs to its example's structure."""
+    """The inverse of `marked_rows`: 1 for every row that belongs to its example's structure.
+
+    Parameters
+    ----------
+    structures : list of tuple of int
+        Rows of each example's structure, counted from its first.
+    offsets : int array of shape (n_examples + 1,)
+        Rows of the examples.
+
+    Returns
+    -------
+    array of shape (n_rows,)
+
+    Examples
+    --------
+    >>> from structperc.files.tables import row_marks
+    >>> row_marks([(1,), (0, 1)], [0, 2, 4]).tolist()
+    [0, 1, 1, 1]
+    """
     marks = np.zeros(offsets[-1], dtype=np.int64)
     for start, chosen in zip(offsets[:-1], structures, strict=True):
         marks[start + np.array(chosen, dtype=np.int64)] = 1
@@ -119,7 +164,23 @@ def row_marks(structures, offsets) -> np.ndarray:
 
 
 def parse_classes(text: str) -> list:
-    """Labels from a comma-separated list: whole numbers if all are, else numbers if all are, else text."""
+    """Labels from a comma-separated list: whole numbers if all are, else numbers if all are, else text.
+
+    Parameters
+    ----------
+    text : str
+        Labels with commas between them.
+
+    Returns
+    -------
+    list
+
+    Examples
+    --------
+    >>> from structperc.files.tables import parse_classes
+    >>> parse_classes("1,2,3"), parse_classes("low,high")
+    ([1, 2, 3], ['low', 'high'])
+    """
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     if not names or not all(names):
         raise DataError(f"--classes {text!r} has an empty label; expected labels in order, like low,middle,high.")
@@ -132,12 +193,30 @@ def parse_classes(text: str) -> list:
 
 
 def write_predictions(file, predictions, header=True) -> None:
-    """One column, its name above it if asked for; a structure of several parts is written with spaces between them."""
+    """One column, its name above it if asked for; a structure of several parts is written with spaces between them.
+
+    Parameters
+    ----------
+    file : text file
+    predictions : sequence
+        A label or structure for each example.
+    header : bool, default True
+        Whether to write a line with the name.
+    """
     write_table(file, {"prediction": predictions}, header)
 
 
 def write_table(file, columns, header=True) -> None:
-    """Columns by name as CSV, the names above them if asked for; entries as `write_predictions` writes them."""
+    """Columns by name as CSV, the names above them if asked for; entries as `write_predictions` writes them.
+
+    Parameters
+    ----------
+    file : text file
+    columns : dict of str to sequence
+        Entries of each column.
+    header : bool, default True
+        Whether to write a line with the names.
+    """
     writer = csv.writer(file, lineterminator="\n")
     if header:
         writer.writerow(columns)

@@ -179,11 +179,30 @@ class NumberTable:
     values: np.ndarray
 
     def column(self, name):
-        """One column, shape (n_rows,)."""
+        """One column, shape (n_rows,).
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        float64 array of shape (n_rows,)
+        """
         return self.values[:, self.columns.index(name)]
 
     def without(self, *names):
-        """All other columns, shape (n_rows, n_columns - len(names))."""
+        """All other columns, shape (n_rows, n_columns - len(names)).
+
+        Parameters
+        ----------
+        *names : str
+            Columns to leave out.
+
+        Returns
+        -------
+        float64 array of shape (n_rows, n_columns - len(names))
+        """
         return self.values[:, [column not in names for column in self.columns]]
 
 
@@ -201,6 +220,10 @@ def load_numbers(name, *, download=True, home=None) -> NumberTable:
         Fetch the file if it is not there.
     home : path, optional
         Where data sets lie; `data_home()`.
+
+    Returns
+    -------
+    NumberTable
 
     Raises
     ------
