@@ -332,6 +332,23 @@ def test_columns_in_other_units_change_nothing():
         assert [change.column for change in scaled.changes] == [change.column for change in plain.changes]
 
 
+@pytest.mark.parametrize("show", ["rows", "pairs"])
+def test_matchings_of_tables_come_back_as_tables(show):
+    random = np.random.default_rng(0)
+    tables = [random.normal(size=(3, 3, 2)) for _ in range(20)]
+    pairs = [[(i, (i + int(table[0, 0, 0] > 0)) % 3) for i in range(3)] for table in tables]
+    engine = Engine("matching", perfect=True, show=show, **PLAIN).fit(tables, pairs)
+    asked = Wanted(not_chosen="0 with 1") if (0, 1) in pairs_of(engine, tables[0]) else Wanted(chosen="0 with 1")
+    found = structperc.counterfactual(engine, tables[0], asked)
+    assert found.proved and found.x.shape == (3, 3, 2)
+    assert ((0, 1) in pairs_of(engine, found.x)) == bool(asked.chosen)
+
+
+def pairs_of(engine, table):
+    """The pairs of a predicted matching of a table of three columns."""
+    return [pair if isinstance(pair, tuple) else divmod(int(pair), 3) for pair in engine.predict([table])[0]]
+
+
 # ---- whole numbers and categories ----
 
 

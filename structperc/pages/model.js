@@ -61,6 +61,43 @@ function explain(x, winner, rival) {
   return { margin: scores[winner] - scores[rival], parts: parts.filter((part) => part.value).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
 }
 
+// The smallest changes of one input that change the answer while all other inputs stay: the nearest number or day below and above, or each
+// such level. Scores are linear in a number, so the first label to overtake the winner does so where their scores are equal.
+function turns(texts, j) {
+  const input = about.inputs[j], x = encode(texts), scores = model.scores(x), [winner] = ranking(scores), found = [];
+  const encoded = (text) => encode(Object.assign([...texts], { [j]: text }));
+  const look = (text) => {
+    const [label] = ranking(model.scores(encoded(text)));
+    if (label !== winner) found.push({ text, label });
+    return label !== winner;
+  };
+  if (input.levels.length) {
+    input.levels.forEach(look);
+    return found;
+  }
+  if (String(texts[j] ?? "").trim() === "") return found;
+  const value = valueOf(input, texts[j]), at = encoded(textOf(input, value + 1)).findIndex((other, k) => other !== x[k]);
+  const steps = scores.map((score, l) => (scores[winner] - score) / (model.weights[l][at] - model.weights[winner][at]));
+  for (const side of [-1, 1]) {
+    const step = side * Math.min(...steps.map((one, l) => (l !== winner && one * side >= 0 ? Math.abs(one) : Infinity)));
+    if (Number.isFinite(step)) near(input, value, step).some((end) => look(textOf(input, end)));
+  }
+  return found;
+}
+
+// Values at a crossing, the one with the fewest digits first, all within a hundredth of the step; whole days of dates.
+function near(input, value, step) {
+  const end = value + step, side = Math.sign(step) || 1, far = end + side * 1e-9 * Math.max(Math.abs(end), Math.abs(step));
+  if (input.kind === "date") return [0, 1].map((more) => side * (Math.ceil(side * end - 1e-9) + more));
+  const rounded = Array.from({ length: 15 }, (_, k) => Number(end.toPrecision(k + 2)));
+  return [...rounded.filter((one) => Math.abs(one - end) <= 0.01 * Math.abs(step)), far];
+}
+
+// A value as the control of an input has it.
+function textOf(input, value) {
+  return input.kind === "date" ? new Date((input.origin + value) * 86400000).toISOString().slice(0, 10) : String(value);
+}
+
 // Where the score lies among the boundaries above the labels but the last.
 function ruler(scores) {
   const steps = scores.slice(1).map((score, l) => score - scores[l]);
@@ -71,6 +108,7 @@ function ruler(scores) {
 // ---- the page ----
 
 const BARS = 12; // features that are drawn
+const TURNS = 3; // changes of an input that are shown
 
 function start() {
   const byId = (id) => document.getElementById(id);
@@ -81,6 +119,7 @@ function start() {
     control.id = `input-${j}`;
     if (input.hint) added(label, "small", ` ${input.hint}`);
     label.append(control);
+    added(label, "small", "", "turns");
     return control;
   });
   byId("description").textContent = about.description;
@@ -99,6 +138,11 @@ function start() {
       byId("message").textContent = error.message;
     }
     byId("why").hidden = byId("labels").hidden = x === null;
+    const texts = controls.map((control) => control.value);
+    controls.forEach((control, j) => {
+      const changes = x === null ? [] : turns(texts, j).map(({ text, label }) => `${text}: ${clipped(model.labels[label])}`);
+      control.nextSibling.textContent = changes.slice(0, TURNS).join(", ") + (changes.length > TURNS ? ", …" : "");
+    });
     if (x !== null) answer(x, output);
   }
 
@@ -216,4 +260,4 @@ const signed = (value) => (value < 0 ? "" : "+") + short(value);
 const clipped = (label) => (String(label).length > 16 ? `${String(label).slice(0, 15)}…` : String(label));
 
 if (typeof document !== "undefined") start();
-if (typeof module !== "undefined") module.exports = { encode, ranking, explain, ruler };
+if (typeof module !== "undefined") module.exports = { encode, ranking, explain, ruler, turns };

@@ -22,7 +22,7 @@ console.log(JSON.stringify(rows.map((texts) => {
   const x = encode(texts), scores = model.scores(x), [winner, rival] = ranking(scores);
   const { margin, parts } = explain(x, winner, rival);
   return { said: model.predict(x), first: model.labels[winner], probabilities: model.probabilities(x), margin, parts,
-           ruler: about.ordered ? ruler(scores) : null };
+           ruler: about.ordered ? ruler(scores) : null, turns: about.inputs.map((_, j) => turns(texts, j)) };
 })));
 """
 
@@ -53,11 +53,7 @@ def exported(request, tmp_path_factory):
 @pytest.mark.skipif(not shutil.which("node"), reason="Node, which runs JavaScript, is not here")
 def test_its_code_answers_and_explains_as_the_engine(exported, tmp_path):
     engine, rows, text = exported
-    texts = [["" if isinstance(cell, float) and math.isnan(cell) else str(cell) for cell in row]
-             for row in (rows.values.tolist() if isinstance(rows, pd.DataFrame) else rows.tolist())]
-    tmp_path.joinpath("page.js").write_text("\n".join(re.findall(r"<script>(.*?)</script>", text, re.DOTALL)) + ASK, encoding="utf-8")
-    done = subprocess.run(["node", "page.js"], input=json.dumps(texts), capture_output=True, check=True, cwd=tmp_path, text=True)
-    found = json.loads(done.stdout)
+    found = asked(text, rows, tmp_path)
     assert [one["said"] for one in found] == [one["first"] for one in found] == engine.predict(rows).tolist()
     assert np.allclose([one["probabilities"] for one in found], engine.predict_proba(rows), rtol=0, atol=1e-9)
     for i, one in enumerate(found[:20]):
@@ -70,6 +66,53 @@ def test_its_code_answers_and_explains_as_the_engine(exported, tmp_path):
         assert {name: drawn.get(name, 0) for name in parts} == pytest.approx(parts, rel=1e-6, abs=1e-9)
         if one["ruler"]:
             assert one["ruler"]["score"] == pytest.approx(why.picture.score) and one["ruler"]["cuts"] == pytest.approx(why.picture.cuts)
+
+
+def typed(rows):
+    """Rows as the texts of a form's inputs."""
+    return [["" if isinstance(cell, float) and math.isnan(cell) else str(cell) for cell in row]
+            for row in (rows.values.tolist() if isinstance(rows, pd.DataFrame) else rows.tolist())]
+
+
+def asked(text, rows, folder):
+    """What the page says of rows, by Node."""
+    folder.joinpath("page.js").write_text("\n".join(re.findall(r"<script>(.*?)</script>", text, re.DOTALL)) + ASK, encoding="utf-8")
+    done = subprocess.run(["node", "page.js"], input=json.dumps(typed(rows)), capture_output=True, check=True, cwd=folder, text=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node, which runs JavaScript, is not here")
+def test_the_changes_that_it_shows_are_the_smallest_ones_of_one_input(exported, tmp_path):
+    engine, rows, text = exported
+    labels, frame, n_numbers = list(engine.classes_), isinstance(rows, pd.DataFrame), 0
+    rows = rows.head(20) if frame else rows[:20]
+
+    def predicted(i, j, cell):
+        """What the engine predicts with another value in one cell."""
+        changed = rows.iloc[[i]].copy() if frame else rows[[i]].copy()
+        if frame:
+            changed[changed.columns[j]] = [float(cell)] if pd.api.types.is_numeric_dtype(rows.dtypes.iloc[j]) else cell
+        else:
+            changed[0, j] = float(cell)
+        return engine.predict(changed)[0]
+
+    for i, (one, texts) in enumerate(zip(asked(text, rows, tmp_path), typed(rows), strict=True)):
+        for j, turns in list(enumerate(one["turns"]))[:6]:
+            for turn in turns:
+                assert predicted(i, j, turn["text"]) == labels[turn["label"]] != one["said"]
+            try:
+                value = float(texts[j])
+            except ValueError:
+                continue
+            n_numbers += 1
+            ends = [float(turn["text"]) for turn in turns]
+            assert len(ends) <= 2 and sum(end < value for end in ends) <= 1 and sum(end > value for end in ends) <= 1
+            for end in ends:
+                assert predicted(i, j, value + 0.98 * (end - value)) == one["said"]
+            for side in (-1e4, 1e4):
+                if not any((end - value) * side > 0 for end in ends):
+                    assert predicted(i, j, value + side) == one["said"]
+    assert n_numbers > 20
 
 
 def test_it_is_one_small_file_in_which_no_text_acts(exported):
