@@ -146,7 +146,7 @@ RIVALS = {learner: functools.partial(beside, rival=learner) for learner in LEARN
 
 @attrs.frozen
 class Standing:
-    """The sets on which ours is better than, even with and worse than a rival, and on which it is constant."""
+    """The sets with each verdict on ours beside a rival."""
 
     better: list
     even: list
