@@ -14,7 +14,7 @@ import numpy as np
 from measuring import cpu_seconds
 from scipy import sparse
 
-from structperc import Engine
+from structperc import Engine, metrics
 
 SEED = 0
 
@@ -86,6 +86,20 @@ def many_answers(times, kind):
     return [engine.predict(X) for _ in range(times)][-1]
 
 
+def scaled(kind, order):
+    """One epoch on columns brought to one scale, which takes longer than the epoch."""
+    X, y = numbers(200_000, 50, 5, kind)
+    return fit("prank", (np.asarray(X, order=order), y), scale=True, epochs=1)
+
+
+def measured(n):
+    """Measures of predictions that are known."""
+    X, y = numbers(n, 10, 5)
+    engine = Engine("prank", preset="paper", epochs=1).fit(X, y)
+    found = [metrics.measures(engine, X, y, predicted=engine.predict(X)) for _ in range(3)][-1]
+    return np.array(sorted(found.values()))
+
+
 def smallest_fits(times):
     X, y = numbers(10, 10, 5)
     return [Engine("cusum", preset="paper").fit(X, y) for _ in range(times)][-1].predict(X)
@@ -115,6 +129,10 @@ CASES = {
     "predict, float32": lambda: many_answers(20, "float32"),
     "predict, single rows": lambda: one_row_answers(10_000),
     "partial_fit, single rows": lambda: predictions(one_row_steps(10_000)),
+    "fit, scaled": lambda: predictions(scaled("float64", "C")),
+    "fit, scaled, float32": lambda: predictions(scaled("float32", "C")),
+    "fit, scaled, column by column": lambda: predictions(scaled("float64", "F")),
+    "measures, 100,000 labels": lambda: measured(100_000),
     "fit, ten rows": lambda: smallest_fits(100),
     "save and load": lambda: saved_and_loaded(20),
 }

@@ -105,7 +105,7 @@ def compare(name, bins, most):
         errors = [error(make, options, one.X, one.y, one.X_test, one.y_test, bins) for one in partitions]
         learners[learner] = {"options": options, "expected": expected, "errors": errors, "seconds": time.process_time() - begin}
     return {"name": name, "bins": bins, "rows": len(first.y), "tests": len(first.y_test), "features": first.X.shape[1],
-            "learners": learners}
+            "median": [float(np.abs(np.median(one.y) - one.y_test).mean()) for one in partitions], "learners": learners}
 
 
 def selected(make, choices, X, y, bins):
@@ -136,7 +136,8 @@ def beside(case, rival):
 
 def beside_published(case, column):
     """The same against a published mean."""
-    return verdicts.of_runs(case["learners"][OURS]["errors"], PUBLISHED[case["bins"]][case["name"]][column], NINE_DIGITS)
+    errors = case["learners"][OURS]["errors"]
+    return verdicts.of_runs(errors, PUBLISHED[case["bins"]][case["name"]][column], NINE_DIGITS, constant=errors == case["median"])
 
 
 RIVALS = {learner: functools.partial(beside, rival=learner) for learner in LEARNERS if learner != OURS} | {
@@ -145,15 +146,16 @@ RIVALS = {learner: functools.partial(beside, rival=learner) for learner in LEARN
 
 @attrs.frozen
 class Standing:
-    """The sets on which ours is better than, even with and worse than a rival."""
+    """The sets with each verdict on ours beside a rival."""
 
     better: list
     even: list
     worse: list
+    constant: list
 
     @classmethod
     def of(cls, cases, verdict):
-        found = {verdicts.BETTER: [], verdicts.EVEN: [], verdicts.WORSE: []}
+        found = {verdicts.BETTER: [], verdicts.EVEN: [], verdicts.WORSE: [], verdicts.CONSTANT: []}
         for case in cases:
             found[verdict(case)].append(case["name"])
         return cls(*found.values())
@@ -227,7 +229,7 @@ def claim_table(raw):
     for bins in BINS:
         for rival, found in standings(raw, bins).items():
             rows.append([f"{bins} bins: {OURS} beats {rival}", found.holds,
-                         *(", ".join(names) or "none" for names in (found.better, found.even, found.worse))])
+                         *(", ".join(names) or "none" for names in (found.better, found.even, found.worse, found.constant))])
     for bins in BINS:
         cases = [case for case in raw["cases"] if case["bins"] == bins]
         theirs = [case["name"] for case in cases if PUBLISHED[bins][case["name"]][1] < PUBLISHED[bins][case["name"]][0]]
@@ -235,8 +237,8 @@ def claim_table(raw):
         kept = [name for name in theirs if name in ours]
         rows.append([f"{bins} bins: the paper's claim that CuSum has the smaller mean than the SVM on {', '.join(theirs)}",
                      "yes" if kept == theirs else f"{len(kept)} of {len(theirs)}", ", ".join(ours) or "none", "",
-                     ", ".join(case["name"] for case in cases if case["name"] not in ours) or "none"])
-    return table(["claim", "holds", "better on", "even on", "worse on"], rows)
+                     ", ".join(case["name"] for case in cases if case["name"] not in ours) or "none", ""])
+    return table(["claim", "holds", "better on", "even on", "worse on", "constant on"], rows)
 
 
 def choice_table(raw):
