@@ -14,12 +14,13 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE        # pytest rewrites 280 files of tests: once, not once per process
 
-.PHONY: help demo test fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser wheel test-wheel lint clean
+.PHONY: help demo test mutants fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo     train CuSum Rank and PRank on real data, with a picture"
 	@echo "make test     run all tests                          make test ARGS='-k prank'"
+	@echo "make mutants  a sample of faults, one at a time: which no test notices      make mutants ARGS='--count 20 --seed 1'"
 	@echo "make fuzz     hostile input for every entry           make fuzz ARGS='--seconds 600 --jobs 2'"
 	@echo "make torture  kill -9, Ctrl-C, full disks, threads    make torture ARGS=--full"
 	@echo "make races    shards in threads under valgrind's helgrind: accesses to memory that no lock orders"
@@ -46,6 +47,9 @@ demo: $(VENV)/with-cli
 
 test: $(VENV)/with-test
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
+
+mutants: $(VENV)/with-test
+	$(BIN)/python tests/mutants.py $(ARGS)
 
 fuzz: $(VENV)/with-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)

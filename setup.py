@@ -1,6 +1,8 @@
 """Compiled parts of structperc. Everything else about the package stands in pyproject.toml."""
 
+import hashlib
 import os
+import re
 import shutil
 import sys
 import sysconfig
@@ -22,9 +24,32 @@ else:
 
 SHARED = "structperc.core._cyutility"       # what Cython needs for memoryviews, compiled once and not once per module
 
+ABI_HEADER = Path("structperc/core/abi.h")
+ABI = """/* Written by setup.py; see structperc/engine/builds.py. */
+#ifdef _WIN32
+#define SP_KEPT __declspec(dllexport) __declspec(selectany)
+#else
+#define SP_KEPT __attribute__((weak, used, visibility("default")))
+#endif
+#ifdef __cplusplus
+extern "C"
+#endif
+SP_KEPT extern const char structperc_abi[];
+SP_KEPT const char structperc_abi[] = "structperc-abi-%s";
+"""
+
 
 def found(pattern):
     return sorted(path for folder in ("structperc", "plugins") for path in Path(folder).rglob(pattern))
+
+
+def write_abi():
+    """Writes abi.h: a fingerprint of the .pxd files that compiled plugins cimport, without comments and docstrings."""
+    folders = "structperc/core", "structperc/solvers", "plugins/structperc_kernels"
+    declared = "".join(path.read_text(encoding="utf-8") for folder in folders for path in sorted(Path(folder).glob("*.pxd")))
+    header = ABI % hashlib.sha256(re.sub(r'#[^\n]*|(?s:""".*?""")|\s', "", declared).encode()).hexdigest()[:16]
+    if not ABI_HEADER.exists() or ABI_HEADER.read_text() != header:     # a newer file would have everything compiled
+        ABI_HEADER.write_text(header)
 
 
 def extensions():
@@ -82,6 +107,7 @@ def use_ccache():
 
 if __name__ == "__main__":      # the processes of cythonize may read this file again
     use_ccache()
+    write_abi()
     setup(
         packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
         package_dir={"structperc": "structperc", **{path.name: str(path) for path in Path("plugins").glob("structperc_*")}},

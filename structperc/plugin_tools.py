@@ -11,12 +11,11 @@ BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 
 from structperc.core.citations import COLLINS, YU_JOACHIMS
 from structperc.core.component import bound, overrides
-from structperc.core.interrupts import completed
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
 from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.probabilities import cumulative_log_probabilities
 from structperc.core.states import check_starts, taken, within
-from structperc.core.stopping import map_in_threads, raise_interruption, take_interruption
+from structperc.core.stopping import completed, map_in_threads, raise_interruption, take_interruption
 from structperc.core.structures import encode_nested
 from structperc.engine.assembly import adopt
 from structperc.engine.compatibility import check_parts, check_same, check_search
@@ -26,7 +25,7 @@ from structperc.engine.weighing import class_weights
 from structperc.metrics.ranking import read_grades
 from structperc.reading.intervals import interval_labels, read_intervals, warn_of_open_ends
 from structperc.reading.matrices import read, read_alone, refuse_not_finite
-from structperc.reading.templates import default_template
+from structperc.reading.tokens import default_template
 
 __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adopt",

@@ -1,6 +1,6 @@
 """The house as its imports draw it: rooms, floors, arrows and circles.
 
-    python tests/layout.py [FOLDER]
+    python tests/layout.py [CHECKOUT]
 
 A room is a folder or a file directly under structperc/, or a package under plugins/. An arrow is an import or cimport, wherever in a
 file it stands, of something in another room. A room's floor is one above the highest room that it imports.
@@ -125,10 +125,12 @@ def floors(arrows) -> dict:
 
 def main(root):
     modules = sources(root)
+    if not modules:
+        raise SystemExit(f"{root} holds no structperc/ and no plugins/structperc_*/; expected the folder of a checkout.")
     files = arrows_between(modules)
     rooms = between_rooms(files)
     standing = floors(rooms)
-    inside = [circle for circle in circles(files)]
+    inside = circles(files)
     lines = {module: sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) for module, paths in modules.items()}
     for floor in range(max(standing.values()), 0, -1):
         print(f"floor {floor}: {', '.join(sorted(room for room in rooms if standing[room] == floor))}")

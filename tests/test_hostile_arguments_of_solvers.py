@@ -112,7 +112,6 @@ SOLVERS = {
     "max_clusters": [dict(scores=SYMMETRIC, most_pairs=9, most_nodes=9, time_limit=9.0)],
     "max_latent_trees": [dict(heads=TAILS, dependents=HEADS, scores=SCORES, n_items=3, labels=[0, 0, 1])],
     "max_matching": [dict(scores=TABLE, perfect=True)],
-    "max_spanning_tree": [dict(edges=EDGES, scores=[1.0, 2.0], n_nodes=3, forest=False)],
     "max_sparse_arborescence": [dict(scores=SPARSE, one_root=True)],
     "min_cut": [dict(terminals=SCORES - 2, edges=EDGES, capacities=[1.0, 2.0], backward=[1.0, 2.0])],
     "path_marginals": [dict(tails=TAILS, heads=HEADS, scores=SCORES, start=0, end=2)],

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from counts import Contract, lines_by_kind
+from counts import main as count_all
 from layout import arrows_between, between_rooms, circles, floors, imports_of, main, room_of, sources
 
 from structperc.engine import plugins as registry
@@ -79,6 +81,52 @@ def test_the_script_prints_the_figures(capsys):
 
     assert re.search(r"arrows that do not go down 0, circles of rooms 0, circles of files 0", printed)
     assert "floor 1: structperc.core" in printed
+    with pytest.raises(SystemExit, match="expected the folder of a checkout"):
+        main(ROOT / "structperc/core")
+
+
+def test_the_counts_of_a_contract_are_those_of_its_class(tmp_path):
+    (tmp_path / "part.pyx").write_text('''cdef class Part(Component):
+    """A method = none."""
+    heeds = False
+
+    def scores(self, x):
+        pass
+
+    def _hidden(self):
+        pass
+
+    @property
+    def size(self):
+        return 1
+
+    cdef int scores_c(self, Example x) noexcept nogil:
+        return 0
+
+
+def outside(x):
+    pass
+''', encoding="utf-8")
+    (tmp_path / "part.pxd").write_text("cdef class Part(Component):\n    cdef readonly int width, height\n    cdef bint fast   # private\n"
+                                       "    cdef double[::1] scratch\n", encoding="utf-8")
+    contract = Contract(tmp_path, "Part", "part.pyx")
+
+    assert contract.methods == {"scores"} and contract.compiled == {"scores_c"}
+    assert contract.flags == {"heeds", "size", "width", "height", "fast"}
+
+
+def test_each_line_is_of_one_kind(tmp_path):
+    (tmp_path / "module.py").write_text('"""One.\n\nThree."""\n\nimport a\nfrom b import (\n    c,\n)\n# why\nx = 1\n', encoding="utf-8")
+
+    assert lines_by_kind([tmp_path / "module.py"]) == {"code": 1, "imports": 4, "docstrings": 3, "comments": 1, "blank": 1}
+
+
+def test_every_base_is_counted(capsys):
+    count_all([ROOT])
+    printed = capsys.readouterr().out
+
+    assert not re.search(r"(?m): methods, flags, compiled +0", printed)
+    assert int(re.search(r"options of an engine +(\d+)", printed)[1]) > 20
 
 
 # ---- the public list ----

@@ -14,6 +14,7 @@ import pytest
 from plain import Engine
 
 from structperc.cli import new as scaffold
+from structperc.engine.builds import own_fingerprint
 from structperc.errors import DataError, OptionError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -161,6 +162,27 @@ def test_generated_plugins_pass_their_own_tests(site, checkout):
     printed = run(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", *GENERATED, folder=checkout)
 
     assert f"{2 * len(GENERATED)} passed" in printed
+
+
+def test_a_plugin_of_another_structperc_is_refused(site, tmp_path):
+    """The bytes of the compiled module, with another fingerprint of the classes that it was compiled against."""
+    for path in (*site.glob("structperc_cython_ranks*"), *site.glob("structperc_cython_ranks*.dist-info")):
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
+    module, = tmp_path.glob("structperc_cython_ranks*.*d" if sys.platform == "win32" else "structperc_cython_ranks*.so")
+    text = module.read_bytes()
+    module.write_bytes(re.sub(rb"structperc-abi-[0-9a-f]{16}", b"structperc-abi-0123456789abcdef", text))
+    assert own_fingerprint() in text
+
+    printed = run(tmp_path, "-c", """
+from structperc import Engine
+from structperc.errors import PluginError
+try:
+    Engine("cusum", plugins=["cython-ranks"]).fit([[0.0], [1.0]], [1, 2])
+except PluginError as error:
+    print(error)
+""")
+    assert re.match(r"plugin 'cython-ranks' \(distribution structperc-cython-ranks \S+\) is broken: structperc_cython_ranks\S+ "
+                    r"was compiled against another structperc than the installed", printed)
 
 
 def test_one_loop_drives_python_cython_and_bundled_parts_to_the_same_model(site):

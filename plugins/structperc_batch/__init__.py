@@ -21,7 +21,7 @@ Examples
 """
 
 from structperc import Option, hookimpl
-from structperc_batch.frank_wolfe import BlockFrankWolfe
+from structperc_batch.dual_blocks import BlockFrankWolfe
 from structperc_batch.trainers import ConcaveConvexTrainer, FrankWolfeTrainer
 
 options = {

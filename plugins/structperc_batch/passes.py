@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Certificate, certified
-from structperc_batch.block_passes import Complete, Rebuild, WriteVectors
-from structperc_batch.frank_wolfe import Measure
+from structperc_batch.dual_blocks import Complete, Measure, Rebuild, WriteVectors
 
 SLOW_EPOCH_SHARE = 0.5      # an epoch that leaves more than this share of the gap is followed by sweeps
 

@@ -9,7 +9,7 @@ from structperc.components import Trainer
 from structperc.errors import DataError, PluginError
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, taken, within
 from structperc.solvers.certificates import Certificate, Measurements
-from structperc_batch.frank_wolfe import BlockFrankWolfe
+from structperc_batch.dual_blocks import BlockFrankWolfe
 from structperc_batch.passes import Passes
 
 

@@ -1,8 +1,63 @@
 # Sums of kernel values: what rows held in a kernel_rows, each with a coefficient in every block, say of other rows.
+from libc.stdint cimport int64_t
 from structperc.core.features cimport Features, Parameter
+from structperc.core.rows cimport Example, Rows
 from structperc.core.weights cimport Weights
-from structperc.core.rows cimport Example
 from structperc_kernels.kernel_rows cimport KernelRows, Queries
+
+
+# ---- support set ----
+# The support rows, with their coefficients.
+
+
+cdef class SupportSet:
+    cdef readonly KernelRows kernel_rows
+    cdef readonly Py_ssize_t n_blocks, budget   # budget 0: none
+    cdef readonly str removal
+    cdef double[:, ::1] v, u                    # coefficients by slot, and the sums that averaging needs
+    cdef int64_t[::1] number, joined            # of each slot: the row's number over all training; the how-many-th to join
+    cdef double[::1] square                     # kernel of the row with itself, where the choice of what to remove needs it
+    cdef dict slot_of                           # of each row's key
+    cdef list keys
+    cdef Py_ssize_t n_joined
+    cdef Py_ssize_t vacant                      # the slot that was chosen for the row that joins next; -1: none
+    # since the snapshot
+    cdef dict journal                           # what slots had before they changed; None: nobody will ask
+    cdef dict evicted                              # the evicted rows, by slot
+    cdef Py_ssize_t n_before                      # how many were held
+
+    cdef int reserve(self, Py_ssize_t n) except -1
+    cdef int remember(self, Py_ssize_t slot) except -1
+    cdef int measure(self, Py_ssize_t slot, Example x, Py_ssize_t row) except -1
+    cdef Py_ssize_t find(self, key) except -2
+    cdef Py_ssize_t choose_eviction(self, random) except -1
+    cdef Py_ssize_t chosen(self, random) except -1
+    cdef int evict(self, Py_ssize_t slot) except -1
+    cdef Py_ssize_t join(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number, key) except -1
+
+
+# ---- score cache ----
+# What training keeps of the rows of a fit from one visit to the next.
+
+
+cdef class ScoreCache:
+    cdef readonly Rows rows
+    cdef double[:, ::1] sums                    # of each row of X at its last visit, by block
+    cdef int64_t[::1] changes_seen              # the number of changes that these contain; -1: never visited
+    cdef int[::1] slot                          # the slot of each row; -1: it is not stored
+    cdef int[::1] changed_slot                  # the log of changes: the slot whose coefficients changed,
+    cdef double[:, ::1] change                  # and by how much
+    cdef int64_t first_change, n_changes        # the number of the oldest change that the log holds, and of the next one
+    cdef double[:, ::1] values                  # kernel values of the first rows of X, by slot; NaN: not known
+    cdef Py_ssize_t most_values                 # doubles that these may take
+
+    cdef int reserve(self, Py_ssize_t further, Py_ssize_t n_stored) except -1
+    cdef int make_room(self, Py_ssize_t n) except -1
+    cdef void log(self, Py_ssize_t slot, const double *c) noexcept nogil
+
+
+# ---- expansion ----
+
 
 cdef enum:
     TILE = 64               # slots whose values with the lanes of a group are found at a time

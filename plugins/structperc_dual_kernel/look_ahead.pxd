@@ -2,8 +2,7 @@
 from libc.stdint cimport int64_t
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.kernel_rows cimport Queries
-from structperc_dual_kernel.score_cache cimport ScoreCache
-from structperc_dual_kernel.support_set cimport SupportSet
+from structperc_dual_kernel.expansion cimport ScoreCache, SupportSet
 
 
 cdef class LookAhead:

@@ -14,9 +14,7 @@ from libc.string cimport memcpy, memset
 from structperc.core.rows cimport Example, Rows
 from structperc_kernels.instruction_sets cimport best_tiles, sp_tiles
 from structperc_kernels.kernel_rows cimport LANES
-from structperc_dual_kernel.expansion cimport TILE
-from structperc_dual_kernel.score_cache cimport ScoreCache
-from structperc_dual_kernel.support_set cimport SupportSet
+from structperc_dual_kernel.expansion cimport TILE, ScoreCache, SupportSet
 
 cdef enum:
     AFRESH = -1                 # the sums of a group lack everything

@@ -22,11 +22,9 @@ from structperc.core.schedules cimport Schedule
 from structperc.plugin_tools import completed, refuse_not_finite, take_interruption, taken
 from structperc_kernels import KernelObjects, PrecomputedKernelRows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
-from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, add_rows
+from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, ScoreCache, SupportSet, add_rows
 from structperc_dual_kernel.look_ahead cimport LookAhead
-from structperc_dual_kernel.support_set cimport SupportSet
-from structperc_dual_kernel.support_set import MOST, short
-from structperc_dual_kernel.score_cache cimport ScoreCache
+from structperc_dual_kernel.expansion import MOST, short
 
 COLLINS_DUFFY = """@inproceedings{collins2002new,
   author = {Michael Collins and Nigel Duffy},
@@ -57,7 +55,7 @@ cdef class DualWeights(Weights):
     budget : int
         The most rows to hold; 0: no bound.
     removal : {"oldest", "random", "least"}
-        See `structperc_dual_kernel.support_set.SupportSet`.
+        See `structperc_dual_kernel.expansion.SupportSet`.
     cache_bytes : int
         What dear kernel values of the training rows may take.
     """

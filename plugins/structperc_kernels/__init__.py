@@ -5,19 +5,13 @@ function of the user's and for values computed beforehand. `ObjectKernel` is the
 name a kernel makes its `KernelRows` by `kernel_rows_for`.
 """
 
-from structperc_kernels.callable_rows import CallableKernelRows
-from structperc_kernels.compared_rows import ComparedKernelRows
-from structperc_kernels.dense_rows import DenseKernelRows
-from structperc_kernels.kernel_objects import KernelObjects
+from structperc_kernels.kernel_objects import CallableKernelRows, KernelObjects, PrecomputedKernelRows
 from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, USED_BY, kernel_rows_for
-from structperc_kernels.kernel_rows import KernelRows, Queries
-from structperc_kernels.listed_rows import ListedKernelRows
+from structperc_kernels.kernel_rows import ComparedKernelRows, KernelRows, ListedKernelRows, Queries
 from structperc_kernels.object_kernels import Encoded, ObjectKernel
-from structperc_kernels.precomputed_rows import PrecomputedKernelRows
-from structperc_kernels.sparse_rows import SparseKernelRows
 from structperc_kernels.strings import SubsequenceKernel
 from structperc_kernels.trees import SubsetTreeKernel
-from structperc_kernels.vector_rows import VectorKernelRows
+from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows, VectorKernelRows
 
 __all__ = [
     "KERNELS",

@@ -6,13 +6,16 @@ Typical sizes: 10^2..10^5 trees or strings. Cost: 0.1 to 50 us a value for compi
 import numpy as np
 
 from libc.stdint cimport int64_t
+from structperc.core.rows cimport Rows
 from structperc.core.stopping cimport interrupted
 from structperc.errors import DataError, PluginError, shortened
-from structperc.core.rows cimport Rows
-from structperc.plugin_tools import taken
-from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
-from structperc_kernels.listed_rows cimport ListedKernelRows
+from structperc.plugin_tools import check_starts, taken
+from structperc_kernels.kernel_rows cimport LANES, ComparedKernelRows, KernelRows, ListedKernelRows, Queries
 from structperc_kernels.object_kernels cimport Encoded, ObjectKernel
+
+
+# ---- kernel objects ----
+
 
 cdef enum:
     OFTEN = 1 << 9              # operations of a value that does not ask whether to stop
@@ -202,3 +205,117 @@ cdef class KernelObjects(ListedKernelRows):
 
     def restore(self, state):
         self.hold(taken(state, "objects", str, (None,)).tolist() if self.compiled is None else self.compiled.restore(state))
+
+
+# ---- callable rows ----
+# Rows that a function of the user's compares.
+#
+# Typical sizes: 10^2..10^4 rows. Cost: the function is called for 64 stored rows and 16 others at a time.
+
+
+FLOATS, INTEGERS = (np.float64, np.float32), (np.int32, np.int64)
+
+
+cdef class CallableKernelRows(ComparedKernelRows):
+    """Rows that a function of Python compares.
+
+    Parameters
+    ----------
+    kernel : callable
+        kernel(A, B) for matrices of shapes (m, d) and (n, d), sparse where X is, returns an (m, n) array. It must be symmetric and positive
+        semidefinite, which is not checked.
+    """
+
+    cdef object kernel
+
+    def __init__(self, kernel):
+        self.kernel, self.expensive = kernel, True
+
+    def taken(self, Rows rows, Py_ssize_t row, number):
+        return self.matrix(rows, slice(row, row + 1)).copy()
+
+    def key(self, Rows rows, Py_ssize_t row):
+        X = self.matrix(rows, slice(row, row + 1))
+        if isinstance(X, np.ndarray):
+            return (X + 0.0).astype(float).tobytes()            # -0.0 + 0.0 = 0.0
+        there = X.data != 0
+        return X.indices[there].astype(np.int64).tobytes() + X.data[there].astype(float).tobytes()
+
+    def compared(self, Rows rows, which, entries):
+        found = self.kernel(self.matrix(rows, which), stacked(entries))
+        found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)     # of sparse rows it may be sparse
+        if found.shape != (len(which), len(entries)) or found.dtype.kind not in "fiub":
+            raise PluginError(f"the kernel {self.kernel!r} answered an array of shape {found.shape} and type {found.dtype} for "
+                              f"{len(which)} and {len(entries)} rows; expected numbers of shape {(len(which), len(entries))}.")
+        return found.astype(float)
+
+    def support(self):
+        return stacked(self.held) if self.held else np.zeros((0, self.n_features))
+
+    def state(self):
+        rows = self.support()
+        return {"rows": rows} if isinstance(rows, np.ndarray) else {"values": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+
+    def probe(self):
+        return self.few_values()
+
+    def restore(self, state):
+        if self.sparse == ("rows" in state):
+            raise DataError(f"the saved rows are {'dense' if self.sparse else 'sparse'}, but the rows of the training are not.")
+        rows = self.saved_csr(state) if self.sparse else taken(state, "rows", FLOATS, (None, self.n_features))
+        self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
+
+    def saved_csr(self, state):
+        """The sparse matrix of the rows."""
+        from scipy.sparse import csr_array
+        values = taken(state, "values", FLOATS, (None,))
+        indices = taken(state, "indices", INTEGERS, (len(values),), low=0, high=self.n_features - 1)
+        starts = taken(state, "indptr", INTEGERS, (None,))
+        check_starts("row starts", starts, len(values))
+        return csr_array((values, indices, starts), shape=(len(starts) - 1, self.n_features))
+
+
+def stacked(rows):
+    """Rows, each a matrix of one row, as one matrix."""
+    from scipy.sparse import vstack
+    return np.concatenate(rows) if isinstance(rows[0], np.ndarray) else vstack(rows, format="csr")
+
+
+# ---- precomputed rows ----
+# All kernel values beforehand: X[i, j] is the kernel of row i with row j of the training data.
+#
+# Typical sizes: 10^2..10^4 rows. Cost: reading a value.
+
+
+cdef class PrecomputedKernelRows(ComparedKernelRows):
+    """Precomputed kernel values: X[i, j] is the kernel of row i with row j of all training data. A slot has a column's number."""
+
+    def start(self, context):
+        if context.sparse or context.objects:
+            raise DataError(f"X is {'sparse' if context.sparse else 'a list of objects'}, but kernel='precomputed' takes an array of "
+                            f"kernel values, a row for each example and a column for each training example.")
+        ComparedKernelRows.start(self, context)
+
+    def settle_parameters(self, Rows rows):
+        if rows.n_features < rows.n_rows:
+            raise DataError(f"kernel='precomputed': X has {rows.n_rows} rows and {rows.n_features} columns; training needs a column for "
+                            f"each row.")
+
+    def taken(self, Rows rows, Py_ssize_t row, number):
+        if number >= rows.n_features:
+            raise DataError(f"kernel='precomputed': row {row} of X is row {number} of all training data, but X has no column for it; it "
+                            f"has {rows.n_features}.")
+        return number
+
+    def compared(self, Rows rows, which, entries):
+        return self.matrix(rows, which)[:, entries].astype(float)
+
+    def support(self):
+        return np.array(self.held, dtype=np.int64)
+
+    def state(self):
+        return {"columns": self.support()}
+
+    def restore(self, state):
+        self.held = taken(state, "columns", np.int64, (None,), low=0, high=self.n_features - 1).tolist()
+        self.n = len(self.held)

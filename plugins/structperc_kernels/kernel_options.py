@@ -6,15 +6,12 @@ from collections.abc import Callable
 
 from structperc import Option
 from structperc.errors import OptionError, UnusedOption, did_you_mean, shortened
-from structperc_kernels.callable_rows import CallableKernelRows
-from structperc_kernels.dense_rows import DenseKernelRows
-from structperc_kernels.kernel_objects import KernelObjects
+from structperc_kernels.kernel_objects import CallableKernelRows, KernelObjects, PrecomputedKernelRows
 from structperc_kernels.object_kernels import ObjectKernel
-from structperc_kernels.precomputed_rows import PrecomputedKernelRows
-from structperc_kernels.sparse_rows import SparseKernelRows
 from structperc_kernels.strings import SubsequenceKernel
 from structperc_kernels.trees import SubsetTreeKernel
 from structperc_kernels.vector_rows import KERNELS as VECTOR_KERNELS
+from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows
 
 KERNELS = (*VECTOR_KERNELS, "precomputed", "subset-tree", "subsequence")
 

@@ -10,9 +10,13 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.component cimport Component
+from structperc.core.rows cimport Example, Rows
 from structperc.errors import PluginError
 from structperc.plugin_tools import raise_interruption
-from structperc.core.rows cimport Example, Rows
+
+
+# ---- kernel rows ----
+
 
 PROBED = 4                      # rows by which two functions are compared
 
@@ -151,3 +155,104 @@ cdef class KernelRows(Component):
         raise_interruption()
         error, self.error = self.error, None
         raise error if error is not None else PluginError("the kernel failed; another thread has already raised the reason.")
+
+
+# ---- listed rows ----
+# Stored rows whose slots are the entries of a list: for what is no row of numbers, or compared by a function of Python.
+#
+# Typical sizes: 10^2..10^5 entries. Cost: 0.1 us to hold one, and what `taken` costs.
+
+
+cdef class ListedKernelRows(KernelRows):
+    """A subclass gives `taken`, and what a `KernelRows` needs besides."""
+
+    def taken(self, rows, row, number):
+        """The entry for a row of X with this number over all training data. Raises an error if it cannot be compared."""
+        raise self.missing("taken")
+
+    def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, KernelRows source):
+        self.held[to] = (<ListedKernelRows> source).held[slot]
+
+    def truncate(self, Py_ssize_t n):
+        del self.held[n:]
+        self.n = n
+
+    def reserve(self, Py_ssize_t n):
+        pass
+
+    cdef int append_c(self, Example x, Py_ssize_t row, int64_t number) noexcept nogil:
+        with gil:
+            try:
+                self.held.append(self.taken(x.source, x.first_row + row, number))
+                self.n += 1
+                return 0
+            except BaseException as error:
+                self.error = error
+                return -1
+
+    cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number) noexcept nogil:
+        with gil:
+            try:
+                self.held[slot] = self.taken(x.source, x.first_row + row, number)
+                return 0
+            except BaseException as error:
+                self.error = error
+                return -1
+
+
+# ---- compared rows ----
+# Stored rows that Python code compares with rows of X, a tile at a time.
+#
+# Typical sizes: 10^2..10^4 rows. Cost: a call for 64 stored rows and 16 others at a time.
+
+
+cdef class RowsQueries(Queries):
+    """The data set, and which rows of it stand in the lanes."""
+
+
+cdef class ComparedKernelRows(ListedKernelRows):
+    """Rows that are compared in Python: rows of X with stored entries, many at once. A subclass gives `taken`, `compared` and the rest."""
+
+    def start(self, context):
+        self.held, self.n, self.n_features, self.sparse = [], 0, context.n_features, context.sparse
+
+    def empty(self):
+        cdef ComparedKernelRows other = self.fresh()
+        other.held, other.n, other.expensive, other.n_features, other.sparse = [], 0, self.expensive, self.n_features, self.sparse
+        return other
+
+    def select(self, slots):
+        cdef ComparedKernelRows other = self.empty()
+        other.held, other.n = [self.held[slot] for slot in slots], len(slots)
+        return other
+
+    def queries(self):
+        return RowsQueries()
+
+    def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
+        (<RowsQueries> q).rows, (<RowsQueries> q).which, q.n = rows, np.array(which), which.shape[0]
+
+    def matrix(self, Rows rows, which):
+        """Rows of X, sparse where those of the training are."""
+        from scipy.sparse import csr_array, issparse
+        X = rows.X[which]
+        return X if issparse(X) == self.sparse else csr_array(X) if self.sparse else X.toarray()
+
+    def compared(self, Rows rows, which, entries):
+        """The kernel between rows of X and entries held, (rows, entries)."""
+        raise self.missing("compared")
+
+    cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
+        cdef Py_ssize_t i, lane
+        cdef const double[:, :] found
+        with gil:
+            try:
+                which = (<RowsQueries> q).which[group * LANES:(group + 1) * LANES]
+                found = self.compared((<RowsQueries> q).rows, which, [self.held[slots[i]] for i in range(n)])
+                for i in range(n):
+                    for lane in range(LANES):
+                        values[i * LANES + lane] = found[min(lane, found.shape[0] - 1), i]
+                return 0
+            except BaseException as error:
+                self.error = error
+                return -1

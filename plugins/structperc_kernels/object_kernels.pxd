@@ -1,7 +1,25 @@
 # Kernels on objects that are no rows of numbers: trees, strings.
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from structperc.core.component cimport Component
-from structperc_kernels.symbol_table cimport SymbolTable
+
+
+# ---- symbol table ----
+# Numbers of symbols, each known for as long as something holds it.
+
+
+cdef class SymbolTable:
+    cdef dict numbers                   # by symbol
+    cdef list symbols                   # by number; None: unused
+    cdef int64_t[::1] n_holders         # by number
+    cdef list unused
+
+    cdef int hold(self, symbol) except -1
+    cdef int let_go(self, int number) except -1
+    cdef int add(self, symbol) except -1
+    cdef int further(self) except -1
+
+
+# ---- object kernels ----
 
 
 ctypedef struct Measured:

@@ -1,4 +1,3 @@
-# distutils: extra_compile_args = GLUE
 """Kernels on objects that are no rows of numbers: trees, strings.
 
 An object is encoded once: checked, its symbols numbered, its arrays laid out for the kernel. Symbols are numbered by a table of the kernel
@@ -7,6 +6,7 @@ without the GIL, in scratch space of the caller.
 
 Typical sizes: 10^2..10^5 objects of 10..200 nodes or symbols; encoding takes 10 to 100 us, a value 0.3 to 100 us.
 """
+cimport cython
 import inspect
 import hashlib
 import json
@@ -14,12 +14,63 @@ import numbers
 
 import numpy as np
 
-cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport sqrt
 from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import taken
-from structperc_kernels.symbol_table cimport SymbolTable
+
+
+# ---- symbol table ----
+# Numbers of symbols, each known for as long as something holds it: streams of ever new symbols take no more memory than what is kept.
+#
+# Typical sizes: 10^2..10^6 symbols. Cost: 0.1 us to hold a symbol or to let it go.
+
+
+@cython.no_gc_clear             # objects that are collected together with the table let go of their symbols
+cdef class SymbolTable:
+    """Symbols that are held, with their numbers from 0 on. The number of a symbol that nothing holds any more is used again."""
+
+    def __cinit__(self):
+        self.numbers, self.symbols, self.unused = {}, [], []
+        self.n_holders = np.zeros(64, dtype=np.int64)
+
+    cdef int hold(self, symbol) except -1:
+        """The number of a symbol, which is held once more; a TypeError for one that cannot be hashed."""
+        cdef int number
+        found = self.numbers.get(symbol)
+        number = self.add(symbol) if found is None else found
+        self.n_holders[number] += 1
+        return number
+
+    cdef int add(self, symbol) except -1:
+        cdef int number = self.unused.pop() if self.unused else self.further()
+        cdef int known = self.numbers.setdefault(symbol, number)       # another thread may have been faster
+        if known != number:
+            self.unused.append(number)
+        else:
+            self.symbols[number] = symbol
+        return known
+
+    cdef int further(self) except -1:
+        """A number that was never used."""
+        cdef Py_ssize_t n = len(self.symbols)
+        if n == self.n_holders.shape[0]:
+            self.n_holders = np.concatenate([self.n_holders, np.zeros(n, dtype=np.int64)])
+        self.symbols.append(None)
+        return <int> n
+
+    cdef int let_go(self, int number) except -1:
+        """Holds a symbol once less."""
+        self.n_holders[number] -= 1
+        if self.n_holders[number] == 0 and number < len(self.symbols):      # the garbage collector may have emptied the list before
+            symbol, self.symbols[number] = self.symbols[number], None
+            self.numbers.pop(symbol, None)
+            self.unused.append(number)
+        return 0
+
+
+# ---- object kernels ----
+
 
 LOWEST, HIGHEST = 1e-150, 1e150     # of a kernel of an object with itself, so that products of two are finite and not 0
 PLAIN = (str, int, float, type(None))                # symbols that a model file holds

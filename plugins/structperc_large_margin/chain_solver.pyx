@@ -12,10 +12,9 @@ import numpy as np
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 from structperc.plugin_tools import CONVERGED, INTERRUPTED, STALLED, raise_interruption
-from structperc_large_margin.kernel_columns cimport KernelColumns
+from structperc_large_margin.kernel_columns cimport KernelColumns, WorkingSet
 from structperc_large_margin.solutions import Solution
 from structperc_large_margin.thresholds import ChainThresholds
-from structperc_large_margin.working_set cimport WorkingSet
 
 MAX_ITERATIONS, STOPPED, DEGENERATE = "max_iterations", "stopped", "degenerate"
 

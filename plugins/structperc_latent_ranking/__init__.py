@@ -8,9 +8,8 @@ from structperc import Option, hookimpl
 from structperc.components import RowFeatures
 from structperc.errors import OptionError, UnusedOption, shortened
 from structperc.plugin_tools import YU_JOACHIMS
-from structperc_latent_ranking.losses import KINDS, RankingLoss
 from structperc_latent_ranking.outputs import RankingOutputs, need_queries
-from structperc_latent_ranking.solver import TopDocuments
+from structperc_latent_ranking.solver import KINDS, RankingLoss, TopDocuments
 
 citation = YU_JOACHIMS
 

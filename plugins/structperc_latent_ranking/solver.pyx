@@ -1,10 +1,17 @@
 """The k documents of largest score: expected O(n + k log k), about 10 ns per document for 10 of 100."""
 import heapq
 
+import numpy as np
+
 from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport log2
 from structperc.core.argmax cimport Argmax
+from structperc.core.losses cimport Loss
 from structperc.core.rows cimport Example
 from structperc_latent_ranking.selection cimport sp_first
+
+
+# ---- solver ----
 
 
 cdef class TopDocuments(Argmax):
@@ -40,3 +47,106 @@ cdef class TopDocuments(Argmax):
                     known.add(moved)
                     heapq.heappush(waiting, (-sum(scores[order[i]] for i in moved) / self.k, moved))
         return found
+
+
+# ---- losses ----
+# What a list of documents lacks. O(n) each; in search, precision and recall are sums over documents, so the top k stays the solver.
+
+
+KINDS = ("precision", "recall", "ndcg", "average-precision")
+
+cdef enum:
+    PRECISION
+    RECALL
+    NDCG
+    AVERAGE_PRECISION
+    MOST_LEVELS = 32
+
+
+cdef class RankingLoss(Loss):
+    """The shortfall of a list h of m = min(k, n) documents from the best list. g_j is the gain of document j, 0 or 1 by default.
+
+        precision          (1/k) (largest sum of m of the g_j - sum of g_j over h)
+        recall             the same, divided by the sum of all g_j instead of k; 0 if that is 0
+        ndcg               1 - DCG(h) / DCG(best list); DCG adds g_j / log2(1 + place), places 1..m; 0 where no document is worth anything
+        average-precision  1 - AP; AP adds, over the places with a relevant document, its share among the places up to there, and divides by
+                           min(m, number of relevant documents); 0 where there is none
+
+    Precision and recall are additive over documents, so loss-augmented search is exact. The other two depend on the order of the list,
+    of which no sum over documents knows: they are measured only.
+
+    Parameters
+    ----------
+    kind : {"precision", "recall", "ndcg", "average-precision"}
+    k : int
+    """
+
+    cdef readonly object kind
+    cdef readonly Py_ssize_t k
+    cdef int of
+    cdef Py_ssize_t n_levels
+    cdef const double[::1] worth
+
+    def __init__(self, kind, Py_ssize_t k):
+        self.kind, self.k, self.of = kind, k, KINDS.index(kind)
+
+    def start(self, parts, context):
+        Loss.start(self, parts, context)
+        self.worth = np.array(parts.outputs.worth)
+        self.n_levels = self.worth.shape[0]
+
+    @property
+    def decomposable(self):
+        return self.of <= RECALL
+
+    cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t[MOST_LEVELS] size
+        cdef Py_ssize_t[MOST_LEVELS] best       # how many documents of each level the best list shows
+        cdef Py_ssize_t i, level, left = n, found = 0
+        cdef double total = 0, reached = 0, ideal = 0
+        for level in range(self.n_levels):
+            size[level] = 0
+        for i in range(n_gold):
+            size[gold[i]] += 1
+        for level in range(self.n_levels):
+            best[level] = min(size[level], left)
+            left -= best[level]
+            total += size[level] * self.worth[level]
+        if self.of == AVERAGE_PRECISION:
+            if best[0] == 0:
+                return 0
+            for i in range(n):
+                if gold[y[i]] == 0:
+                    found += 1
+                    reached += <double> found / (i + 1)
+            return max(1 - reached / best[0], 0.0)
+        if self.of == NDCG:
+            level = 0
+            for i in range(n):
+                while best[level] == 0:
+                    level += 1
+                best[level] -= 1
+                ideal += self.worth[level] / log2(i + 2.0)
+                reached += self.worth[gold[y[i]]] / log2(i + 2.0)
+            return max(1 - reached / ideal, 0.0) if ideal > 0 else 0
+        for i in range(n):
+            best[gold[y[i]]] -= 1
+        for level in range(self.n_levels):
+            reached += best[level] * self.worth[level]      # what the best list has more: exact for whole worths
+        if self.of == RECALL:
+            return max(reached / total, 0.0) if total > 0 else 0
+        return max(reached / self.k, 0.0)
+
+    cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
+        """s[j] -= scale * g_j, which a list counts 1 / k times; for recall, scale * k / sum of g instead"""
+        cdef Py_ssize_t a
+        cdef double total = 0
+        if self.of == RECALL:
+            for a in range(n_gold):
+                total += self.worth[gold[a]]
+            if total == 0:
+                return 0
+            scale *= self.k / total
+        for a in range(n_gold):
+            s[a] -= scale * self.worth[gold[a]]
+        return 0

@@ -10,9 +10,8 @@ alone, which takes a tenth of the time on thousands of rows; `"runs"` hardly tak
 from structperc import Option, hookimpl
 from structperc.components import RankOutputs, ThresholdArgmax, ThresholdFeatures
 from structperc_prank.cumulative_logit import PENALTY, CumulativeLogitTrainer
-from structperc_prank.original_update import OriginalUpdate
-from structperc_prank.single_update import SingleUpdate
 from structperc_prank.training import PocketTrainer
+from structperc_prank.updates import OriginalUpdate, SingleUpdate
 
 citation = r"""@inproceedings{crammer2001pranking,
   author = {Koby Crammer and Yoram Singer},

@@ -7,9 +7,8 @@ import numpy as np
 from structperc.components import PerceptronUpdate, ThresholdFeatures, Trainer
 from structperc.errors import DataError, PluginError
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken, within
-from structperc_prank.original_update import OriginalUpdate
 from structperc_prank.pocket import PocketSearch
-from structperc_prank.single_update import SingleUpdate
+from structperc_prank.updates import OriginalUpdate, SingleUpdate
 
 GALLANT = r"""@article{gallant1990perceptron,
   author = {Stephen I. Gallant},

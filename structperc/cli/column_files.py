@@ -12,7 +12,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file
-from structperc.reading.templates import default_template
+from structperc.reading.tokens import default_template
 
 CONLLU_DEFAULT = ("form",)              # what is learned from in CoNLL-U where nothing else is said
 

@@ -181,13 +181,12 @@ def item_codes(items, name: str, shape: tuple):
         return names, codes
 
 
-def edge_array(edges, n_nodes: int, loops: bool = False) -> np.ndarray:
-    """The two nodes of each edge as a new int32 array of shape (n_edges, 2); without `loops`, an edge joins different nodes."""
+def edge_array(edges, n_nodes: int) -> np.ndarray:
+    """The two nodes of each edge as a new int32 array of shape (n_edges, 2); an edge joins different nodes."""
     ends = whole_array(edges, "edges", ("n_edges", 2), high=n_nodes - 1, most=MOST // 2)         # an edge is two arcs
-    if not loops:
-        same = np.flatnonzero(ends[:, 0] == ends[:, 1])
-        if len(same):
-            raise DataError(f"edges[{same[0]}] joins node {ends[same[0], 0]} with itself; add its score to the node's own.")
+    same = np.flatnonzero(ends[:, 0] == ends[:, 1])
+    if len(same):
+        raise DataError(f"edges[{same[0]}] joins node {ends[same[0], 0]} with itself; add its score to the node's own.")
     return ends
 
 

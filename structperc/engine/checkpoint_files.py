@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 
 from structperc.core.errors import DataError, ModelFormatError, OptionError
-from structperc.core.interrupts import completed
+from structperc.core.stopping import completed
 from structperc.engine import model_file
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.option_values import is_part

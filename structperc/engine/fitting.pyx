@@ -6,7 +6,7 @@ Compiled, so that Ctrl-C comes in Python functions that are called here and neve
 from structperc.core.access cimport Turn
 from structperc.core.component import located, state_of
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
-from structperc.core.interrupts import completed
+from structperc.core.stopping import completed
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
 from structperc.engine import calibration

@@ -24,12 +24,14 @@ from structperc.core.outputs import Outputs
 from structperc.core.updates import Update
 from structperc.core.weights import Weights
 from structperc.engine import hookspecs
+from structperc.engine.builds import check_build
 from structperc.engine.option import Option
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.engine.trainers import Trainer
 from structperc.reading.readers import Reader
 
 GROUP = "structperc"
+OWN = "structperc"          # the distribution of this library and its bundled plugins
 MOST_SHARED = 64        # managers that are kept
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("structperc_"))
 COMPONENTS = {
@@ -185,6 +187,8 @@ def from_entry_point(entry) -> Plugin:
     version = entry.dist.version if entry.dist else ""
     plugin = Plugin(entry.name, None, distribution, version)
     try:
+        if distribution != OWN:
+            check_build(entry.module.split(".")[0])
         plugin = attrs.evolve(plugin, plugin=as_object(entry.load()))
         check(plugin)
         manager([plugin])
@@ -254,6 +258,7 @@ def load(spec) -> Plugin:
         plugin = as_object(spec)
         named = getattr(plugin, "name", None) or getattr(plugin, "__name__", None)
         inner = getattr(plugin, "component", plugin)
+        check_build(home_of(inner))
         plugin = Plugin(str(named or type(inner).__name__), plugin)
         check(plugin)
         if not plugin.hooks:
@@ -273,6 +278,11 @@ def load(spec) -> Plugin:
     if plugin.broken:
         raise PluginError(f"{plugin.origin} is broken: {plugin.broken}")
     return plugin
+
+
+def home_of(plugin) -> str:
+    """The package of a module, or of the class of an object."""
+    return (plugin.__name__ if isinstance(plugin, types.ModuleType) else type(plugin).__module__).split(".")[0]
 
 
 def check(plugin: Plugin) -> None:

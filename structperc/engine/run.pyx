@@ -10,7 +10,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t, uint64_t
 from structperc.core.access cimport Access
-from structperc.core.interrupts import completed
+from structperc.core.stopping import completed
 from structperc.core.component import state_of
 from structperc.core.errors import PluginError, shortened
 from structperc.core.labels import plain

@@ -13,9 +13,7 @@ from structperc.core.states import taken
 from structperc.reading import matrices
 from structperc.reading.readers import Naming, Reader
 from structperc.reading.row_builder import RowBuilder
-from structperc.reading.templates import Template
-from structperc.reading.tokens import encode_tokens
-from structperc.reading.vectors import Vectors
+from structperc.reading.tokens import Template, Vectors, encode_tokens
 from structperc.reading.vocabulary import Vocabulary
 
 MOST_HASHED = 2**40
@@ -32,7 +30,7 @@ class NamedReader(Reader):
     min_count : int, default 1
         The vocabulary keeps the features of at least so many tokens of the data it is learned from.
     template : str, optional
-        Text of a template as CRF++ has them (see `structperc.reading.templates.Template`); tokens are then tuples or lists of strings, one
+        Text of a template as CRF++ has them (see `structperc.reading.tokens.Template`); tokens are then tuples or lists of strings, one
         per column.
     columns : sequence of str, optional
         Names of these columns, for the template to use.

@@ -28,7 +28,6 @@ MODULES = {
     "ranked_arborescences": ("k_best_arborescences",),
     "ranked_projective": ("k_best_projective",),
     "segments": ("best_segments", "k_best_segments", "segment_marginals", "segment_max_marginals", "segment_scores"),
-    "spanning_trees": ("max_spanning_tree",),
     "sparse_arborescences": ("max_sparse_arborescence",),
 }
 MODULE_OF = {name: module for module, names in MODULES.items() for name in names}

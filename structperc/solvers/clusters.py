@@ -19,9 +19,7 @@ from structperc.core.arguments import (
     wrong_entry,
 )
 from structperc.core.errors import DataError
-from structperc.solvers.best_partitions import best_partition
-from structperc.solvers.conflicts import packed, violated
-from structperc.solvers.contraction import connected, joined, moved
+from structperc.solvers.clusterings import best_partition, connected, joined, moved, packed, violated
 from structperc.solvers.integer_programs import ILP, Clock
 
 TOLERANCE = 1e-6                # of whole numbers, violated cycles and, relative to the largest score, of a gap that counts as none

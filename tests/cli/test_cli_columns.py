@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from plain import Engine
-from structperc.reading.templates import default_template
+from structperc.reading.tokens import default_template
 
 from structperc import metrics
 from structperc.files.conll import read_columns

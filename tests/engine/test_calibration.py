@@ -180,6 +180,19 @@ def test_the_temperature_of_weighted_sentences_has_the_least_log_loss_there():
     assert loss(best) <= min(loss(best * 1.05), loss(best / 1.05))
 
 
+def test_rows_count_by_their_weights_in_the_temperature():
+    X, y = ranked(1300, 0)
+    weights = np.where(y <= 2, 10.0, 0.1)
+    engine = Engine("prank", epochs=2, average=True, calibrate=True, weighting="visits", random_state=0).fit(X, y, sample_weight=weights)
+
+    def loss(temperature):
+        engine.model_.temperature = temperature
+        return -weights @ engine.model_.log_probabilities(engine.model_.read(X))[np.arange(len(y)), y - 1]
+
+    best = engine.temperature_
+    assert loss(best) <= min(loss(best * 1.05), loss(best / 1.05))
+
+
 @pytest.mark.parametrize("weighting", ["steps", "visits"])
 def test_a_weight_of_0_and_a_row_left_out_have_the_same_temperature(weighting):
     X, y = ranked(2000, 0)

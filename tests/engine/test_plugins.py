@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 import types
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 
 import numpy as np
 import pluggy
@@ -31,6 +33,7 @@ from structperc.components import (
     ZeroOneLoss,
 )
 from structperc.engine import plugins as registry
+from structperc.engine.builds import check_build, own_fingerprint
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
 
 X, Y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), [1, 2, 3]
@@ -170,6 +173,45 @@ def test_a_broken_plugin_is_named_with_distribution_and_reason_when_asked_for(in
     with pytest.raises(PluginError, match=r"plugin 'broken' \(distribution broken-project 2\.5\)") as caught:
         Engine("cusum", plugins=["broken"])
     assert re.search(reason, str(caught.value))
+
+
+OLD = b"\x7fELF .. structperc-abi-0123456789abcdef\0 .."
+
+
+def test_a_plugin_compiled_against_another_structperc_is_refused_before_it_is_imported(install, tmp_path):
+    install("old", "import sys\nraise SystemExit('imported')")
+    (tmp_path / "stranger_old_project.py").rename(tmp_path / f"stranger_old_project{EXTENSION_SUFFIXES[0]}").write_bytes(OLD)
+    importlib.invalidate_caches()
+
+    with pytest.raises(PluginError, match=r"plugin 'old' \(distribution old-project 2.5\) is broken: stranger_old_project\S+ was compiled "
+                                          r"against another structperc than the installed .*; compile it again: pip install"):
+        Engine("cusum", plugins=["old"])
+    assert "compiled against another" in listed("old").broken
+
+
+def test_every_compiled_module_of_a_package_must_fit(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "stranger_package" / "inner"
+    folder.mkdir(parents=True)
+    for package in (folder.parent, folder):
+        (package / "__init__.py").write_text(WORKING)
+    for number, text in enumerate((b"", b"no part", own_fingerprint())):
+        (folder / f"fast{number}{EXTENSION_SUFFIXES[-1]}").write_bytes(text)
+    module = importlib.import_module("stranger_package")
+    try:
+        check_build("stranger_package")
+        check_build.cache_clear()
+        (folder / f"slow{EXTENSION_SUFFIXES[-1]}").write_bytes(OLD)
+        with pytest.raises(PluginError, match=r"slow\S+ was compiled against another structperc"):
+            Engine("cusum", plugins=[module])
+    finally:
+        del sys.modules["stranger_package"]
+        check_build.cache_clear()
+
+
+def test_compiled_parts_contain_the_fingerprint_of_their_classes():
+    for kind in (BlockFeatures, structperc_prank.OriginalUpdate):
+        assert own_fingerprint() in Path(sys.modules[kind.__module__].__file__).read_bytes()
 
 
 def test_two_distributions_with_one_name_are_both_named(install):

@@ -85,6 +85,11 @@ def test_points_are_rounded_and_cutoffs_lie_halfway_between_sums():
     assert card.cutoffs_.tolist() == [2]                                    # halfway from 0 to 3, rounded up
 
 
+def test_a_card_may_have_one_point():
+    card = ScoreCard(Upwards(), max_points=1, classes=[1, 2]).fit([[0.0], [1.0]], [1, 2])
+    assert [line.split() for line in str(card).splitlines()[-2:]] == [["1", "0"], ["2", "1"]]
+
+
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4)), min_size=2, max_size=9), st.integers(2, 4))
 def test_cutoffs_are_the_best_of_all(rows, n_ranks):
     """A single column with as many bins as values: sums are the column's positions, any cut-offs could have been chosen."""

@@ -81,6 +81,8 @@ FIRST = LABELS + struct.unpack_from("<I", CONTENT, LINKS)[0]
     (changed(20, 1 << 20), "1048576 labels; expected at most"),
     (changed(20, 2), "a feature has label 3; there are 2"),
     (changed(20, 9), "names 4 labels; expected 9"),
+    (changed(20, 1 << 13), "names 4 labels; expected 8192"),
+    (changed(20, (1 << 13) + 1), "8193 labels; expected at most 8192"),
     (changed(24, 3), "a feature has attribute"),
     (changed(28, len(CONTENT)), "the chunk of features would end at byte"),
     (changed(28, LABELS), "expected FEAT"),

@@ -127,6 +127,12 @@ def test_negative_relevances_are_worth_nothing():
     assert ndcg_at_k([-2, 1, 0], [3, 2, 1]) == ndcg_at_k([0, 1, 0], [3, 2, 1])
 
 
+def test_relevances_have_gains_up_to_1000():
+    assert ndcg_at_k([1000, 0], [2, 1]) == 1
+    with pytest.raises(DataError, match="y_true holds the relevance 1001, for which the gain 2.relevance - 1 is too large"):
+        ndcg_at_k([1001, 0], [2, 1])
+
+
 def test_gains_must_reach():
     with pytest.raises(DataError, match="y_true holds 2, but gains are known for the relevances 0..1"):
         ndcg_at_k(Y, SCORES, gains=[0, 1])

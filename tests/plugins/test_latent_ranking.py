@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from plain import Engine
 from reference import bounds, projection, rankings
 from reference.layouts import LAYOUTS, stored
-from structperc_latent_ranking.losses import RankingLoss
 from structperc_latent_ranking.outputs import RankingOutputs
-from structperc_latent_ranking.solver import TopDocuments
+from structperc_latent_ranking.solver import RankingLoss, TopDocuments
 
 from structperc.components import LatentUpdate, Rows
 from structperc.errors import DataError, OptionError, PluginError

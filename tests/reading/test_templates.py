@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import named
-from structperc.reading.templates import Template, default_template
+from structperc.reading.tokens import Template, default_template
 
 from structperc.errors import DataError, OptionError
 from structperc.reading.named import NamedReader

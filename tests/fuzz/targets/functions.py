@@ -109,11 +109,6 @@ def clustered(random):
     return {"first": first, "second": second, "scores": given, "n_items": random.choice((None, 5, 8))}
 
 
-def spanning(random):
-    first, second, given = pairs(random)
-    return {"edges": np.stack([first, second], axis=1), "scores": given, "n_nodes": 5, "forest": True}
-
-
 def latent_trees(random):
     heads, dependents, given = pairs(random)
     return {"heads": heads, "dependents": dependents, "scores": given, "n_items": random.choice((None, 5))}
@@ -239,7 +234,6 @@ SOLVERS = {
     "max_clusters": symmetric, "cluster_pairs": clustered, "max_latent_trees": latent_trees,
     "max_matching": matched, "k_best_matchings": lambda random: matched(random, k=k(random)), "matching_prices": priced,
     "match_pairs": lambda random: dict(zip(("left", "right", "scores"), pairs(random), strict=True)),
-    "max_spanning_tree": spanning,
     "min_cut": cut,
     "solve_ilp": lambda random: programs(random, relaxed=random.random() < 0.5),
 }  # fmt: skip

@@ -1,0 +1,190 @@
+"""What there is to know in the house, counted: rooms, contracts, options, lines and modules, a column for each checkout.
+
+    python tests/counts.py [CHECKOUT ...]
+
+Nothing is imported or compiled: the counts come from the sources.
+"""
+
+import ast
+import re
+import statistics
+import sys
+import tokenize
+from pathlib import Path
+
+from layout import arrows_between, between_rooms, circles, floors, room_of, sources
+
+# The base classes of parts, which a plugin overrides, and where each is written.
+BASES = {
+    "Reader": "structperc/reading/readers.py",
+    "Weights": "structperc/core/weights.pyx",
+    "Outputs": "structperc/core/outputs.pyx",
+    "Features": "structperc/core/features.pyx",
+    "Argmax": "structperc/core/argmax.pyx",
+    "Loss": "structperc/core/losses.pyx",
+    "Update": "structperc/core/updates.pyx",
+    "Trainer": "structperc/engine/trainers.py",
+}
+COMPONENT = "structperc/core/component.pyx"
+METHOD = re.compile(r"    (?:c?p?def |async def )(?:[\w.\[\]:, *]+? )?\*?(\w+)\(")
+FIELDS = re.compile(r"    cdef (public |readonly )?(bint |[\w.]+(?:\[[^\]]*\])? )([\w, *]+)$")
+ATTRIBUTE = re.compile(r"    (\w+)(?:: [^=]+)? = ")
+NUMPYDOC = re.compile(r"^ *([\w, ]+) : ", re.MULTILINE)
+
+
+class Contract:
+    """What one base class says: `methods`, `compiled` methods, whose names end in _c, and `flags`, which are read and not called.
+
+    Names with a leading underscore do not count. Fields that only compiled code sees count as flags where they are true or false.
+    """
+
+    def __init__(self, checkout, name, path):
+        self.methods, self.compiled, self.flags = set(), set(), set()
+        for file in (checkout / path, (checkout / path).with_suffix(".pxd")):
+            if file.exists():
+                self.read(body_of(file.read_text(encoding="utf-8"), name))
+
+    def read(self, lines):
+        above = ""
+        for line in lines:
+            method, fields, attribute = METHOD.match(line), FIELDS.match(line.split("#")[0].rstrip()), ATTRIBUTE.match(line)
+            if method and not method[1].startswith("_"):
+                kind = self.flags if "@property" in above else self.compiled if method[1].endswith("_c") else self.methods
+                if not line.startswith("    cdef ") or method[1].endswith("_c"):
+                    kind.add(method[1])
+            elif fields and (fields[1] or fields[2].strip() == "bint"):
+                self.flags |= {field.strip(" *") for field in fields[3].split(",")}
+            elif attribute and not attribute[1].startswith("_"):
+                self.flags.add(attribute[1])
+            above = line
+        self.flags -= self.methods
+
+
+def body_of(text, name) -> list:
+    """The lines of one class, without its docstrings."""
+    text = re.sub(r'"""(?s:.*?)"""', "", text)
+    match = re.search(rf"^(?:cdef )?class {name}\b.*\n((?:    .*\n|\s*\n)+)", text, re.MULTILINE)
+    return match[1].splitlines() if match else []
+
+
+def lines_by_kind(paths) -> dict:
+    """How many lines of sources are code, imports, docstrings, comments and blank."""
+    kinds = dict.fromkeys(("code", "imports", "docstrings", "comments", "blank"), 0)
+    for path in paths:
+        inside = None                               # what a line of more than one ends with, and of which kind they are
+        for line in path.read_text(encoding="utf-8").splitlines():
+            text = line.strip()
+            if inside:
+                kind = inside[1]
+                inside = None if inside[0] in text else inside
+            elif not text:
+                kind = "blank"
+            elif text.startswith(('"""', 'r"""')):
+                kind = "docstrings"
+                inside = None if text.count('"""') > 1 else ('"""', kind)
+            elif text.startswith(("//", "/*", "* ") if path.suffix == ".h" else "#"):
+                kind = "comments"
+            elif re.match(r"(?:from|import|cimport)\s|#include", text):
+                kind = "imports"
+                inside = (")", kind) if "(" in text and ")" not in text else None
+            else:
+                kind = "code"
+            kinds[kind] += 1
+    return kinds
+
+
+def option_places(checkout) -> list:
+    """For each option of an engine, in how many places a maintainer finds it: parameters, the table, assignments, docstrings."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for folder in ("engine", "estimators")
+             for path in sorted((checkout / "structperc" / folder).rglob("*.py"))]
+    names = [name for tree in trees for name in places_of(tree)]
+    options = set(declared_options(ast.parse((checkout / "structperc/engine/options.py").read_text(encoding="utf-8"))))
+    return [names.count(option) for option in sorted(options)]
+
+
+def places_of(tree) -> list:
+    """The names that a file declares, assigns to attributes, takes in a constructor or documents."""
+    names = list(declared_options(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            names += [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+        elif isinstance(node, ast.Assign):
+            names += [target.attr for target in node.targets if isinstance(target, ast.Attribute)]
+        elif isinstance(node, (ast.ClassDef, ast.Module, ast.FunctionDef)):
+            names += [name for line in NUMPYDOC.findall(ast.get_docstring(node) or "") for name in re.split(", *", line)]
+    return names
+
+
+def declared_options(tree) -> list:
+    """The options in a file: fields given `option(...)`, or the keys of a table ENGINE_OPTIONS."""
+    names = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+            continue
+        if isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "option":
+            names.append(node.target.id)
+        elif node.target.id == "ENGINE_OPTIONS" and isinstance(node.value, ast.Dict):
+            names += [key.value for key in node.value.keys if isinstance(key, ast.Constant)]
+    return names
+
+
+def vague_names(paths) -> int:
+    """How often a bare participle stands as a name."""
+    return sum(token.string in ("found", "known", "taken", "given", "named", "shown", "weighed")
+               for path in paths if path.suffix == ".py" for token in tokens_of(path) if token.type == tokenize.NAME)
+
+
+def tokens_of(path):
+    with path.open("rb") as file:
+        yield from tokenize.tokenize(file.readline)
+
+
+def counts(checkout) -> dict:
+    """All counts of one checkout by their names."""
+    modules = sources(checkout)
+    files = arrows_between(modules)
+    rooms = between_rooms(files)
+    heights = floors(rooms)
+    paths = [path for group in modules.values() for path in group]
+    headers = sorted(path for folder in ("structperc", "plugins") for path in (checkout / folder).rglob("*.h"))
+    contracts = {name: Contract(checkout, name, path) for name, path in BASES.items()}
+    shared = Contract(checkout, "Component", COMPONENT)
+    rows = {
+        "rooms": len(rooms),
+        "floors of rooms": max(heights.values()),
+        "arrows between rooms": sum(map(len, rooms.values())),
+        "arrows that do not go down": sum(heights[other] >= heights[room] for room in rooms for other in rooms[room]),
+        "circles": len(circles(rooms)) + len(circles(files)),
+    }
+    for room in ("core", "engine", "reading", "solvers"):
+        inside = {module: reached & {other for other in files if room_of(other) == f"structperc.{room}"}
+                  for module, reached in files.items() if room_of(module) == f"structperc.{room}"}
+        rows[f"{room}: files, floors, arrows"] = f"{len(inside)}, {max(floors(inside).values())}, {sum(map(len, inside.values()))}"
+    rows["modules"] = len(modules)
+    rows["extension modules"] = sum(path.suffix == ".pyx" for path in paths) + 1       # and what Cython shares between them
+    rows["lines of .pyx"] = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths if path.suffix == ".pyx")
+    rows["import names of a wheel"] = len({module.split(".")[0] for module in modules})
+    for name, contract in contracts.items():
+        rows[f"{name}: methods, flags, compiled"] = f"{len(contract.methods)}, {len(contract.flags)}, {len(contract.compiled)}"
+    rows["Component: methods, flags"] = f"{len(shared.methods)}, {len(shared.flags)}"
+    bases = (*contracts.values(), shared)
+    rows["flags of the eight bases"] = sum(len(contract.flags) for contract in bases)
+    rows["names of the eight bases"] = sum(len(contract.flags | contract.methods) for contract in bases)
+    places = option_places(checkout)
+    rows["options of an engine"] = len(places)
+    rows["places that name an option: median, most"] = f"{statistics.median(places):g}, {max(places)}" if places else "-"
+    for kind, number in lines_by_kind([*paths, *headers]).items():
+        rows[f"lines: {kind}"] = number
+    rows["participles as names, .py"] = vague_names(paths)
+    rows["longest file"] = max(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+    return rows
+
+
+def main(checkouts):
+    columns = [counts(checkout) for checkout in checkouts]
+    for name in columns[-1]:
+        print(f"{name:44}" + "".join(f"{column[name]!s:>16}" for column in columns))
+
+
+if __name__ == "__main__":
+    main([Path(argument) for argument in sys.argv[1:]] or [Path(__file__).parents[1]])
