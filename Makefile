@@ -125,6 +125,8 @@ test-wheel: wheel
 lint: $(VENV)/with-lint
 	$(BIN)/ruff check .
 	PATH="$(BIN):$$PATH" cython-lint --max-line-length=140 structperc plugins examples
+	$(BIN)/python tests/typing/stubs.py --check
+	$(BIN)/python tests/typing/check.py
 	$(BIN)/python tests/prose.py --check
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 

@@ -11,11 +11,11 @@ from matplotlib import pyplot
 from measuring import cpu_seconds, table
 from scipy import sparse
 from sklearn.ensemble import RandomForestRegressor
-from structperc.solvers.paths import best_path, grid_graph
 from structperc_decisions import regret
 
 from structperc import Engine
 from structperc.schedules import inverse_sqrt
+from structperc.solvers.paths import best_path, grid_graph
 
 FEATURES = 5
 DEGREES = (1, 4, 6, 8)

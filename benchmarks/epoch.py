@@ -14,12 +14,12 @@ from measuring import table as markdown
 from roof import NARROWER, Roof, compiler_version
 from sklearn.linear_model import Perceptron, SGDClassifier
 from structperc.core.inner_products import allow, chosen, instruction_sets
-from structperc.core.loop import PassResult
-from structperc.core.rows import Rows
 from structperc.core.shuffle import shuffled
-from structperc.core.structures import Structures
 
 from structperc import Engine
+from structperc.core.loop import PassResult
+from structperc.core.rows import Rows
+from structperc.core.structures import Structures
 
 PROBLEMS = ("cusum", "prank")
 LONG = 1 << 20          # columns: rows of so many take the widest instruction set that is allowed

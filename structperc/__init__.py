@@ -1,6 +1,15 @@
 """Structured prediction trained online, from four replaceable parts: w, Y(x), Phi and the argmax."""
 
-from structperc.engine import Engine
+from typing import TYPE_CHECKING
+
+try:
+    from structperc.engine import Engine
+except ModuleNotFoundError as error:
+    if not (error.name or "").startswith("structperc."):
+        raise
+    raise ImportError(f"{__path__[0]} is a source tree of structperc whose compiled modules have not been built ({error.name} is missing). "
+                      f"Build them with `pip install -e .` in the folder above, or leave that folder to import an installed "
+                      f"structperc.") from error
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.option import Option
 from structperc.pipelines import explain
@@ -12,13 +21,18 @@ __all__ = ["Engine", "Option", "__version__", "counterfactual", "effects", "expl
 LATER = {"counterfactual": "structperc.counterfactuals", "effects": "structperc.bootstrap"}
 
 
-def __getattr__(name):
-    """Functions that are imported when they are first used."""
-    if name not in LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+if TYPE_CHECKING:
+    from structperc.bootstrap import effects
+    from structperc.counterfactuals import counterfactual
+else:
 
-    return getattr(import_module(LATER[name]), name)
+    def __getattr__(name):
+        """Functions that are imported when they are first used."""
+        if name not in LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(LATER[name]), name)
 
 
 def get_include() -> str:

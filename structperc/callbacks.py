@@ -32,7 +32,7 @@ class History:
     records : list of EpochRecord
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.records = []
 
     @hookimpl
@@ -74,7 +74,7 @@ class Progress:
         When tqdm is not installed.
     """
 
-    def __init__(self, delay=1.0, file=None):
+    def __init__(self, delay=1.0, file=None) -> None:
         self.tqdm = require("tqdm", "the progress bar", "cli").tqdm
         self.delay, self.file = delay, file
         self.bar = None
@@ -106,7 +106,7 @@ class Counts:
     loss : float
     """
 
-    def __init__(self, epoch=1):
+    def __init__(self, epoch=1) -> None:
         self.epoch, self.examples, self.mistakes, self.loss = epoch, 0, 0, 0.0
 
     def add(self, epoch, examples, mistakes, loss) -> None:
@@ -136,7 +136,7 @@ class ProgressLines:
         Of the whole training, where it is told by calls; else what the engine says.
     """
 
-    def __init__(self, delay=0.0, file=None, epochs=None):
+    def __init__(self, delay=0.0, file=None, epochs=None) -> None:
         self.delay, self.file, self.epochs = delay, file, epochs
         self.begin, self.said, self.counts, self.next = time.monotonic() + delay, -1, Counts(), 1
 
@@ -207,7 +207,7 @@ class HeldOutLoss:
         The first epoch with the lowest of them; 0 before the first.
     """
 
-    def __init__(self, X, y=None, *, lengths=None, groups=None):
+    def __init__(self, X, y=None, *, lengths=None, groups=None) -> None:
         if y is None:
             pair, name = isinstance(X, tuple) and len(X) == 2, type(self).__name__
             raise OptionError(f"{name} got X without y; pass both, {name}({'*data' if pair else 'X, y'}).")
@@ -283,7 +283,7 @@ class EarlyStopping(HeldOutLoss):
     (2, True)
     """
 
-    def __init__(self, X, y=None, patience=3, *, lengths=None, groups=None):
+    def __init__(self, X, y=None, patience=3, *, lengths=None, groups=None) -> None:
         super().__init__(X, y, lengths=lengths, groups=groups)
         if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
             raise OptionError(f"patience={patience!r}; expected a whole number of epochs, at least 1.")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 from structperc.errors import OptionError
 
 __all__ = ["explain", "unwrapped"]
 
 
-def explain(model, x, **options):
+def explain(model, x, **options) -> Any:
     """Why x got its prediction, from any model that can tell: an engine, an estimator, or a pipeline or search around one.
 
     Parameters

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from plain import Engine
-from structperc.solvers.minimum_cuts import min_cut
 from structperc_boosting.costs import reduce_costs
 from structperc_boosting.estimators import ORStump
 from structperc_boosting.stump_search import reweigh
 from structperc_large_margin.estimators import SVOR
+
+from structperc.solvers.minimum_cuts import min_cut
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/errata.md"

@@ -1,6 +1,8 @@
 """What `import structperc` brings along."""
 
 import importlib.metadata
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +47,23 @@ Engine.load(file).partial_fit([[1.0]], [2]).predict([[1.0]]), engine.explain([1.
 """)
     assert of(modules, *BUNDLED) == ["structperc_cusum"]
     assert of(modules, *BIG) == []
+
+
+def test_a_source_tree_without_compiled_modules_says_what_to_do(tmp_path):
+    ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "structperc", ignore=ignored)
+    done = subprocess.run([sys.executable, "-c", "import structperc"], capture_output=True, text=True, cwd=tmp_path,
+                          env={"PYTHONPATH": str(tmp_path), "PATH": ""})
+    assert done.returncode == 1
+    assert re.search(r"ImportError: .* is a source tree of structperc whose compiled modules have not been built", done.stderr), done.stderr
+    assert "pip install -e ." in done.stderr
+
+
+def test_the_metadata_name_the_versions_of_python_that_are_built():
+    metadata = importlib.metadata.metadata("structperc")
+    named = {line.rpartition(" ")[2] for line in metadata.get_all("Classifier") if "Python :: 3." in line}
+    built = (PACKAGE.parent / "pyproject.toml").read_text()
+    assert named == {f"3.{minor}" for minor in re.findall(r"cp3(\d+)-\*", built)}
 
 
 def test_importing_prints_nothing():

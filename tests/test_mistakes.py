@@ -108,7 +108,7 @@ IN_PYTHON = [       # what is called, and what its message says
     ("OrdinalConformal(CuSumRank).fit(X, y)", "estimator is the class CuSumRank; pass an instance, CuSumRank()."),
     ("ScoreCard(PRank).fit(X, y)", "estimator is the class PRank; pass an instance, PRank()."),
     ("LeafFeatures(PRank).fit(X, y)", "estimator is the class PRank; pass an instance, PRank()."),
-    ("OrdinalConformal(CuSumRank()).fit(X, intervals)", "calibrate it with prefit=True on rows with one label."),
+    ("OrdinalConformal(CuSumRank()).fit(X, intervals)", "the lowest and the highest label of each row, use IntervalPA."),
     ("CuSumRank(5)", "CuSumRank takes its parameters by name, but got 5 without one; write CuSumRank(NAME=5)"),
     ("StructuredEstimator('cusum')", "StructuredEstimator takes its parameters by name, but got 'cusum' without one"),
     ("CuSumRank().fit(X, y, epochs=5)", "It is a parameter of the estimator: CuSumRank(epochs=5)."),

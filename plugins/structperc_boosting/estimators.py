@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
@@ -9,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
+from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, cumulative_log_probabilities, generator
 from structperc_boosting.bases import (
@@ -23,8 +26,15 @@ from structperc_boosting.bases import (
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+
 __all__ = ["AdaBoostOR", "ORStump"]
 
+COLUMNS = ("n_features_in_", "feature_names_in_")
 ROUNDS = Option(100, low=1)
 PATIENCE = Option(None, types=(int, type(None)), low=1)
 FRACTION = Option(0.1, above=0, below=1)
@@ -64,7 +74,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from structperc_boosting.estimators import ORStump
+    >>> from structperc.estimators import ORStump
     >>> stump = ORStump().fit([[0.0, 7.0], [1.0, 7.0], [2.0, 7.0]], [1, 2, 3])
     >>> stump.feature_, stump.direction_, stump.thresholds_.tolist()
     (0, 1, [0.5, 1.5])
@@ -72,10 +82,10 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
     [1, 2]
     """
 
-    def __init__(self, *, cost="absolute", class_weight=None, classes=None):
+    def __init__(self, *, cost="absolute", class_weight=None, classes=None) -> None:
         self.cost, self.class_weight, self.classes = cost, class_weight, classes
 
-    def fit(self, X, y, costs=None, sample_weight=None):
+    def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Finds the stump.
 
         Parameters
@@ -101,7 +111,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         self.thresholds_, self.cost_ = self._stump.thresholds, self._stump.cost
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,)."""
         check_is_fitted(self)
         return self.classes_[self._stump.predict(read_rows(self, X, reset=False)) - 1]
@@ -112,7 +122,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost.OR: an ensemble of rankers for ordered labels, each trained on the costs that the rankers before it left.
 
     The answer is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over stumps,
@@ -149,7 +159,7 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
     errors_ : ndarray of shape (T,)
         The rankers' costs in their rounds, as a part of the costs of both ends of the scale.
     engine_ : Engine
-        Over stumps: `engine_.save(path)` writes the ensemble without pickle.
+        Over stumps: what was trained.
     status_ : str
         "max_epochs", "early_stopped", or "converged" where no further ranker could improve the ensemble.
     classes_ : ndarray of shape (K,)
@@ -159,7 +169,7 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from structperc_boosting.estimators import AdaBoostOR
+    >>> from structperc.estimators import AdaBoostOR
     >>> import numpy as np
     >>> X, progression = load_diabetes(return_X_y=True)
     >>> y = np.digitize(progression, [90, 140, 210]) + 1
@@ -168,13 +178,15 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
     True
     """
 
+    _held: ClassVar[dict] = {"cost": "loss"}
+
     def __init__(self, estimator=None, *, n_estimators=100, cost="absolute", n_iter_no_change=None, validation_fraction=0.1,
-                 calibrate=False, classes=None, random_state=None):
+                 calibrate=False, classes=None, random_state=None) -> None:
         self.estimator, self.n_estimators, self.cost, self.classes = estimator, n_estimators, cost, classes
         self.calibrate = calibrate
         self.n_iter_no_change, self.validation_fraction, self.random_state = n_iter_no_change, validation_fraction, random_state
 
-    def fit(self, X, y, costs=None, sample_weight=None):
+    def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Trains the ensemble.
 
         Parameters
@@ -204,13 +216,11 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
             held_out = HeldOut(X[held], costs[held], patience)
         engine = None
         if self.estimator is None or type(self.estimator) is ORStump:
-            engine = Engine("adaboost-or", epochs=n_rounds, loss=self.cost if own_costs is None else "costs", classes=labels,
-                            calibrate=self.calibrate, plugins=[] if held_out is None else [held_out])
+            engine = self._engine(epochs=n_rounds, loss=self.cost if own_costs is None else "costs", classes=labels,
+                                  calibrate=self.calibrate, plugins=[] if held_out is None else [held_out])
             chosen = {"costs": None if own_costs is None else np.asarray(own_costs)[rows],
                       "sample_weight": None if weights is None else weights[rows]}
             engine.fit(_safe_indexing(given, rows) if hasattr(given, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
-            stumps = [stump_of(engine, t) for t in range(len(engine.votes_))]
-            trained = stumps, engine.votes_, engine.errors_, engine.status_
         else:
             if self.calibrate:
                 raise OptionError(f"calibrate=True fits a temperature to stumps alone, and estimator={self.estimator!r:.60} is another "
@@ -218,14 +228,15 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
             trained = self._boosted(X[rows], ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
         if held_out is not None:
             held_out.forget()
-        vars(self).pop("engine_", None)
         if engine is not None:
-            self.engine_ = engine
+            self._keep(engine)
+            return self
+        vars(self).pop("engine_", None)
         self.estimators_, self.estimator_weights_, self.errors_, self.status_ = trained
         self.classes_ = labels
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,)."""
         X = self._read(X)
         if "engine_" in vars(self):
@@ -233,7 +244,7 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
         *_, ranks = self._stages(X, every=len(self.estimators_))
         return self.classes_[ranks - 1]
 
-    def threshold_scores(self, X):
+    def threshold_scores(self, X) -> np.ndarray:
         """The votes for a rank above k less those for a rank up to k, for k = 1..K - 1: shape (n, K - 1), falling with k."""
         X = self._read(X)
         if "engine_" in vars(self):
@@ -243,14 +254,14 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
             tally(votes, ranks_predicted(ranker, X, len(self.classes_)), vote)
         return votes.sum(axis=1, keepdims=True) - 2 * votes.cumsum(axis=1)[:, :-1]
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """The votes for a rank above the lowest, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
 
         The label of largest score is the prediction: the score of label k is the sum of the `threshold_scores` below k.
         """
         return label_scores(self.threshold_scores(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """How probable every label is, shape (n, K), where P(y > k) = sigma(score of threshold k / temperature).
 
         Columns are in the order of `classes_`. Votes fit no probabilities: without `calibrate` the temperature is 1.
@@ -259,22 +270,12 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
             return self.engine_.predict_proba(self._read(X))
         return np.exp(cumulative_log_probabilities(self.threshold_scores(X), 1.0, 1 / (len(self.estimators_) + 2)))
 
-    def staged_predict(self, X):
+    def staged_predict(self, X) -> Iterator[np.ndarray]:
         """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,)."""
         for ranks in self._stages(self._read(X)):
             yield self.classes_[ranks - 1]
 
-    def save(self, path):
-        """Writes an ensemble of stumps without pickle; `structperc.Engine.load(path)` reads it.
-
-        Raises
-        ------
-        OptionError
-            The rankers are no stumps.
-        """
-        self._ensemble_of_stumps("saved without pickle").save(path)
-
-    def explain(self, x, against=None, baseline=None, groups=None):
+    def explain(self, x, against=None, baseline=None, groups=None) -> Any:
         """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone.
 
         Parameters
@@ -289,6 +290,20 @@ class AdaBoostOR(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.estimator is not None
         return tags
+
+    def _engine(self, **options):
+        return Engine("adaboost-or", **options)
+
+    def _keep(self, engine):
+        """What training of stumps made known."""
+        known = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        known |= {"engine_": engine, "estimators_": [stump_of(engine, t) for t in range(len(engine.votes_))],
+                  "estimator_weights_": engine.votes_, "errors_": engine.errors_, "status_": engine.status_, "classes_": engine.classes_}
+        note(self, engine)
+        vars(self).update(known)
+
+    def _trained(self):
+        return self._ensemble_of_stumps("saved without pickle, or asked for more than labels and probabilities")
 
     def _ensemble_of_stumps(self, what):
         check_is_fitted(self)
@@ -332,10 +347,10 @@ class RankerBase:
     The costs of a round add up, at both ends of the scale, to what they did before the first.
     """
 
-    def __init__(self, estimator, X, y, n_ranks, total, random):
+    def __init__(self, estimator, X, y, n_ranks, total, random) -> None:
         self.estimator, self.X, self.y, self.n_ranks, self.total, self.random = estimator, X, y, n_ranks, total, random
 
-    def fit(self, costs):
+    def fit(self, costs) -> Self:
         ranker = cloned_ranker(self.estimator, list(range(1, self.n_ranks + 1)), self.random)
         ranker.fit(self.X, self.y, costs=costs * self.total)
         return ranker, ranks_predicted(ranker, self.X, self.n_ranks)
@@ -348,10 +363,10 @@ class RankerBase:
 class ConstantRanker:
     """Answers one rank to every x."""
 
-    def __init__(self, rank):
+    def __init__(self, rank) -> None:
         self.rank = rank
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The rank, for each row."""
         return np.full(len(X), self.rank, dtype=np.intc)
 
@@ -359,7 +374,7 @@ class ConstantRanker:
 class HeldOut:
     """Rows that rankers are not trained on, to see when their cost no longer falls."""
 
-    def __init__(self, X, costs, patience):
+    def __init__(self, X, costs, patience) -> None:
         self.X, self.costs, self.patience = X, costs, patience
         self.votes, self.answers = np.zeros(costs.shape), np.empty(len(X), dtype=np.intc)
         self.least, self.since = np.inf, 0

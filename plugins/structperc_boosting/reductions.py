@@ -10,6 +10,8 @@ H.-T. Lin and L. Li: Combining ordinal preferences by boosting. ECML PKDD 2009 W
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -19,6 +21,9 @@ from structperc.errors import DataError, OptionError
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
 from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter, weighed
 from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["BinaryReduction", "RankerClassifier"]
 
@@ -62,16 +67,16 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from structperc_boosting.reductions import BinaryReduction
+    >>> from structperc.estimators import BinaryReduction
     >>> X, y = [[-2.0], [-1.0], [0.5], [0.7], [2.0], [3.0]], [1, 1, 2, 2, 3, 3]
     >>> BinaryReduction(LogisticRegression(C=100)).fit(X, y).predict([[-3.0], [0.6], [4.0]]).tolist()
     [1, 2, 3]
     """
 
-    def __init__(self, estimator, *, cost="absolute", thresholds="indicators", class_weight=None, classes=None):
+    def __init__(self, estimator, *, cost="absolute", thresholds="indicators", class_weight=None, classes=None) -> None:
         self.estimator, self.cost, self.thresholds, self.class_weight, self.classes = estimator, cost, thresholds, class_weight, classes
 
-    def fit(self, X, y, costs=None, sample_weight=None):
+    def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Trains the classifier.
 
         Parameters
@@ -101,14 +106,14 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
         self.classes_, self.estimator_ = labels, estimator
         return self
 
-    def threshold_scores(self, X):
+    def threshold_scores(self, X) -> np.ndarray:
         """The classifier's scores, or answers 1 and -1, to "is the rank above k?", shape (n, K - 1)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
         answer = getattr(self.estimator_, "decision_function", self.estimator_.predict)
         return np.asarray(answer(self._extended(X, len(self.classes_))), dtype=float).reshape(len(self.classes_) - 1, -1).T
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,)."""
         ranks = ranks_of_answers(self.threshold_scores(X))
         return self.classes_[ranks - 1]
@@ -157,18 +162,18 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from structperc_boosting.estimators import ORStump
-    >>> from structperc_boosting.reductions import RankerClassifier
+    >>> from structperc.estimators import ORStump
+    >>> from structperc.estimators import RankerClassifier
     >>> X, k, above = [[-2.0], [-2.0], [0.5], [0.5], [2.0], [2.0]], [1, 2, 1, 2, 1, 2], [False, False, True, False, True, True]
     >>> model = RankerClassifier(ORStump()).fit(X, above, thresholds=k)
     >>> model.predict([[0.6], [0.6]], thresholds=[1, 2]).tolist()
     [True, False]
     """
 
-    def __init__(self, estimator):
+    def __init__(self, estimator) -> None:
         self.estimator = estimator
 
-    def fit(self, X, y, thresholds=None, sample_weight=None):
+    def fit(self, X, y, thresholds=None, sample_weight=None) -> Self:
         """Trains the ranker.
 
         Parameters
@@ -201,7 +206,7 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.classes_, self.n_ranks_, self.estimator_ = classes, n_ranks, estimator
         return self
 
-    def predict(self, X, thresholds=None):
+    def predict(self, X, thresholds=None) -> np.ndarray:
         """Whether the rank of each row is above its threshold, as the labels of y, shape (n,)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)

@@ -5,6 +5,7 @@ row compares it with sixteen. What stands in a lane depends on the row in this l
 
 Typical sizes: 10^2..10^5 rows of 2..1000 features, or as many trees; 16..256 queries at a time.
 """
+import inspect
 import numpy as np
 
 from libc.stdint cimport int64_t
@@ -18,6 +19,8 @@ PROBED = 4                      # rows that tell whether a function is the same
 
 cdef class Queries:
     """Rows of a data set, prepared to be compared with stored rows; one thread's own."""
+
+    __signature__ = inspect.Signature()
 
     def __len__(self):
         return self.n

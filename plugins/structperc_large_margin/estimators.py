@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, ClassVar
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
@@ -10,19 +12,25 @@ from structperc_kernels import USED_BY, ObjectKernel
 
 from structperc import Engine, Option
 from structperc.errors import DataError
+from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters, RankScore
 from structperc.plugin_tools import find_labels
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 __all__ = ["SVOR"]
 
 MOST_PASSES = 2**31 - 1
 MOST_ITERATIONS = 10_000
 PASSES = Option(MOST_ITERATIONS, low=-1)
+COLUMNS = ("n_features_in_", "feature_names_in_")
 CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
 
 
-class SVOR(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
+class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     """Support vector ordinal regression: predicts ordered labels by one direction that thresholds cut with a large margin.
 
     The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise
@@ -96,7 +104,7 @@ class SVOR(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         "converged", "max_epochs", "stalled", "disordered" (see `method`), or "degenerate": the best w is 0, which answers one rank
         alone, or none where the sum of margins is maximised.
     engine_ : Engine
-        What was trained; `engine_.save(path)` writes it without pickle, `engine_.explain(x)` tells why x got its label.
+        What was trained.
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -108,22 +116,24 @@ class SVOR(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from structperc_large_margin.estimators import SVOR
+    >>> from structperc.estimators import SVOR
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1, 1, 2, 3, 3]
     >>> model = SVOR(kernel="linear").fit(X, y)
     >>> model.predict(X).tolist(), model.status_
     ([1, 1, 2, 3, 3], 'converged')
     """
 
+    _held: ClassVar[dict] = {"cost": "loss"}
+
     def __init__(self, method="implicit", *, C=1.0, nu=None, kernel="rbf", gamma="scale", degree=3, coef0=0.0, kernel_options=None,
                  tol=1e-3, cache_size=200, max_iter=MOST_ITERATIONS, cost="absolute", disordered="refuse",
-                 scale="auto", class_weight=None, calibrate=False, classes=None):
+                 scale="auto", class_weight=None, calibrate=False, classes=None) -> None:
         self.method, self.C, self.nu, self.kernel, self.gamma, self.degree, self.coef0 = method, C, nu, kernel, gamma, degree, coef0
         self.kernel_options, self.tol, self.cache_size, self.max_iter, self.cost = kernel_options, tol, cache_size, max_iter, cost
         self.disordered, self.scale, self.class_weight = disordered, scale, class_weight
         self.calibrate, self.classes = calibrate, classes
 
-    def fit(self, X, y, costs=None, sample_weight=None):
+    def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Solves the program.
 
         Parameters
@@ -151,16 +161,16 @@ class SVOR(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
                 self._keep(engine)
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,)."""
         return self._trained().predict(self._read(X))
 
-    def latent_score(self, X):
+    def latent_score(self, X) -> np.ndarray:
         """The scores of rows along the one direction, which the thresholds cut into ranks; shape (n,)."""
         engine = self._trained()
         return engine.atom_scores(self._read(X))[:, 0] + engine.thresholds_[0]
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """How far rows are above the one threshold, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
 
         The label of largest score is the prediction: the score of label k is the sum of the latent score's distances to the thresholds
@@ -171,13 +181,26 @@ class SVOR(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
             return scores[:, 0]
         return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """How probable every label is, shape (n, K): proportional to exp(score / `engine_.temperature_`), scores as of `decision_function`.
 
         Columns are in the order of `classes_`. A margin fits no probabilities: without `calibrate` they rank rows well, and may be too sure
         or too doubtful. Of two labels the scores are 0 and the distance to the threshold.
         """
         return self._trained().predict_proba(self._read(X))
+
+    def explain(self, x, against=None, baseline=None, groups=None) -> Any:
+        """Why x got its label: the winner's score minus a rival's, split by threshold and column, of kernel="linear"; see `Engine.explain`.
+
+        Parameters
+        ----------
+        x : one row
+        against : label, optional
+            The rival; without it the runner-up.
+        baseline, groups
+            As in `Engine.explain`.
+        """
+        return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -215,7 +238,7 @@ class SVOR(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.engine_
 
-    def _engine(self, labels, gamma, own_costs):
+    def _engine(self, labels=None, gamma="scale", own_costs=False):
         """A new engine with these parameters."""
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         passes = PASSES.read("max_iter", self.max_iter)
@@ -234,8 +257,10 @@ class SVOR(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         names = ("thresholds_", "margins_", "coef_", "support_", "dual_coef_", "objective_", "dual_objective_", "gap_", "status_",
                  "classes_")
         known = {name: getattr(engine, name) for name in names if hasattr(engine, name)}
+        known |= {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
         for name in names:
             vars(self).pop(name, None)
+        note(self, engine)
         vars(self).update(known | {"engine_": engine, "n_iter_": len(engine.mistakes_)})
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
+from structperc.plugin_tools import is_listed
 
 
 class Matchings(Outputs):
@@ -24,7 +25,7 @@ class Matchings(Outputs):
         return tuple(y) if self.shown == "rows" else [tuple(pair) for pair in x.keys[list(y)].tolist()]
 
     def encode(self, y, rows):
-        if isinstance(y, (list, tuple)) and len(y) == rows.n_examples:
+        if is_listed(y) and len(y) == rows.n_examples:
             y = [of_pairs(one, rows.example(i)) if is_of_pairs(one) else one for i, one in enumerate(y)]
         return super().encode(y, rows)
 

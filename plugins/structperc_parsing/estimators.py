@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine
 from structperc.errors import OptionError
+from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters
 from structperc_parsing.explanations import explain_arc
 from structperc_parsing.scores import attachment_scores
 
+if TYPE_CHECKING:
+    import numpy as np
+    from typing_extensions import Self
+
 __all__ = ["DependencyParser"]
 
 
-class DependencyParser(KnownParameters, BaseEstimator):
+class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
     """Predicts the head of every word of a sentence, and the label of its arc, such that all words form a tree.
 
     A tree scores the sum of its arcs. An arc scores a weight for each feature of its head, its dependent, the words around and between
@@ -69,7 +76,7 @@ class DependencyParser(KnownParameters, BaseEstimator):
     Attributes
     ----------
     engine_ : Engine
-        What was trained; `engine_.save(path)` writes it without pickle, `Engine.load(path)` reads it.
+        What was trained.
     classes_ : ndarray
         The labels, where arcs have labels.
     n_lifted_ : int
@@ -88,7 +95,7 @@ class DependencyParser(KnownParameters, BaseEstimator):
 
     Examples
     --------
-    >>> from structperc_parsing.estimators import DependencyParser
+    >>> from structperc.estimators import DependencyParser
     >>> X = [[("dogs", "NOUN"), ("bark", "VERB")], [("the", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]]
     >>> y = [[(2, "nsubj"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]]
     >>> parser = DependencyParser(random_state=0).fit(X, y)
@@ -98,13 +105,13 @@ class DependencyParser(KnownParameters, BaseEstimator):
 
     def __init__(self, projective=False, lift=None, one_root=True, order=1, labels="after", template=None, columns=None,
                  tokens="cells", n_hashed=1 << 22, preset="recommended", update=None, C=None, loss_weight=None, epochs=None,
-                 average=None, shuffle=None, random_state=None, classes=None):
+                 average=None, shuffle=None, random_state=None, classes=None) -> None:
         self.projective, self.lift, self.one_root, self.order, self.labels = projective, lift, one_root, order, labels
         self.template, self.columns, self.tokens, self.n_hashed = template, columns, tokens, n_hashed
         self.preset, self.update, self.C, self.loss_weight, self.epochs = preset, update, C, loss_weight, epochs
         self.average, self.shuffle, self.random_state, self.classes = average, shuffle, random_state, classes
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -124,26 +131,26 @@ class DependencyParser(KnownParameters, BaseEstimator):
             engine.fit(X, y, sample_weight=sample_weight)
         except KeyboardInterrupt:
             if engine.model is not None:
-                self.engine_ = engine
+                self._keep(engine)
             raise
-        self.engine_ = engine
+        self._keep(engine)
         return self
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X, y, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what was learned; the first call fixes the labels."""
         engine = self.__dict__.get("engine_") or self._engine()
         engine.partial_fit(X, y, sample_weight=sample_weight)
-        self.engine_ = engine
+        self._keep(engine)
         return self
 
-    def predict(self, X, k=None):
+    def predict(self, X, k=None) -> list[Any]:
         """The tree of each sentence: a list of heads, or of pairs (head, label); with k, a list of the k best of them.
 
         The k best of trees with labels need labels="joint".
         """
         return list(self._trained().predict(X, k=k))
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X) -> list[np.ndarray]:
         """The probability of every arc if trees were drawn in proportion to exp(score): (n + 1, n + 1) for each sentence.
 
         Rows are heads, columns dependents; with labels="joint" there is a third axis. The updates do not fit probabilities: they rank arcs,
@@ -159,7 +166,7 @@ class DependencyParser(KnownParameters, BaseEstimator):
         """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`."""
         return attachment_scores(y, self.predict(X))
 
-    def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None):
+    def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None) -> Any:
         """The features of an arc with their weights, an `ArcExplanation`; by default of the arc that is predicted for this word.
 
         Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it. `baseline` is as there,
@@ -183,6 +190,11 @@ class DependencyParser(KnownParameters, BaseEstimator):
     def _trained(self):
         check_is_fitted(self, "engine_")
         return self.engine_
+
+    def _keep(self, engine):
+        if vars(self).get("engine_") is not engine:
+            note(self, engine)
+            self.engine_ = engine
 
     def _engine(self):
         return Engine("parsing", **{name: value for name, value in self.get_params(deep=False).items() if value is not None})

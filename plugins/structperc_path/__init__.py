@@ -4,10 +4,10 @@ Through acyclic graphs arcs have any scores. Graphs with cycles need costs that 
 """
 
 import numpy as np
-from structperc.solvers.paths import grid_graph
 
 from structperc import Option, hookimpl
 from structperc.components import KeyedReader, Outputs, RowFeatures
+from structperc.solvers.paths import grid_graph
 from structperc_path.costs import Costs, MissedArcs
 from structperc_path.outputs import Paths
 from structperc_path.searches import BestPath, CheapestPath

@@ -1,10 +1,10 @@
 """The best path of an example: through an acyclic graph by its scores, through any by costs that are not negative."""
 
 import numpy as np
-from structperc.solvers.paths import best_path, cheapest_path, k_best_paths, path_marginals
 
 from structperc.components import Argmax
 from structperc.errors import DataError, PluginError, shortened
+from structperc.solvers.paths import best_path, cheapest_path, k_best_paths, path_marginals
 from structperc_path.costs import MissedArcs
 
 

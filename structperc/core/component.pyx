@@ -7,6 +7,7 @@ from cpython.type cimport PyType_HasFeature
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
 from structperc.core.stopping import take_interruption
+from structperc.core.signatures import ClassSignature
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
 LIBRARY = "structperc."
@@ -218,6 +219,8 @@ cdef class Component:
     absent : dict of str to str
         Missing fitted attributes and why, as the second half of an error message.
     """
+
+    __signature__ = ClassSignature()
 
     citation = ""
     options_used = None

@@ -10,6 +10,9 @@ import re
 class StructPercError(Exception):
     """Base of all errors that structperc raises on purpose."""
 
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
 
 class DataError(StructPercError, ValueError):
     """X, y or another argument that holds data cannot be used; names the row, column or key."""
@@ -69,6 +72,9 @@ class MissingExtra(StructPercError, ImportError):
 
 class DataWarning(UserWarning):
     """Data that can be used, though something about them is seldom meant."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
 
 
 class WeightWarning(DataWarning):
@@ -162,5 +168,5 @@ def nearest(value, known) -> str | None:
         return None
     lower = text.lower()
     meant = [name for name, others in OTHER_NAMES.items() if lower in others.split()]
-    near = [name for name in meant if name in names] if meant else difflib.get_close_matches(lower, names, 1)
+    near = [lower] if lower in names else [name for name in meant if name in names] if meant else difflib.get_close_matches(lower, names, 1)
     return names[near[0]] if near else None

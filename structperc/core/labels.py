@@ -72,6 +72,8 @@ def refuse_matrix_of_labels(values, name, expected):
         hint = f" It has a column of 0 and 1 for each label: pass {name}.argmax(axis=1)."
     elif numeric and name == "y" and (values != np.rint(values)).any():
         hint = " It is a matrix of numbers: are X and y swapped?"
+    elif numeric and values.shape[1] == 2 and (values[:, 0] <= values[:, 1]).all():
+        hint = " To learn from intervals, the lowest and the highest label of each row, use IntervalPA."
     else:
         hint = ""
     raise DataError(f"{name} has shape {values.shape}; expected {expected}, shape (n,).{hint}")

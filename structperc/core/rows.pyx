@@ -13,6 +13,7 @@ from structperc.core.errors import PluginError, shortened
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                              SP_CSR_F32_I64, SP_OBJECTS, sp_blocks, sp_inner, widest_inner)
 from structperc.core.joined import Joined
+from structperc.core.signatures import ClassSignature
 
 
 cdef enum:
@@ -72,6 +73,8 @@ cdef class Example:
         By how much the score of another structure may exceed that of the one found last; 0 where the solver is exact. A solver that may
         miss the best structure sets it in each search, to infinity where it does not know.
     """
+
+    __signature__ = ClassSignature()
 
     def __cinit__(self, *args, **kwargs):
         self._work = self._counts = None
@@ -165,6 +168,8 @@ cdef class Rows:
     ------
     PluginError
     """
+
+    __signature__ = ClassSignature()
 
     def __init__(self, X, offsets=None, feature_names=None):
         cdef const int64_t[::1] starts

@@ -7,6 +7,7 @@ import numpy as np
 
 from libc.math cimport sqrt
 from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.signatures import ClassSignature
 
 REAL = (float, numbers.Real)        # float first, which needs no abstract class
 NAMES = ("constant", "inverse", "inverse-sqrt")
@@ -47,6 +48,8 @@ cdef class Schedule:
     >>> Schedule("inverse-sqrt(0.1)").at(4), Schedule(lambda t: 0.5 ** (t // 100)).at(250)
     (0.05, 0.25)
     """
+
+    __signature__ = ClassSignature()
 
     def __init__(self, value=1.0, option="schedule", rule="constant", after=1.0):
         if isinstance(value, Schedule):

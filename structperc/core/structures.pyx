@@ -8,6 +8,7 @@ from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, 
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, shortened
 import array
+from structperc.core.signatures import ClassSignature
 
 cdef array.array TEMPLATE = array.array("i", [])
 
@@ -22,6 +23,8 @@ cdef class Structures:
     offsets : int64 array of shape (n_examples + 1,), optional
         Where each structure begins; without it every structure is one integer.
     """
+
+    __signature__ = ClassSignature()
 
     def __init__(self, values, offsets=None):
         cdef Py_buffer view

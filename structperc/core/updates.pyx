@@ -19,6 +19,7 @@ from structperc.core.rows cimport Example
 from structperc.core.schedules cimport Schedule
 from structperc.core.structures cimport structure
 from structperc.core.weights cimport Weights
+from structperc.core.signatures import ClassSignature
 
 CRAMMER = """@article{crammer2006online,
   author = {Koby Crammer and Ofer Dekel and Joseph Keshet and Shai Shalev-Shwartz and Yoram Singer},
@@ -58,6 +59,8 @@ cdef class Trial:
     n_visited : int
         How many examples were visited before this one, over all epochs and chunks.
     """
+
+    __signature__ = ClassSignature()
 
     def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses, Py_ssize_t room, Py_ssize_t most_integers):
         """Looks at these from now on, with room for the coefficients of so many atoms and structures of so many integers."""

@@ -48,6 +48,15 @@ def best(parts, scores, x):
     return parts.outputs.as_structure(parts.argmax.argmax(scores.copy(), x), x)
 
 
+def log_partition(parts, scores, x) -> float:
+    """log of the sum of exp(score of y) over all structures y."""
+    found = marginals_of(parts.argmax, scores, x)
+    if found is not None:
+        return found[0]
+    totals = listed(parts, x, "probabilities of outputs")[1] @ scores
+    return float(totals.max() + np.log(np.exp(totals - totals.max()).sum()))
+
+
 def marginals(parts, scores, x) -> np.ndarray:
     """How often each atom is expected in y where p(y) is proportional to exp(score of y)."""
     found = marginals_of(parts.argmax, scores, x)

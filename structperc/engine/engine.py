@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from structperc.core.errors import NotFittedError, OptionError, PluginError, no_attribute, shortened
@@ -9,6 +11,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
 from structperc.engine.citations import bibliography
+from structperc.engine.fitted_names import FittedNames
 from structperc.engine.fitting import EngineCalls
 from structperc.engine.model import Model, NoAttribute, read_for
 from structperc.engine.option import options_of
@@ -16,11 +19,17 @@ from structperc.engine.options import EngineOptions, changed_options, check_plug
 from structperc.engine.presets import settle
 from structperc.engine.threads import predicted
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from structperc.engine.explanation import Explanation
+    from structperc.engine.model_card import ModelCard
+
 BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
-class Engine(EngineCalls, EngineOptions):
+class Engine(EngineCalls, EngineOptions, FittedNames):
     """Trains a predictor of structures online.
 
     Options that the plugins declare are further parameters.
@@ -68,7 +77,7 @@ class Engine(EngineCalls, EngineOptions):
     (20, True, 1)
     """
 
-    def __init__(self, problem=None, **plugin_options):
+    def __init__(self, problem=None, **plugin_options) -> None:
         if problem is None:
             raise PluginError("an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all.")
         declared = options_of(type(self))
@@ -95,13 +104,13 @@ class Engine(EngineCalls, EngineOptions):
 
     # ---- training ----
 
-    def stop(self):
+    def stop(self) -> None:
         """Stops training after this epoch. For callbacks."""
         if self.run is None:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.stop_requested = True
 
-    def keep_weights(self):
+    def keep_weights(self) -> None:
         """Has the online training that is under way end with the weights of now, unless this is called again; for observers.
 
         It costs a copy of the weights. Ctrl-C, and trainers that solve one problem over all examples, end with their last weights.
@@ -110,7 +119,7 @@ class Engine(EngineCalls, EngineOptions):
             raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.keep_weights()
 
-    def tell(self, record):
+    def tell(self, record) -> None:
         """Tells all observers that an epoch is over."""
         self.manager.hook.structperc_epoch_end(engine=self, record=record)
 
@@ -124,20 +133,94 @@ class Engine(EngineCalls, EngineOptions):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
         return model
 
-    def read(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+    def read(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> Any:
         """Rows like those of the training, as the methods of `model_` take them; parameters as in `fit`."""
         return read_for(self.model_, X, offsets, lengths, groups, allowed)
 
-    def predict_rows(self, rows):
+    def predict_rows(self, rows) -> np.ndarray:
         """What `predict` answers, for rows that `read` has read."""
         return predicted(self.model_, rows, n_threads(self.n_jobs))
 
-    def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+    def predict_k_best(self, X, k, *, offsets=None, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
+        """The k structures of largest score of each example, each with its score.
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`.
+        k : int
+            At least 1.
+
+        Returns
+        -------
+        list of n_examples lists of (output, score)
+            Best first, at most k; fewer where there are fewer. Outputs are as `predict` shows them, and the first is what `predict`
+            returns. Structures of the same atoms count once. Where scores tie, the solver's rule decides; where all structures are
+            enumerated, the earlier one comes first.
+
+        Raises
+        ------
+        OptionError
+            For a k that is no whole number, or below 1.
+        PluginError
+            The solver has no list of the k best, and the outputs cannot be enumerated, or are more than 100,000.
+
+        Notes
+        -----
+        A score is w . Phi(x, y). Differences of scores, divided by `temperature_`, are differences of `log_probability`, but of ordered
+        labels, whose probabilities are cumulative. The cost is that of the solver, for chains O(k) times that of `predict`.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("multiclass", preset="paper", epochs=9).fit([[-1.0], [1.0], [3.0]], ["a", "b", "b"])
+        >>> for output, score in engine.predict_k_best([[2.0]], k=2)[0]:
+        ...     print(output, score)
+        b 3.0
+        a -3.0
+        """
+        model = self.model_
+        return model.predict_k_best(read_for(model, X, offsets, lengths, groups, allowed), k)
+
+    def log_probability(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
+        """The logarithm of the probability of given outputs, p(y) proportional to exp(score of y / `temperature_`).
+
+        Parameters
+        ----------
+        X, offsets, lengths, groups, allowed
+            As in `fit`. With `allowed`, probabilities are those among the allowed outputs.
+        y : list of n_examples outputs
+            As `predict` shows them.
+
+        Returns
+        -------
+        ndarray of shape (n_examples,)
+            At most 0. Of ordered labels the probabilities are those of `predict_proba`. Training by perceptron or margin fits no
+            probabilities: `calibrate` does.
+
+        Raises
+        ------
+        DataError
+            An output is not one that the example can have.
+        PluginError
+            The solver has no log-partition, and the outputs cannot be enumerated, or are more than 100,000.
+
+        Examples
+        --------
+        >>> from structperc import Engine
+        >>> engine = Engine("sequence", preset="paper", epochs=9).fit([[["the"], ["cat"]], [["cat"], ["the"]]], [["D", "N"], ["N", "D"]])
+        >>> engine.log_probability([[["the"], ["cat"]]] * 2, [["D", "N"], ["N", "D"]]).round(3).tolist()
+        [-0.053, -4.053]
+        """
+        model = self.model_
+        return model.log_probability(read_for(model, X, offsets, lengths, groups, allowed), y)
+
+    def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much the best structure of each example leads the next one, shape (n_examples,); 0: a tie, inf: there is no other."""
         model = self.model_
         return model.margins(read_for(model, X, offsets, lengths, groups, allowed))
 
-    def optimality_gaps(self, X, *, offsets=None, lengths=None, groups=None, allowed=None):
+    def optimality_gaps(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much the score of another structure may exceed that of each answer, at most, shape (n_examples,).
 
         0: the answer is optimal; inf: the solver is approximate and knows no bound. Parameters as in `predict`.
@@ -145,7 +228,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return model.optimality_gaps(read_for(model, X, offsets, lengths, groups, allowed))
 
-    def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum"):
+    def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum") -> np.ndarray:
         """What all structures of an example together say of its atoms.
 
         Parameters
@@ -165,12 +248,12 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return model.marginals(read_for(model, X, offsets, lengths, groups, allowed), kind)
 
-    def atom_scores(self, X, *, offsets=None, lengths=None, groups=None):
+    def atom_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray | list[np.ndarray]:
         """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
         model = self.model_
         return model.atom_scores(read_for(model, X, offsets, lengths, groups))
 
-    def label_scores(self, X, *, offsets=None, lengths=None, groups=None):
+    def label_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray:
         """The score of every label for each example, shape (n_examples, n_labels), of problems with one label per example.
 
         Columns are in the order of `classes_`. The label of largest score is the prediction; at a tie the problem's rule decides.
@@ -178,7 +261,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return model.label_scores(read_for(model, X, offsets, lengths, groups))
 
-    def predict_proba(self, X, *, offsets=None, lengths=None, groups=None):
+    def predict_proba(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray:
         """How probable each label is for each example, of problems with one label per example.
 
         Parameters
@@ -210,7 +293,7 @@ class Engine(EngineCalls, EngineOptions):
         model = self.model_
         return np.exp(model.log_probabilities(read_for(model, X, offsets, lengths, groups)))
 
-    def explain(self, x, *, against=None, baseline=None, groups=None):
+    def explain(self, x, *, against=None, baseline=None, groups=None) -> Explanation:
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature.
 
         The contribution of a column is its weight times its distance from a baseline, by default the mean of the training rows. For a
@@ -258,28 +341,28 @@ class Engine(EngineCalls, EngineOptions):
     # ---- what was learned ----
 
     @property
-    def parts_(self):
+    def parts_(self) -> Any:
         """The components in use: reader, outputs, features, argmax, loss, update, weights and trainer."""
         return self.model_.parts
 
     @property
-    def mistakes_(self):
+    def mistakes_(self) -> list[int]:
         return self.model_.record("mistakes")
 
     @property
-    def cumulative_loss_(self):
+    def cumulative_loss_(self) -> float:
         return self.model_.record("loss")
 
     @property
-    def status_(self):
+    def status_(self) -> str:
         return self.model_.record("status")
 
     @property
-    def temperature_(self):
+    def temperature_(self) -> float:
         return self.model_.record("temperature")
 
     @property
-    def classes_(self):
+    def classes_(self) -> np.ndarray:
         labels = self.model_.context.labels
         if labels is None:
             raise AttributeError("the outputs of this problem have no labels, hence no classes_; scikit-learn's cross_val_predict takes "
@@ -287,7 +370,7 @@ class Engine(EngineCalls, EngineOptions):
         return labels
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         model = self.model_
         return model.parts.reader.n_inputs(model.context.n_features)
 
@@ -296,37 +379,40 @@ class Engine(EngineCalls, EngineOptions):
         return self.model_.feature_name(j)
 
     @property
-    def online_predictions_(self):
+    def online_predictions_(self) -> np.ndarray:
         online = self.model_.record("online")
         if online is None:
             raise AttributeError("online_predictions_ is kept only by fit and partial_fit with keep_online=True.")
         return np.concatenate(online) if online else np.empty(0, dtype=object)
 
     @property
-    def history_(self):
+    def history_(self) -> list[Any]:
         history = self.model_.record("history")
         if history is None:
             raise AttributeError("history_ is kept only by fit and partial_fit with history=True.")
         return history
 
-    def __getattr__(self, name):
-        """Fitted attributes that the parts document, such as coef_ and thresholds_."""
-        model = self.model
-        if is_fitted_name(name):
-            if name == "model_":
-                return type(self).model_.fget(self)
-            if model is None:
-                raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}; call fit or partial_fit first.")
-            if name == "feature_names_in_" and model.context.feature_names is not None:
-                return np.array(model.parts.reader.input_names(model.context.feature_names), dtype=object)
-            own = getattr(type(self), name, None)
-            if isinstance(own, property):
-                return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
-            try:
-                return model.attribute(name)
-            except NoAttribute as error:
-                raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes()) from None
-        raise no_attribute(self, name)
+    if not TYPE_CHECKING:           # else every name would pass
+
+        def __getattr__(self, name):
+            """Fitted attributes that the parts document, such as coef_ and thresholds_."""
+            model = self.model
+            if is_fitted_name(name):
+                if name == "model_":
+                    return type(self).model_.fget(self)
+                if model is None:
+                    raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}; call fit or partial_fit "
+                                         f"first.")
+                if name == "feature_names_in_" and model.context.feature_names is not None:
+                    return np.array(model.parts.reader.input_names(model.context.feature_names), dtype=object)
+                own = getattr(type(self), name, None)
+                if isinstance(own, property):
+                    return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
+                try:
+                    return model.attribute(name)
+                except NoAttribute as error:
+                    raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes()) from None
+            raise no_attribute(self, name)
 
     def fitted_attributes(self) -> list[str]:
         """The names of what training has made known, in order; none before."""
@@ -355,7 +441,7 @@ class Engine(EngineCalls, EngineOptions):
             used = [part for _, part in self.model.parts.items()]
         return bibliography([*self.loaded_plugins[1:], *(part for part in used if part is not None)])
 
-    def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=None, data=None):
+    def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=None, data=None) -> ModelCard:
         """The model card: problem, labels, columns, training, measures, largest weights, citation, version and checksum.
 
         Parameters
@@ -393,13 +479,13 @@ class Engine(EngineCalls, EngineOptions):
 
     # ---- persistence ----
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Writes the trained model to one file without pickle; see `structperc.engine.model_file`."""
         from structperc.engine.model_file import save
 
         save(self, path)
 
-    def export(self, path, to=None):
+    def export(self, path, to=None) -> None:
         """Writes a trained model as one file of another language, which needs no structperc.
 
         Parameters
@@ -445,7 +531,7 @@ class Engine(EngineCalls, EngineOptions):
         export(self, path, to)
 
     @classmethod
-    def load(cls, path, plugins=(), **options):
+    def load(cls, path, plugins=(), **options) -> Self:
         """Reads a model that `save` wrote.
 
         Parameters

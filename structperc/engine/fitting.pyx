@@ -14,7 +14,7 @@ from structperc.engine.assembly import agreed, begin, weighed
 from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.compatibility import check_parts, overflow
 from structperc.engine.model cimport Model
-from structperc.engine.model import read_for
+from structperc.engine.model import listed, read_for
 from structperc.engine.options import ENGINE_OPTIONS, n_threads, setting_back
 from structperc.core.loop cimport PassResult
 from structperc.engine.run cimport TrainingRun
@@ -161,7 +161,7 @@ cdef class EngineCalls:
         try:
             rows = read_for(model, X, offsets, lengths, groups, allowed)
             if k is not None:
-                return model.predict_k_best(rows, k)
+                return listed([y for y, _ in ranked] for ranked in model.predict_k_best(rows, k))
             return model.predict(rows) if rows.n_examples == 1 else predicted(model, rows, n_threads(self.n_jobs))
         except Exception as error:
             raise located(error)

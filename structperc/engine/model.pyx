@@ -447,17 +447,37 @@ cdef class Model:
         """Every example with its k best structures and their scores, best first."""
         if not isinstance(k, numbers.Integral) or isinstance(k, (bool, np.timedelta64)) or k < 1:
             raise OptionError(f"k={shortened(k)}; expected a whole number, at least 1.")
+        self.refuse_conditional("ranked")
+        return ((x, answers.k_best(self.parts, scores, x, k)) for x, scores in self.scores(rows))
+
+    def refuse_conditional(self, what):
+        """Refuses outputs whose later part is scored only once the earlier part is given."""
         outputs = self.parts.outputs
         if outputs.conditional:
             raise PluginError(f"{type(outputs).__name__} asks for one part of an answer given the other, so whole answers cannot be "
-                              f"ranked; {outputs.conditional}.")
-        return ((x, answers.k_best(self.parts, scores, x, k)) for x, scores in self.scores(rows))
+                              f"{what}; {outputs.conditional}.")
 
     @reading
     def predict_k_best(self, rows, k):
-        """The k best structures of each example, decoded."""
+        """The k best structures of each example, decoded, each with its score."""
         decode = self.parts.outputs.decode
-        return listed([decode(y, x) for y, _ in ranked] for x, ranked in self.k_best(rows, k))
+        return [[(decode(y, x), score) for y, score in ranked] for x, ranked in self.k_best(rows, k)]
+
+    @reading
+    def log_probability(self, rows, y):
+        """See `Engine.log_probability`."""
+        parts, outputs = self.parts, self.parts.outputs
+        self.refuse_conditional("given a probability")
+        gold = outputs.checked(outputs.encode_answers(y, rows), "encode_answers", rows)
+        if isinstance(outputs, LabelOutputs):
+            return self.log_probabilities(rows)[np.arange(rows.n_examples), np.array([*gold], dtype=int) - 1]
+        if not outputs.partial_gold:
+            outputs.check_gold(gold, rows, parts.features)
+        found = np.zeros(rows.n_examples)
+        for x, scores in self.scores(rows):
+            scores = scores / self.temperature
+            found[x.index] = outputs.count(x, gold[x.index]) @ scores - answers.log_partition(parts, scores, x)
+        return np.minimum(found, 0)
 
     @reading
     def margins(self, rows):

@@ -10,7 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -174,7 +174,7 @@ def same(a, b):
     return a is b or (type(a) is type(b) and not isinstance(a, np.ndarray) and a == b)
 
 
-def option(default=attrs.NOTHING, help=None, *, positional=False, **given):
+def option(default=attrs.NOTHING, help=None, **given) -> Any:
     """Declares an option of a class, `NAME: TYPE = option(DEFAULT, HELP)`.
 
     Parameters
@@ -182,9 +182,7 @@ def option(default=attrs.NOTHING, help=None, *, positional=False, **given):
     default : object
         Without one: that of the base class's option of the same name. If there is none, the constructor requires a value.
     help : str, optional
-        One line. Like all below: without it that of the base class's option.
-    positional : bool
-        Whether the constructor accepts it without its name.
+        One line. Like all below: without it that of the base class's option of the same name.
     **given
         Further fields of `Option`.
 
@@ -200,11 +198,19 @@ def option(default=attrs.NOTHING, help=None, *, positional=False, **given):
     >>> FineSaw().teeth, options_of(FineSaw)["teeth"].help
     (40, 'number of teeth')
     """
+    return positional_option(kw_only=True, default=default, help=help, **given)
+
+
+def positional_option(*, kw_only, default=attrs.NOTHING, help=None, **given) -> Any:
+    """`option` of a parameter that the constructor accepts without its name.
+
+    Type checkers read `kw_only` and `default` where it is called, so both are written there: ``kw_only=False, default=10``.
+    """
     given |= {} if help is None else {"help": help}
-    return attrs.field(default=default, kw_only=not positional, metadata={GIVEN: given})
+    return attrs.field(default=default, kw_only=kw_only, metadata={GIVEN: given})
 
 
-@dataclass_transform(kw_only_default=True)
+@dataclass_transform(kw_only_default=True, field_specifiers=(positional_option,))
 class Options:
     """Base of classes whose constructor's parameters are options, declared in the class or in one of its bases.
 

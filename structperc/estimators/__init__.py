@@ -1,9 +1,12 @@
 """scikit-learn's manners for the engine: Pipeline, GridSearchCV, clone and friends take these.
 
-Nothing here imports scikit-learn until scikit-learn itself asks (`__sklearn_tags__` and metadata routing); everything but its
-own tools works without it.
+Estimators of plugins' packages are names here too: their packages declare them as entry points of the group "structperc.estimators", and
+each is imported when its name is first used. Nothing here imports scikit-learn until scikit-learn itself asks (`__sklearn_tags__` and
+metadata routing); everything but its own tools works without it. `SVOR`, `AdaBoostOR`, `ORStump`, `BinaryReduction`, `RankerClassifier`
+and `DependencyParser` need it.
 """
 
+from structperc.estimators import lookup
 from structperc.estimators.conformal import OrdinalConformal
 from structperc.estimators.keeping import load
 from structperc.estimators.label_scorer import LabelScorer
@@ -21,3 +24,13 @@ from structperc.estimators.structured import StructuredEstimator
 __all__ = ["CuSumRank", "IntervalPA", "LabelScorer", "LatentRanker", "LeafFeatures", "OrdinalConformal", "PRank", "RankingSVM",
            "RankingScorer", "ScoreCard", "SequenceTagger", "StructureConformal", "StructureSet", "StructuredClassifier",
            "StructuredEstimator", "load"]
+
+
+
+def __getattr__(name):
+    """An estimator of a plugin's package, imported when it is first used."""
+    return lookup.estimator(name)
+
+
+def __dir__():
+    return sorted({*globals(), *lookup.addresses()})

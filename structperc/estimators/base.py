@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from structperc.core.errors import no_attribute
 from structperc.engine import Engine, plugins
 from structperc.engine.assembly import agreed
 from structperc.engine.engine import is_fitted_name
+from structperc.engine.fitted_names import FittedNames
 from structperc.engine.model import NoAttribute
 from structperc.engine.option import Options, option, options_of, same
 from structperc.engine.option_values import read_plugins
@@ -28,7 +29,7 @@ from structperc.engine.options import (
     changed_options,
     plugin_defaults,
 )
-from structperc.errors import DataError, ModelFormatError, OptionError, ReplacedOption, UnusedOption
+from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
 from structperc.reading import matrices
@@ -96,8 +97,8 @@ def declared(cls):
     return cls
 
 
-class EngineEstimator(Parameters, PresetOptions, UpdateOptions, LossOptions, TrainingOptions, WeightOptions, DataOptions, KernelOptions,
-                      CallOptions):
+class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOptions, UpdateOptions, LossOptions, TrainingOptions,
+                      WeightOptions, DataOptions, KernelOptions, CallOptions):
     """An engine made from the parameters at each fit.
 
     `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
@@ -108,56 +109,26 @@ class EngineEstimator(Parameters, PresetOptions, UpdateOptions, LossOptions, Tra
 
     plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
                                          "an earlier one. Clones share the objects; of a class each fit makes its own.")
-    def citation(self) -> str:
-        """BibTeX of exactly the methods in use."""
-        return (vars(self).get("engine_") or self._engine()).citation()
 
     @property
     def n_iter_(self):
         return len(self._trained().mistakes_)
 
-    def save(self, path):
-        """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
-
-        `Engine.load` reads the file as well.
-        """
-        self._trained().save(path)
-
-    @classmethod
-    def load(cls, path, plugins=(), **options):
-        """Reads a model that `save` wrote; `structperc.estimators.load` does so whatever the class.
-
-        Parameters
-        ----------
-        path : path or file opened for bytes
-        plugins : sequence of plugin objects or components
-            The objects that were passed to the constructor and have no name.
-        **options
-            The functions that were passed to the constructor, such as a kernel; a model file knows only their names.
-
-        Raises
-        ------
-        ModelFormatError, PluginError, OptionError, OSError
-        """
-        engine = Engine.load(path, plugins, **options)
-        address = keeping.address_noted(engine)
-        if address != keeping.address_of(cls):
-            raise ModelFormatError(f"the model was written by {address}, not by {cls.__name__}; structperc.estimators.load reads any.")
-        return keeping.restored(cls, engine)
-
     def __dir__(self):
         trained = (*self.engine_.fitted_attributes(), "engine_", "n_iter_", "unused_parameters_") if "engine_" in vars(self) else ()
         return sorted({name for name in super().__dir__() if not is_fitted_name(name)}.union(trained))
 
-    def __getattr__(self, name):
-        """What training made known: the engine's attributes."""
-        if is_fitted_name(name):
-            engine = self._trained()
-            try:
-                return getattr(engine, name)
-            except NoAttribute as error:
-                raise error.of(type(self).__name__) from None
-        raise no_attribute(self, name)
+    if not TYPE_CHECKING:           # else every name would pass
+
+        def __getattr__(self, name):
+            """What training made known: the engine's attributes."""
+            if is_fitted_name(name):
+                engine = self._trained()
+                try:
+                    return getattr(engine, name)
+                except NoAttribute as error:
+                    raise error.of(type(self).__name__) from None
+            raise no_attribute(self, name)
 
     def __getstate__(self):
         return plugins.portable(vars(self))
@@ -230,7 +201,7 @@ class EngineEstimator(Parameters, PresetOptions, UpdateOptions, LossOptions, Tra
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
-            engine.notes[keeping.NOTE] = keeping.described(self, self._unused)
+            keeping.note(self, engine)
             kept = {"engine_": engine, "_trained_with": self._trained_by(), "unused_parameters_": self._unused}
             vars(self).update(kept)         # all of them at once, whenever Ctrl-C comes
         return self

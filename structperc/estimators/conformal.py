@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from structperc.core.labels import LabelCodes
-from structperc.engine.option import option
+from structperc.core.labels import LabelCodes, find_labels
+from structperc.engine.option import option, positional_option
 from structperc.errors import DataError
 from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
 from structperc.estimators.parameters import not_fitted
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
 from structperc.reading import matrices
+from structperc.reading.intervals import find_ends, interval_labels, read_intervals
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class OrdinalConformal(HeldOutOptions, WrappedRanker):
@@ -68,24 +74,23 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
     0.87 1.504
     """
 
-    estimator: object = option(
-        help="the ranker", positional=True,
+    estimator: object = positional_option(
+        kw_only=False, help="the ranker",
         about="`PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores`, or "
               "`thresholds_` beside `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an "
               "`Engine`.")
     prefit: bool = option(False, "whether the estimator has been trained, on other rows: `fit` trains nothing and holds out all rows")
 
-    _instead = (" Held-out rows need one right label each: fit an estimator of intervals before, and calibrate it with prefit=True on rows "
-                "with one label.")
-
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> Self:
         """Trains the estimator on some rows and measures the others; with `prefit` it measures all.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or list of objects
             As the estimator takes it.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, 2)
+            The label of each row, or the lowest and the highest label that it may have, in the forms that `IntervalPA` reads. The
+            distance of such a row is that of its farthest label, so that the coverage holds whichever label is right.
 
         Returns
         -------
@@ -105,7 +110,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         estimator.fit(rows_of(X, train), labels[codes[train] - 1])
         return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(len(held)))
 
-    def calibrate(self, X, y, sample_weight=None):
+    def calibrate(self, X, y, sample_weight=None) -> Self:
         """Measures rows unknown to the estimator, in place of the rows held out before.
 
         Parameters
@@ -124,7 +129,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         weights = matrices.sample_weights(sample_weight, len(distances))
         return self._take(estimator, labels, distances, np.ones(len(distances)) if weights is None else weights)
 
-    def partial_calibrate(self, X, y):
+    def partial_calibrate(self, X, y) -> Self:
         """Measures further rows of a stream, in the order of time; rows measured before count less by `decay` for each of them.
 
         To judge a stream fairly, predict its rows before they are measured. The estimator may go on learning from them afterwards.
@@ -147,11 +152,11 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         kept = weights >= FORGOTTEN
         return self._take(estimator, labels, distances[kept], weights[kept])
 
-    def predict_set(self, X):
+    def predict_set(self, X) -> np.ndarray:
         """Which labels belong to the interval of each row, a bool array of shape (n_samples, K)."""
         return rank_distances(self._trained(), X, self.classes_) <= self.quantile_
 
-    def predict_interval(self, X):
+    def predict_interval(self, X) -> np.ndarray:
         """The lowest and the highest label of each row's interval, shape (n_samples, 2)."""
         inside = self.predict_set(X)
         return self.classes_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
@@ -166,7 +171,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
             estimator, labels = self._trained(), self.classes_
         if y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        codes = LabelCodes(labels).encode(y, n_rows_of(X))
+        codes = codes_of(y, labels, n_rows_of(X))
         if len(codes) == 0:
             raise DataError("X has no rows, so there is nothing to measure.")
         return estimator, labels, distances_of(estimator, X, labels, codes)
@@ -176,6 +181,19 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
                            "n_calibration_": len(distances), "quantile_": weighted_quantile(distances, weights, self.coverage),
                            **columns_known(estimator)})
         return self
+
+
+    def _read_labels(self, y):
+        if y is None or find_ends(y) is None:
+            return super()._read_labels(y)
+        labels = find_labels(interval_labels(y), self.classes, True)
+        return labels, codes_of(y, labels, len(y))
+
+
+def codes_of(y, labels, n_rows):
+    """The code of each label, shape (n,), or of the lowest and highest label of each row, shape (n, 2)."""
+    encode = LabelCodes(labels).encode
+    return encode(y, n_rows) if find_ends(y) is None else np.column_stack(read_intervals(y, labels, encode, n_rows))
 
 
 def rank_distances(estimator, X, labels):
@@ -194,5 +212,6 @@ def rank_distances(estimator, X, labels):
 
 
 def distances_of(estimator, X, labels, codes):
-    """The distances of rows to their own labels."""
-    return rank_distances(estimator, X, labels)[np.arange(len(codes)), codes - 1]
+    """The distances of rows to their own labels; to the farther end of an interval of labels."""
+    distances = rank_distances(estimator, X, labels)
+    return np.take_along_axis(distances, codes.reshape(len(codes), -1) - 1, axis=1).max(axis=1)

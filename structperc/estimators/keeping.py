@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from structperc.engine import Engine
 from structperc.engine import plugins as registry
 from structperc.engine.model_file import RULES, join_rules
+from structperc.engine.option import same
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import ModelFormatError, OptionError
-from structperc.estimators.parameters import KERNEL_PLUGIN
+from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["EngineAnswers", "EngineMethods", "load", "note"]
 
 NOTE = "estimator"
 HOME = "structperc.estimators"
 
 
-def load(path, plugins=(), **options):
+def load(path, plugins=(), **options) -> Any:
     """Reads what `save` of any estimator, or of an engine, wrote.
 
     Parameters
@@ -50,23 +60,92 @@ def load(path, plugins=(), **options):
     return restored(class_noted(engine), engine) if NOTE in engine.notes else engine
 
 
-def described(estimator, unused) -> dict:
-    """What is noted of an estimator: its class, the parameters that JSON has, and the names of those that the engine holds."""
-    changed = estimator._changed()
+class EngineMethods:
+    """Methods of estimators that an engine trains: `_trained()` returns it, `_engine()` a new one, and `_keep(engine)` accepts one.
+
+    `_held` names options of the engine that parameters of another name become.
+    """
+
+    _held: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def citation(self) -> str:
+        """BibTeX of exactly the methods in use."""
+        return (vars(self).get("engine_") or self._engine()).citation()
+
+    def save(self, path) -> None:
+        """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
+
+        `Engine.load` reads the file as well.
+        """
+        self._trained().save(path)
+
+    @classmethod
+    def load(cls, path, plugins=(), **options) -> Any:
+        """Reads a model that `save` wrote; `structperc.estimators.load` does so whatever the class.
+
+        Parameters
+        ----------
+        path : path or file opened for bytes
+        plugins : sequence of plugin objects or components
+            The objects that were passed to the constructor and have no name.
+        **options
+            The functions that were passed to the constructor, such as a kernel; a model file knows only their names.
+
+        Raises
+        ------
+        ModelFormatError, PluginError, OptionError, OSError
+        """
+        engine = Engine.load(path, plugins, **options)
+        address = address_noted(engine)
+        if address != address_of(cls):
+            raise ModelFormatError(f"the model was written by {address}, not by {cls.__name__}; structperc.estimators.load reads any.")
+        return restored(cls, engine)
+
+    def export(self, path, to=None) -> None:
+        """Writes the trained model as one file of another language, which needs no structperc; see `Engine.export`."""
+        self._trained().export(path, to)
+
+
+class EngineAnswers(EngineMethods):
+    """Further answers of the engine, for estimators that pass it what `_read(X)` returns."""
+
+    def margins(self, X) -> np.ndarray:
+        """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other."""
+        return self._trained().margins(self._read(X))
+
+    def predict_k_best(self, X, k) -> list[list[tuple[Any, float]]]:
+        """The k outputs of largest score of each example, best first: a list of lists of (output, score); see `Engine.predict_k_best`."""
+        return self._trained().predict_k_best(self._read(X), k)
+
+    def log_probability(self, X, y) -> np.ndarray:
+        """The logarithm of the probability of the output y[i] of example i, shape (n,); see `Engine.log_probability`."""
+        return self._trained().log_probability(self._read(X), y)
+
+    def _read(self, X):
+        return X
+
+
+def note(estimator, engine) -> None:
+    """Notes in the engine which estimator it is of: the class, parameters that JSON has, and the names of those that the engine holds."""
+    defaults = inspect.signature(type(estimator)).parameters
+    changed = {name: value for name, value in estimator.get_params(deep=False).items() if not same(value, defaults[name].default)}
     entries = changed.pop("plugin_options", None) or {}
+    changed = {name: value for name, value in changed.items() if not is_estimator(value)}       # whose engine is that of the default
     plain = {name: value for name, value in changed.items() if is_plain(value)}
-    return {"class": address_of(type(estimator)), "parameters": plain,
-            "plugin_options": {name: value for name, value in entries.items() if is_plain(value)},
-            "held": [name for name in changed if name not in plain],
-            "held_plugin_options": [name for name, value in entries.items() if not is_plain(value)],
-            "unused": list(unused)}
+    engine.notes[NOTE] = {
+        "class": address_of(type(estimator)), "parameters": plain,
+        "plugin_options": {name: value for name, value in entries.items() if is_plain(value)},
+        "held": [name for name in changed if name not in plain],
+        "held_plugin_options": [name for name, value in entries.items() if not is_plain(value)],
+        "unused": list(vars(estimator).get("_unused", ())),
+    }
 
 
 def restored(cls, engine):
     """The estimator that an engine's notes tell of, around the engine."""
     note = engine.notes[NOTE]
     try:
-        parameters = {**note["parameters"], **{name: held(engine, name) for name in note["held"] if name not in RULES}}
+        parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"] if name not in RULES}}
         join_rules(parameters)
         entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
         estimator = cls(**parameters, **({"plugin_options": entries} if entries else {}))
@@ -75,7 +154,8 @@ def restored(cls, engine):
         raise ModelFormatError(f"the model tells of a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
                                f"engine.") from None
     estimator._unused = unused
-    return estimator._keep(engine)
+    estimator._keep(engine)
+    return estimator
 
 
 def held(engine, name):
@@ -99,7 +179,7 @@ def class_noted(engine) -> type:
     except (ImportError, AttributeError) as error:
         raise ModelFormatError(f"the model was written by {address}, which cannot be imported ({error}); Engine.load reads its "
                                f"engine.") from None
-    if not (isinstance(found, type) and hasattr(found, "_declared")):
+    if not (isinstance(found, type) and issubclass(found, EngineMethods)):
         raise ModelFormatError(f"the model was written by {address}, which is no estimator; the file was written by hand.")
     return found
 

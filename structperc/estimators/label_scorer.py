@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from structperc import metrics
-from structperc.engine.option import option
+from structperc.engine.option import positional_option
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.targets import as_column
@@ -36,11 +36,11 @@ class LabelScorer(Parameters):
     (True, True)
     """
 
-    measure: str = option(
-        "mean-absolute-error", "measure of labels", choices=tuple(MEASURES), positional=True,
+    measure: str = positional_option(
+        kw_only=False, default="mean-absolute-error", help="measure of labels", choices=tuple(MEASURES),
         about="`mean_absolute_error`, `macro_mean_absolute_error`, `accuracy_within_one`, `quadratic_weighted_kappa` or `macro_f1` of "
               "`structperc.metrics`; errors count negative, so that higher is better.")
-    classes: Sequence | None = option(None, "all labels, lowest first", positional=True,
+    classes: Sequence | None = positional_option(kw_only=False, default=None, help="all labels, lowest first",
                                       about="Name them for classifiers that sort texts by the alphabet, as scikit-learn's own do.")
 
     def __call__(self, estimator, X, y) -> float:

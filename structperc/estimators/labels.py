@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from structperc.estimators.rankers import RankScore
 from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.reading.intervals import find_ends, without_ends
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from structperc.engine.explanation import Explanation
+
 COLUMNS = """
     feature_names_in_ : ndarray of str
         Names of the columns, when X had names and all were strings."""
@@ -30,7 +35,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
     _routed: ClassVar[dict] = {"fit": ("sample_weight",), "partial_fit": ("classes", "sample_weight"), "score": ("sample_weight",)}
 
-    def fit(self, X, y=None, sample_weight=None, **unknown):
+    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -52,7 +57,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         Parameters
@@ -76,11 +81,11 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
             self._compare(X)
         return self._train(engine, "partial_fit", X, y, sample_weight=sample_weight)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The label of largest score for each row of X."""
         return self._trained_for(X).predict(X)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """The score of every label for each row, of which the largest is the prediction.
 
         Parameters
@@ -96,7 +101,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         scores = self._trained_for(X).label_scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """How probable every label is for each row; see `structperc.Engine.predict_proba`.
 
         Of ordered labels P(y > k) falls with k by the scores of the atoms "rank > k" over `temperature_`, and the median of these
@@ -115,7 +120,7 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         """
         return self._trained_for(X).predict_proba(X)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X) -> np.ndarray:
         """The logarithm of `predict_proba`, exact also where a probability is too small for floating point."""
         model = self._trained_for(X).model_
         return model.log_probabilities(model.read(X))
@@ -128,11 +133,11 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         self._refuse_strangers(y.tolist())
         return weighted_mean(y == predicted, sample_weight)
 
-    def atom_scores(self, X):
+    def atom_scores(self, X) -> np.ndarray:
         """The scores of the atoms that labels are made of, shape (n_samples, n_atoms); see the problem's plugin."""
         return self._trained_for(X).atom_scores(X)
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X) -> np.ndarray:
         """How probable each atom of labels is, shape (n_samples, n_atoms), as labels are by `predict_proba`.
 
         Of ranks column k says how probable a rank above `classes_[k]` is; atoms of classes are the labels themselves.
@@ -140,11 +145,19 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         found = self._trained_for(X).predict_marginals(X)
         return np.stack(found) if len(found) else np.zeros((0, 0))
 
-    def margins(self, X):
+    def predict_k_best(self, X, k) -> list[list[tuple[Any, float]]]:
+        """The k labels of largest score of each row, best first: a list of lists of (label, score); see `Engine.predict_k_best`."""
+        return self._trained_for(X).predict_k_best(X, k)
+
+    def log_probability(self, X, y) -> np.ndarray:
+        """The logarithm of the probability of the label y[i] of row i, shape (n_samples,), as `predict_log_proba` has it."""
+        return self._trained_for(X).log_probability(X, as_column(y))
+
+    def margins(self, X) -> np.ndarray:
         """By how much the best label of each row leads the second best, shape (n_samples,); 0: a tie."""
         return self._trained_for(X).margins(X)
 
-    def explain(self, x, against=None, baseline=None, groups=None):
+    def explain(self, x, against=None, baseline=None, groups=None) -> Explanation:
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`.
 
         Parameters
@@ -191,7 +204,7 @@ class ThresholdEstimator(RankEstimator):
         tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
         return tags
 
-    def latent_score(self, X):
+    def latent_score(self, X) -> np.ndarray:
         """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
         model = self._trained_for(X).model_
         return model.access.read(latent_score, model, model.read(X))
@@ -301,7 +314,7 @@ class PRank(ThresholdEstimator):
         about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
                             "`loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.")
 
-    def fit(self, X, y=None, sample_weight=None, costs=None, **unknown):
+    def fit(self, X, y=None, sample_weight=None, costs=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -333,7 +346,7 @@ class PRank(ThresholdEstimator):
         return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned; not with `pocket`, which compares all rows.
 
         Parameters
@@ -406,7 +419,7 @@ class IntervalPA(ThresholdEstimator):
         None, about="An interval has the mean of its labels' weights. Labels that are left out weigh 1. `partial_fit` refuses "
                     '"balanced".')
 
-    def fit(self, X, y=None, sample_weight=None, **unknown):
+    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from structperc.engine.option import option
+from structperc.engine.option import positional_option
 from structperc.errors import OptionError
 from structperc.estimators.parameters import Parameters, cloned, not_fitted, refuse_class
 from structperc.extras import require
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class LeafFeatures(Parameters):
@@ -42,12 +47,13 @@ class LeafFeatures(Parameters):
     True
     """
 
-    estimator: object = option(
-        None, "a forest, gradient boosting or single tree of scikit-learn, or an ensemble with a method `apply`", positional=True,
+    estimator: object = positional_option(
+        kw_only=False, default=None,
+        help="a forest, gradient boosting or single tree of scikit-learn, or an ensemble with a method `apply`",
         about="A clone of it is trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of "
               "numbers.")
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains the trees.
 
         Parameters
@@ -71,7 +77,7 @@ class LeafFeatures(Parameters):
         self._encoder, self.estimator_ = encoder.fit(leaves_of(estimator, X)), estimator
         return self
 
-    def transform(self, X):
+    def transform(self, X) -> Any:
         """The leaves of rows, a CSR matrix of shape (n_samples, number of leaves)."""
         leaves = leaves_of(self._trained(), X)
         return self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])

@@ -8,7 +8,7 @@ import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from structperc.core.errors import nearest
 from structperc.core.markup import details, element, shown
@@ -19,6 +19,9 @@ from structperc.engine.option import Options, options_of, same
 from structperc.engine.option_values import is_part
 from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
 from structperc.extras import require
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
 UNSHOWN = ("engine_", "model_", "parts_")     # attributes that say nothing in a table
@@ -34,7 +37,7 @@ ENTRIES = "plugin_options"                    # the parameter whose entries can 
 class OfferedIf:
     """A method that an estimator has only with some parameters; else scikit-learn's tools see no such attribute."""
 
-    def __init__(self, function, condition):
+    def __init__(self, function, condition) -> None:
         self.function, self.condition = function, condition
         functools.update_wrapper(self, function)
 
@@ -75,7 +78,7 @@ class Parameters(Options):
             params.update({f"{name}__{key}": entry for name, value in tuple(params.items()) for key, entry in entries_of(value).items()})
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params) -> Self:
         """Sets parameters by name; they take effect with the next fit. `plugin_options__NAME` sets one entry of `plugin_options`."""
         known = self.get_params(deep=False)
         for given in params:
@@ -133,15 +136,15 @@ class Parameters(Options):
                 getattr(routing, method).add_request(param=name, alias=asked.get((method, name), name in self._requested or None))
         return routing
 
-    def set_fit_request(self, **requests):
+    def set_fit_request(self, **requests) -> Self:
         """Whether metadata routing passes these to fit: name=True, False, None or the name under which they are passed."""
         return self._request("fit", requests)
 
-    def set_partial_fit_request(self, **requests):
+    def set_partial_fit_request(self, **requests) -> Self:
         """Whether metadata routing passes these to partial_fit."""
         return self._request("partial_fit", requests)
 
-    def set_score_request(self, **requests):
+    def set_score_request(self, **requests) -> Self:
         """Whether metadata routing passes these to score."""
         return self._request("score", requests)
 
@@ -180,7 +183,7 @@ class Fragment:
     rows : list of (name, value, class)
     """
 
-    def __init__(self, title, rows):
+    def __init__(self, title, rows) -> None:
         self.title, self.rows = title, rows
 
     def __len__(self):

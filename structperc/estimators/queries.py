@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import is_nested
-from structperc.engine.option import option
+from structperc.engine.option import option, positional_option
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.targets import as_column
@@ -33,11 +33,11 @@ class QueryRanker(Parameters):
         raise AttributeError(f"{type(self).__name__} has no classes_, since rankings have no labels; scikit-learn's cross_val_predict "
                              f"takes method=\"predict\", whose answers are the scores.")
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The score of each row of X, as `decision_function`: a ranking is what orders them. `rank` gives places."""
         return self.decision_function(X)
 
-    def rank(self, X, groups=None, qid=None, lengths=None):
+    def rank(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
         """The place of each document in its query.
 
         Parameters
@@ -114,14 +114,14 @@ class RankingScorer(Parameters):
     _routed: ClassVar[dict] = {"score": (*QUERIES, "sample_weight")}
     _requested: ClassVar[tuple] = ("groups",)
 
-    measure: str = option(
-        "ndcg", "measure of rankings", choices=tuple(MEASURES), positional=True,
+    measure: str = positional_option(
+        kw_only=False, default="ndcg", help="measure of rankings", choices=tuple(MEASURES),
         about="`ndcg_at_k`, `precision_at_k`, `mean_average_precision` or `pair_accuracy` of `structperc.metrics`.")
-    k: int | None = option(10, 'places that are looked at; None: all', about='"pairs" looks at all.', positional=True)
-    relevant: float = option(1, 'a document of this or a higher relevance is relevant, for "precision" and "average-precision"',
-                             positional=True)
-    gains: Sequence | None = option(None, 'what documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1',
-                                    positional=True)
+    k: int | None = positional_option(kw_only=False, default=10, help='places that are looked at; None: all', about='"pairs" looks at all.')
+    relevant: float = positional_option(
+        kw_only=False, default=1, help='a document of this or a higher relevance is relevant, for "precision" and "average-precision"')
+    gains: Sequence | None = positional_option(
+        kw_only=False, default=None, help='what documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1')
 
     def __call__(self, estimator, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
         """The measure of a trained estimator; parameters as in the `score` of rankers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from structperc.reading import matrices
 from structperc.reading.groups import Groups
 from structperc.solvers.certificates import too_large
 from structperc.solvers.pairwise_hinge import PairwiseHinge, PairwiseProblem, PairwiseSquaredHinge
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 JOACHIMS = """@inproceedings{joachims2006training,
   author = {Thorsten Joachims},
@@ -92,7 +95,7 @@ class RankingSVM(QueryRanker):
         False, "fit goes on from the last solution, also from that of an interrupted fit",
         about='"hinge" needs the same queries and relevances then; C, weights and features may have changed.')
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown):
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
         """Trains.
 
         Parameters
@@ -135,7 +138,7 @@ class RankingSVM(QueryRanker):
         self._keep(solver, queries, status)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter."""
         if "coef_" not in vars(self):
             raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
@@ -192,7 +195,7 @@ class Queries:
     n_pairs : int
     """
 
-    def __init__(self, X, y, groups, lengths, sample_weight, C):
+    def __init__(self, X, y, groups, lengths, sample_weight, C) -> None:
         need_groups(X, groups, lengths)
         if y is None:
             raise DataError("RankingSVM requires y to be passed, but the target y is None.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
 from structperc.estimators.queries import QUERIES, QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
 from structperc.estimators.targets import as_column
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from structperc.engine.explanation import Explanation
 
 ABOUT_TRAINING = ATTRIBUTES.replace("""
     classes_ : ndarray
@@ -70,7 +75,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
     loss: str | None = option(help='what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
                               about="The last two are measured only, and need `loss_weight=0`, which is then the default.")
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown):
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -102,7 +107,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
         self._refuse_unknown("fit", unknown)
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown):
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
@@ -114,7 +119,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
             self._compare(X)
         return self._learn(engine or self._engine(), "partial_fit", X, y, groups, qid, lengths, sample_weight)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter."""
         engine = self._trained()
         self._compare(X)
@@ -122,9 +127,30 @@ class LatentRanker(QueryRanker, EngineEstimator):
             return np.concatenate(engine.atom_scores(X))
         return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
 
-    def explain(self, X, baseline=None, groups=None):
+    def explain(self, X, baseline=None, groups=None) -> Explanation:
         """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature."""
         return self._trained().explain(X, baseline=baseline, groups=groups)
+
+    def margins(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
+        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`."""
+        return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
+
+    def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
+        """The k lists of documents of largest score of each query, best first.
+
+        Parameters
+        ----------
+        X, groups, qid, lengths
+            As in `fit`.
+        k : int
+            How many lists.
+
+        Returns
+        -------
+        list of n_queries lists of (documents, score)
+            Documents are numbered from 0 in their query.
+        """
+        return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
 
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numbers
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import LabelCodes
-from structperc.engine.option import option
+from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import compare_columns
@@ -17,6 +18,9 @@ from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.targets import as_column
 from structperc.estimators.wrapped import WrappedRanker
 from structperc.reading import matrices
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 FORMAT = "structperc score card 1"
 
@@ -86,15 +90,15 @@ class ScoreCard(WrappedRanker):
     3       8 to 10
     """
 
-    estimator: object = option(
-        help="the ranker, with one weight per column in `coef_`", positional=True,
+    estimator: object = positional_option(
+        kw_only=False, help="the ranker, with one weight per column in `coef_`",
         about="`PRank()`, `IntervalPA()`, a linear `SVOR()`; for two labels also a linear classifier.")
     max_points: int = option(100, "about the largest sum", about="Fewer points are easier to add, and cost accuracy.")
     bins: int = option(5, "bins per column at most", about="A column with no more distinct values has a bin for each.")
     digits: int = option(3, "significant digits of the bins' edges")
     random_state: int | np.random.Generator | np.random.RandomState | None = option(None, "seed of the estimator, if it has none")
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> Self:
         """Trains the estimator and writes the card.
 
         Parameters
@@ -134,7 +138,7 @@ class ScoreCard(WrappedRanker):
         """The sum of the points of each row, an int array of shape (n_samples,)."""
         return totals_of(self._known()._columns, self._values(X))
 
-    def latent_score(self, X):
+    def latent_score(self, X) -> np.ndarray:
         """`points` as float."""
         return self.points(X).astype(float)
 

@@ -6,7 +6,7 @@ import itertools
 import numbers
 import operator
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from structperc.estimators.base import LabelledEstimator, declared, weighted_mea
 from structperc.metrics import sentences
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from structperc.engine.explanation import Explanation
 
 WHERE = ("lengths", "groups", "allowed")
 
@@ -90,7 +95,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         about='None: "hamming", the tokens that differ. A matrix of costs (row: right label, column: predicted label) is summed over '
                     "the tokens.")
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown):
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -127,7 +132,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None, **unknown):
+    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None, **unknown) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         The first call fixes the labels and, unless `n_hashed` is set, the features; later ones ignore features that it lacked.
@@ -152,7 +157,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         return self._train(self._continued(classes), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,
                            sample_weight=sample_weight)
 
-    def predict(self, X, lengths=None, groups=None, allowed=None, k=None):
+    def predict(self, X, lengths=None, groups=None, allowed=None, k=None) -> list[Any] | np.ndarray:
         """The labels of largest score.
 
         Parameters
@@ -168,14 +173,15 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             For numpy the list is an array of lists, as `cross_val_predict` puts them together.
             With k, a list per sentence of up to k lists of labels, best first; fewer when the sentence has no more.
         """
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        found = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
+        found = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
         if k is not None:
             return list(found)
         return Answers(found) if data.offsets is None else data.as_given(self._flat(found))
 
-    def predict_marginals(self, X, lengths=None, groups=None, allowed=None):
+    def predict_marginals(self, X, lengths=None, groups=None, allowed=None) -> list[np.ndarray] | np.ndarray:
         """How probable each label of each token is if outputs are drawn with probability proportional to exp(score / `temperature_`).
 
         The perceptron fits no probabilities: without `calibrate` they rank labels and tokens, and are far too sure.
@@ -190,12 +196,62 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         list of ndarrays of shape (T, L), or one of shape (n_tokens, L) when `lengths` or `groups` was given
             Columns in the order of `classes_`; every row sums to 1.
         """
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        found = self._trained().predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
+        found = engine.predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         return list(found) if data.offsets is None else data.as_given(np.concatenate(found))
 
-    def margins(self, X, lengths=None, groups=None, allowed=None):
+    def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
+        """The k outputs of largest score of each sentence.
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`.
+        k : int
+            At least 1.
+
+        Returns
+        -------
+        list of n_sentences lists of (labels, score)
+            Best first; fewer than k where a sentence has no more. At a tie the lower label of the last token comes first, then that of
+            the token before it, and so on.
+        """
+        engine = self._trained()
+        refuse_rows_alone(X, lengths, groups)
+        return engine.predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
+
+    def log_probability(self, X, y, lengths=None, groups=None, allowed=None) -> np.ndarray:
+        """The logarithm of the probability of the labels of each sentence together, shape (n_sentences,).
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`. With `allowed`, probabilities are those among the allowed labels.
+        y : list of lists of labels, or flat sequence of n_tokens labels
+            One label per token.
+
+        Raises
+        ------
+        DataError
+            Constraints or `allowed` exclude the labels.
+
+        Examples
+        --------
+        >>> from structperc.estimators import SequenceTagger
+        >>> X, y = [[["the"], ["cat"]], [["a"], ["dog"]], [["cat"], ["the"]]], [["D", "N"], ["D", "N"], ["N", "D"]]
+        >>> model = SequenceTagger(random_state=0).fit(X, y)
+        >>> likely, unlikely = model.log_probability(X[:1] * 2, [["D", "N"], ["N", "N"]])
+        >>> bool(likely > unlikely)
+        True
+        """
+        engine = self._trained()
+        refuse_rows_alone(X, lengths, groups)
+        data = Groups(X, None, lengths, groups)
+        return engine.log_probability(data.X, data.by_rows(y), offsets=data.offsets, allowed=data.by_rows(allowed))
+
+    def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much the best output of each sentence leads the second best.
 
         Parameters
@@ -208,8 +264,9 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         ndarray of shape (n_sentences,)
             0 for a tie, inf where constraints leave one output only.
         """
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
-        return self._trained().margins(X, lengths=lengths, groups=groups, allowed=allowed)
+        return engine.margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def score(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None) -> float:
         """Accuracy: the share of tokens that are predicted right, of those whose label is known; higher is better, 1 is perfect.
@@ -226,9 +283,10 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         float
         """
         self._refuse_none(X, y)
+        engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        predicted = self._trained().predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
+        predicted = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         true = list(itertools.chain.from_iterable(sentences(data.by_rows(y), predicted, "y", "X")))
         known = np.fromiter((label is not None for label in true), dtype=bool, count=len(true))
         if not known.any():
@@ -239,7 +297,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
         return weighted_mean(right[known], None if weights is None else np.repeat(weights, list(map(len, predicted)))[known])
 
-    def explain(self, sentence, token=None, baseline=None, groups=None):
+    def explain(self, sentence, token=None, baseline=None, groups=None) -> Explanation:
         """Why one sentence, or one of its tokens, got its labels.
 
         Parameters
@@ -284,7 +342,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             raise DataError(f"token {token} can have no label but {best[at]!r}: the constraints forbid all others.") from None
         return engine.explain(sentence, against=other, baseline=baseline, groups=groups)
 
-    def top_features(self, label, n=10):
+    def top_features(self, label, n=10) -> list[tuple[str, float]]:
         """The features that say most about a label.
 
         Parameters
@@ -306,7 +364,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         weights, name_of = self.coef_[labels.index(label)], self._trained().feature_name
         return [(name_of(j), float(weights[j])) for j in largest(weights, n).tolist()]
 
-    def top_transitions(self, n=10):
+    def top_transitions(self, n=10) -> list[tuple[Any, Any, float]]:
         """The pairs of neighbouring labels that count most.
 
         Parameters
@@ -323,7 +381,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         pairs = (np.unravel_index(at, scores.shape) for at in largest(scores.ravel(), n))
         return [(labels[before], labels[after], float(scores[before, after])) for before, after in pairs]
 
-    def set_predict_request(self, **requests):
+    def set_predict_request(self, **requests) -> Self:
         """Whether metadata routing passes these to predict."""
         return self._request("predict", requests)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from structperc.core.errors import shortened
 from structperc.engine import Engine
 from structperc.engine.near import Near
-from structperc.engine.option import option
+from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
@@ -20,6 +21,9 @@ from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.structure_sets import Judged, StructureSet, measures
 from structperc.estimators.wrapped import n_rows_of, rows_of, sliceable
 from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 FIRM = 0.1              # the width that doubt leaves to an example without any
 SCALES = (None, "length", "sqrt-length", "doubt", "margin")
@@ -105,8 +109,8 @@ class StructureConformal(HeldOutOptions, Parameters):
     (True, ['token 0: D', 'token 1: N'])
     """
 
-    estimator: object = option(
-        help="what predicts structures", positional=True,
+    estimator: object = positional_option(
+        kw_only=False, help="what predicts structures",
         about="Any estimator of structperc with an `engine_`, such as `StructuredEstimator(problem=...)`, `SequenceTagger()` or "
               "`DependencyParser()`. For `calibrate` without `fit` a trained one, or a trained `Engine`.")
     scale: str | Callable | None = option(
@@ -127,7 +131,7 @@ class StructureConformal(HeldOutOptions, Parameters):
         choices=("all", "any"),
         about='"all" covers the right one whichever it is. "any" is for outputs that are all right, such as lists of relevant documents.')
 
-    def fit(self, X, y=None, sources=None):
+    def fit(self, X, y=None, sources=None) -> Self:
         """Trains the estimator on some examples and measures the others, or all by cross-fitting.
 
         Parameters
@@ -173,7 +177,7 @@ class StructureConformal(HeldOutOptions, Parameters):
             measured.append(self._measured(part, rows_of(X, held), rows_of(y, held), sources=unit[held]))
         return self._take(self._learned(X, y, np.arange(n), random), Measured.joined(measured))
 
-    def calibrate(self, X, y, lengths=None, groups=None, sources=None):
+    def calibrate(self, X, y, lengths=None, groups=None, sources=None) -> Self:
         """Measures examples unknown to the estimator, in place of those held out before.
 
         Parameters
@@ -191,7 +195,7 @@ class StructureConformal(HeldOutOptions, Parameters):
         estimator = vars(self).get("estimator_", self.estimator)
         return self._take(estimator, self._measured(estimator, X, y, lengths, groups, sources))
 
-    def partial_calibrate(self, X, y, lengths=None, groups=None):
+    def partial_calibrate(self, X, y, lengths=None, groups=None) -> Self:
         """Measures further examples of a stream, in the order of time; those measured before count less by `decay` for each of them.
 
         To judge a stream fairly, predict its examples before they are measured. The estimator may go on learning from them afterwards.
@@ -214,7 +218,7 @@ class StructureConformal(HeldOutOptions, Parameters):
             weights = np.concatenate([self._held.weights * faded, weights])
         return self._take(estimator, measured.kept(weights))
 
-    def predict(self, X, lengths=None, groups=None) -> list:
+    def predict(self, X, lengths=None, groups=None) -> list[StructureSet]:
         """A `StructureSet` for each example.
 
         Parameters

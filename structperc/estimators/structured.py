@@ -1,56 +1,39 @@
-"""The estimator of any problem."""
+"""The estimator of any problem, and what it shares with those of one problem in plugins' packages."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+import numpy as np
 
 from structperc import metrics
-from structperc.engine.option import option
+from structperc.engine.option import Option, option
 from structperc.engine.options import InterceptOptions, LabelOptions, LabelWeightOptions
 from structperc.errors import DataError, OptionError
-from structperc.estimators.base import EngineEstimator, declared, weighted_mean
+from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
+from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from structperc.engine.explanation import Explanation
+
+__all__ = ["ExampleEstimator", "LabelOptions", "ProblemEstimator", "StructuredEstimator", "declared", "option_of"]
 
 WHERE = ("lengths", "groups", "allowed")
+WITHOUT_LABELS = ATTRIBUTES.replace("""
+    classes_ : ndarray
+        The labels in order.""", "")
 
 
-@declared
-class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, LabelWeightOptions):
-    """Predicts structures by any problem, a plugin of one's own included, with scikit-learn's manners.
-
-    Attributes
-    ----------
-    {attributes}
-    coef_, ...
-        What the plugins document.
-
-    See Also
-    --------
-    SequenceTagger : labels of tokens.
-    StructuredClassifier : classes of rows.
-    structperc.Engine : the same without the interface of scikit-learn.
-
-    Notes
-    -----
-    X is what the problem reads: rows, blocks of rows (a list of matrices with any numbers of rows, or a matrix with `lengths` or
-    `groups`), sentences, or objects. y has one output for each example.
-
-    Examples
-    --------
-    >>> from structperc.estimators import StructuredEstimator
-    >>> X, y = [[["the"], ["cat"]], [["a"], ["dog"]], [["cat"], ["the"]]], [["D", "N"], ["D", "N"], ["N", "D"]]
-    >>> model = StructuredEstimator(problem="sequence", plugin_options=dict(start=True), random_state=0).fit(X, y)
-    >>> model.predict([[["the"], ["dog"]]])
-    [['D', 'N']]
-    >>> model.score(X, y)
-    -0.0
-    """
+class ExampleEstimator(EngineEstimator, InterceptOptions):
+    """Examples of any form, and an output for each."""
 
     _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight", "costs"), "partial_fit": (*WHERE, "sample_weight", "costs"),
                               "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
-    problem: str | object = option(None, "plugin that defines the problem: a name or an object")
-
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown):
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -80,7 +63,7 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
                            costs=costs)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown):
+    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`."""
         self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
@@ -91,7 +74,7 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
         return self._train(engine or self._engine(), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,
                            sample_weight=sample_weight, costs=costs)
 
-    def predict(self, X, lengths=None, groups=None, allowed=None, k=None):
+    def predict(self, X, lengths=None, groups=None, allowed=None, k=None) -> list[Any] | np.ndarray:
         """The structure of largest score for each example.
 
         Parameters
@@ -129,19 +112,43 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
                             "pass scoring=, or score with a loss that is a function of the labels.")
         return -weighted_mean(losses, sample_weight)
 
-    def margins(self, X, lengths=None, groups=None, allowed=None):
+    def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
+        """The k structures of largest score of each example, best first: a list of lists of (output, score); see `Engine.predict_k_best`.
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`.
+        k : int
+            At least 1.
+        """
+        return self._trained_for(X).predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
+
+    def log_probability(self, X, y, lengths=None, groups=None, allowed=None) -> np.ndarray:
+        """The logarithm of the probability of given outputs, shape (n_examples,); see `Engine.log_probability`.
+
+        Parameters
+        ----------
+        X, lengths, groups, allowed
+            As in `fit`.
+        y : list of n_examples outputs
+            As `predict` shows them.
+        """
+        return self._trained_for(X).log_probability(X, y, lengths=lengths, groups=groups, allowed=allowed)
+
+    def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other."""
         return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
-    def optimality_gaps(self, X, lengths=None, groups=None, allowed=None):
+    def optimality_gaps(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much another structure may score more than each answer, at most, shape (n_examples,); 0: the answer is optimal."""
         return self._trained_for(X).optimality_gaps(X, lengths=lengths, groups=groups, allowed=allowed)
 
-    def explain(self, x, against=None, baseline=None, groups=None):
+    def explain(self, x, against=None, baseline=None, groups=None) -> Explanation:
         """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`."""
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
-    def set_predict_request(self, **requests):
+    def set_predict_request(self, **requests) -> Self:
         """Whether metadata routing passes these to predict."""
         return self._request("predict", requests)
 
@@ -158,7 +165,98 @@ class StructuredEstimator(EngineEstimator, InterceptOptions, LabelOptions, Label
         self._compare(X)
         return engine
 
+
+@declared
+class StructuredEstimator(ExampleEstimator, LabelOptions, LabelWeightOptions):
+    """Predicts structures by any problem, a plugin of one's own included, with scikit-learn's manners.
+
+    Attributes
+    ----------
+    {attributes}
+    coef_, ...
+        What the plugins document.
+
+    See Also
+    --------
+    SequenceTagger : labels of tokens.
+    StructuredClassifier : classes of rows.
+    structperc.Engine : the same without the interface of scikit-learn.
+
+    Notes
+    -----
+    X is what the problem reads: rows, blocks of rows (a list of matrices with any numbers of rows, or a matrix with `lengths` or
+    `groups`), sentences, or objects. y has one output for each example.
+
+    Examples
+    --------
+    >>> from structperc.estimators import StructuredEstimator
+    >>> X, y = [[["the"], ["cat"]], [["a"], ["dog"]], [["cat"], ["the"]]], [["D", "N"], ["D", "N"], ["N", "D"]]
+    >>> model = StructuredEstimator(problem="sequence", plugin_options=dict(start=True), random_state=0).fit(X, y)
+    >>> model.predict([[["the"], ["dog"]]])
+    [['D', 'N']]
+    >>> model.score(X, y)
+    -0.0
+    """
+
+    problem: str | object = option(None, "plugin that defines the problem: a name or an object")
+
     def _engine(self, **changed):
         if self.problem is None:
             raise OptionError("problem=None; name the problem to predict, such as problem='sequence', or pass a plugin object.")
         return super()._engine(**changed)
+
+
+class ProblemEstimator(ExampleEstimator):
+    """Base of the estimators of one problem in plugins' packages, whose options are the problem's (`option_of`).
+
+    `_problem` names the problem, `_measure` the measure that is the score: one that the outputs report, or None for `atom_f1`.
+    """
+
+    _problem: ClassVar[str]
+    _measure: ClassVar[str | None] = None
+    _texts: ClassVar[dict] = {"attributes": WITHOUT_LABELS, "labelled": ATTRIBUTES}
+    _routed: ClassVar[dict] = {**ExampleEstimator._routed, "score": WHERE}
+
+    def score(self, X, y, lengths=None, groups=None, allowed=None) -> float:
+        """The measure that the class names: higher is better, 1 is perfect.
+
+        Parameters
+        ----------
+        X, y, lengths, groups, allowed
+            As in `fit`.
+
+        Raises
+        ------
+        DataError
+            y is written in a form that the measure does not know.
+        """
+        self._refuse_none(X, y)
+        engine = self._trained_for(X)
+        predicted = engine.predict(X, lengths=lengths, groups=groups, allowed=allowed)
+        if self._measure is None:
+            return atom_f1(engine, X, y, predicted, lengths, groups)
+        measured = metrics.measures(engine, X, y, lengths=lengths, groups=groups, predicted=predicted)
+        if self._measure not in measured:
+            raise DataError(f"the {self._measure} of outputs in this form is not known; there is {', '.join(measured)}, by "
+                            f"structperc.metrics.measures.")
+        return measured[self._measure]
+
+    def _engine(self, **changed):
+        return super()._engine(problem=self._problem, **changed)
+
+
+def option_of(declared: Option):
+    """Declares a parameter that is an option of a plugin, with its default, bounds and help."""
+    return option(**attrs.asdict(declared, recurse=False))
+
+
+def atom_f1(engine, X, y, predicted, lengths=None, groups=None) -> float:
+    """F1 of the atoms of predictions, counted over all examples; 1 where neither side has any."""
+    model, data = engine.model_, Groups(X, None, lengths, groups)
+    rows, outputs = model.read(data.X, data.offsets), model.parts.outputs
+    pairs = zip(*(outputs.encode_answers(side, rows) for side in (data.by_rows(y), predicted)), strict=True)
+    shared = total = 0.0
+    for i, sides in enumerate(pairs):
+        gold, found = (outputs.count(model.example(rows, i), one) for one in sides)
+        shared, total = shared + np.minimum(gold, found).sum(), total + gold.sum() + found.sum()
+    return float(2 * shared / total) if total else 1.0

@@ -20,9 +20,7 @@ SCORES = ("atom_scores", "threshold_scores")       # methods that answer (n, K -
 class WrappedRanker(RankScore, Parameters, LabelOptions):
     """An estimator of ordered labels around the parameter `estimator`; `estimator_` is what was trained, `classes_` the labels."""
 
-    _instead = ""           # what to do with intervals of labels
-
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n_samples,)."""
         return self._trained().predict(X)
 
@@ -46,7 +44,7 @@ class WrappedRanker(RankScore, Parameters, LabelOptions):
         """The labels in order, and y as codes 1..K."""
         y = as_column(y)
         if np.ndim(y) != 1:
-            raise DataError(f"y has {np.ndim(y)} dimensions; expected one label for each row.{self._instead}")
+            raise DataError(f"y has {np.ndim(y)} dimensions; expected one label for each row.")
         if self.classes is None and ordered_categories(y) is None:
             refuse_continuous(y)
         labels = find_labels(y, self.classes, True)

@@ -208,7 +208,7 @@ def refuse_complex(X) -> None:
 def as_csr(X):
     """CSR of floats with valid indices; the same object when it already is."""
     if X.ndim != 2:
-        raise DataError(f"X has {X.ndim} dimension; expected rows and columns, shape (n_rows, n_features).")
+        raise DataError(f"X has {X.ndim} dimension{'s' * (X.ndim != 1)}; expected rows and columns, shape (n_rows, n_features).")
     refuse_damaged(X)
     csr = check_size(X if X.format == "csr" else to_csr(X))
     if csr.dtype not in FLOATS:

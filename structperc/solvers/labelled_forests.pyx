@@ -11,6 +11,7 @@ from structperc.core.arguments import edge_array, number_array, real_array, whol
 from structperc.core.errors import DataError
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport interrupted
+from structperc.core.signatures import ClassSignature
 
 cdef enum:
     OFTEN = 1 << 16             # operations between two questions whether to stop
@@ -39,6 +40,8 @@ cdef class Forest:
     >>> forest.best_labels(np.array([[0.0, 3.0], [0.5, 0.0], [1.0, 0.0]]), same).tolist()
     [1, 0, 0]
     """
+
+    __signature__ = ClassSignature()
 
     cdef readonly Py_ssize_t n_nodes, n_edges
     cdef readonly bint acyclic

@@ -17,6 +17,7 @@ from structperc.core.arguments import COSTS, MOST, NUMBERS, edge_array, real_arr
 from structperc.core.errors import DataError
 from structperc.core.stopping import raise_interruption
 from structperc.core.stopping cimport interrupted
+from structperc.core.signatures import ClassSignature
 
 cdef enum:
     FREE = -1
@@ -150,6 +151,8 @@ cdef class CutGraph:
     >>> labels.tolist(), value
     ([0, 1, 1], 1.0)
     """
+
+    __signature__ = ClassSignature()
 
     def __init__(self, n_nodes, edges):
         cdef Py_ssize_t n = whole_number(n_nodes, "n_nodes"), e

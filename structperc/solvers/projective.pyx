@@ -29,6 +29,7 @@ from structperc.core.stopping cimport interrupted
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, NO_SCORE
 from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
+from structperc.core.signatures import ClassSignature
 
 cdef enum:
     AT_HEAD_LEFT        # kinds of spans: complete at i, complete at j, between a head and its dependent, between two siblings
@@ -436,6 +437,8 @@ cdef projective_refusal(int status, const double *scores, Py_ssize_t pitch, cons
 
 cdef class Siblings:
     """Scores of siblings beside those of arcs, a tensor for each sentence."""
+
+    __signature__ = ClassSignature()
 
     cdef list tensors
     cdef bint given

@@ -14,10 +14,13 @@ from libc.math cimport INFINITY
 from structperc.core.arguments import flag, how_many
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, arborescence_work, max_arborescence_c, refusal, total_score
 from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
+from structperc.core.signatures import ClassSignature
 
 
 cdef class Cells:
     """Searches in cells of trees of one sentence."""
+
+    __signature__ = ClassSignature()
 
     cdef Py_ssize_t n
     cdef bint one_root

@@ -8,6 +8,7 @@ from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from structperc.core.arguments import float_array
 from structperc.core.errors import DataError
+from structperc.core.signatures import ClassSignature
 
 cdef object ndarray = np.ndarray
 
@@ -21,6 +22,8 @@ cdef class ScoreMatrices:
     name : str
         Of the argument, for messages.
     """
+
+    __signature__ = ClassSignature()
 
     def __init__(self, scores, str name="scores"):
         cdef Py_ssize_t i

@@ -16,6 +16,7 @@ from structperc.core.sparse_parts import refuse_damaged, to_csr
 from structperc.core.stopping import take_interruption
 from structperc.core.stopping cimport interrupted
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, refusal
+from structperc.core.signatures import ClassSignature
 
 cdef enum:
     UNVISITED
@@ -26,6 +27,8 @@ cdef enum:
 
 cdef class Graph:
     """One run. Nodes are words 1..n and supernodes from n + 1 on, arcs count from 1: 0 stands for none, or for the arc from the root."""
+
+    __signature__ = ClassSignature()
 
     cdef Py_ssize_t n, n_nodes
     cdef int[::1] head, dependent, left, right          # of arcs: ends, and children in the heap

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import Engine
 from reference import feature_maps as twins
-from structperc.core.component import bound
 
 from structperc import hookimpl
 from structperc.components import (
@@ -25,6 +24,7 @@ from structperc.components import (
     ThresholdFeatures,
     VectorFeatures,
 )
+from structperc.core.component import bound
 from structperc.errors import PluginError
 from structperc.testing import check_problem
 

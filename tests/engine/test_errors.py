@@ -171,6 +171,7 @@ BAD_X = [
     (np.zeros(60), r"1 dimension.*X\.reshape"),
     (np.zeros((60, 2, 2)), "3 dimensions"),
     (coo_array(np.ones(60)), "1 dimension"),
+    (coo_array(np.ones((2, 3, 4))), "3 dimensions"),
     (None, "X"),
     (object(), "X"),
     (7, "0 dimensions"),

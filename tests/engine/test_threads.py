@@ -11,10 +11,10 @@ import time
 import numpy as np
 import pytest
 from plain import Engine
-from structperc.core.access import Access
 
 from structperc import hookimpl, metrics
 from structperc.components import Loss, PerceptronUpdate
+from structperc.core.access import Access
 from structperc.errors import BusyError, DataError, NotFittedError
 
 RNG = np.random.default_rng(5)

@@ -313,3 +313,35 @@ def test_a_failed_call_leaves_what_was_measured():
         with pytest.raises(DataError):
             call()
     assert model.predict_interval(X).tolist() == before
+
+
+# ---- intervals of labels ----
+
+
+def test_labels_known_as_intervals_are_covered_as_often_as_promised():
+    """The right label lies somewhere in the interval; the promise holds for it."""
+    covered, n_draws, n_new = 0, 30, 50
+    for seed in range(n_draws):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(200 + n_new, 2))
+        y = np.digitize(X @ [2, -1] + random.normal(size=len(X)), [-2, 0, 2]) + 1
+        known = np.column_stack([np.maximum(y - random.integers(0, 2, len(y)), 1), np.minimum(y + random.integers(0, 2, len(y)), 4)])
+        model = OrdinalConformal(IntervalPA(random_state=0), coverage=0.8, random_state=seed).fit(X[:200], known[:200])
+        low, high = model.predict_interval(X[200:]).T
+        covered += ((low <= y[200:]) & (y[200:] <= high)).sum()
+    assert covered / (n_draws * n_new) > 0.8 - 4 * np.sqrt(0.16 / (n_draws * n_new))
+
+
+def test_the_distance_of_an_interval_is_that_of_its_farthest_label():
+    X, y = np.linspace(-3, 3, 60)[:, None], np.repeat([1, 2, 3], 20)
+    ranker = IntervalPA(random_state=0).fit(X, y)
+    low, high = [OrdinalConformal(ranker, prefit=True, coverage=0.9).fit(X, ends)._distances for ends in (np.ones(60), np.full(60, 2))]
+    both = OrdinalConformal(ranker, prefit=True, coverage=0.9).fit(X, [(1, 2)] * 60)
+    assert both._distances.tolist() == np.maximum(low, high).tolist()
+
+
+def test_intervals_of_one_label_calibrate_as_labels():
+    X, y = np.linspace(-3, 3, 60)[:, None], np.repeat([1, 2, 3], 20)
+    plain = OrdinalConformal(IntervalPA(random_state=0), random_state=0).fit(X, y)
+    pairs = OrdinalConformal(IntervalPA(random_state=0), random_state=0).fit(X, np.column_stack([y, y]))
+    assert plain.quantile_ == pairs.quantile_ and plain.predict_interval(X).tolist() == pairs.predict_interval(X).tolist()

@@ -10,12 +10,12 @@ from reference import structural_svm
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
-from structperc.solvers.pairs import short_pairs
 
 from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import RankingSVM
 from structperc.metrics import document_places, ndcg_at_k
 from structperc.solvers import pairwise_hinge
+from structperc.solvers.pairs import short_pairs
 
 pytestmark = pytest.mark.blas
 

@@ -815,3 +815,9 @@ def test_empty_text_is_no_label(y):
 def test_labels_of_another_scheme_are_told(scheme, labels, message):
     with pytest.raises((DataError, OptionError), match=message):
         SequenceTagger(forbidden_transitions=scheme).fit([[["a"]] * len(labels)], [labels])
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_marginals", "margins"])
+def test_an_untrained_tagger_says_so_whatever_X_is(ask):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(SequenceTagger(), ask)(np.zeros((4, 2)))

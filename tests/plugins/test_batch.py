@@ -10,7 +10,6 @@ from plain import Engine
 from reference import structural_svm
 from reference.problems import PROBLEMS
 from scipy.sparse import csr_array
-from structperc.core.structures import Structures
 
 from structperc import hookimpl
 from structperc.callbacks import History
@@ -23,6 +22,7 @@ from structperc.components import (
     PerceptronUpdate,
     RowFeatures,
 )
+from structperc.core.structures import Structures
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.estimators import StructuredClassifier
 from structperc.testing import DualWeights, check_problem

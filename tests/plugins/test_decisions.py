@@ -5,12 +5,12 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from plain import Engine
-from structperc.solvers.paths import best_path, grid_graph
 from structperc_decisions import DecisionCost, regret, spo_plus
 
 from structperc import hookimpl
 from structperc.components import VectorOutputs
 from structperc.errors import DataError, OptionError, PluginError
+from structperc.solvers.paths import best_path, grid_graph
 from structperc.testing import check_problem
 
 GRID = grid_graph(3, 3)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import structural_svm
-from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
 from structperc_batch.frank_wolfe import BlockFrankWolfe
 
 from structperc.errors import DataError
+from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
 
 
 def blocks(seed, n_blocks, d, C, whole):

@@ -7,13 +7,13 @@ from plain import Engine
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
-from structperc.solvers.paths import best_path, cheapest_path, grid_graph
 from structperc_path.searches import CheapestPath
 
 from structperc import hookimpl
 from structperc.cli import main
 from structperc.errors import DataError, PluginError
 from structperc.estimators import StructuredEstimator
+from structperc.solvers.paths import best_path, cheapest_path, grid_graph
 from structperc.testing import check_problem
 
 TASTE = np.array([2.0, -1.0, 0.5])

@@ -1,6 +1,7 @@
 """A dual weight store that keeps every step as it was made and compares atoms one by one."""
 
 import numpy as np
+
 from structperc.core.rows import Rows
 from structperc.core.weights import Weights
 

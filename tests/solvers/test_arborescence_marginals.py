@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from reference.trees import arborescences, marginals_of, tree_scores
-from structperc.solvers.arborescence_sums import arborescence_marginals
-from structperc.solvers.arborescences import max_arborescence
 
 from structperc.errors import DataError
+from structperc.solvers.arborescence_sums import arborescence_marginals
+from structperc.solvers.arborescences import max_arborescence
 
 INF = float("inf")
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.trees import arborescences, is_tree, tarjan, tree_scores
+
+from structperc.errors import DataError, OptionError
 from structperc.solvers.arborescence_certificates import arborescence_certificate
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.ranked_arborescences import k_best_arborescences
-
-from structperc.errors import DataError, OptionError
 
 INF = float("inf")
 

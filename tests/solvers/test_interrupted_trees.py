@@ -5,12 +5,13 @@ import signal
 import numpy as np
 import pytest
 from scipy import sparse
+from ticking import one_signal
+
 from structperc.solvers.arborescence_sums import arborescence_marginals
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.projective import projective_marginals, projective_tree
 from structperc.solvers.ranked_arborescences import k_best_arborescences
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
-from ticking import one_signal
 
 
 def normal(n, scale=1.0):

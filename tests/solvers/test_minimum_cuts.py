@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
-from structperc.solvers.minimum_cuts import CutGraph, min_cut
 from ticking import one_signal
 
 from structperc.errors import DataError
+from structperc.solvers.minimum_cuts import CutGraph, min_cut
 from structperc.solvers.pairwise_models import grid_edges
 
 

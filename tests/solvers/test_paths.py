@@ -4,10 +4,10 @@ import signal
 
 import numpy as np
 import pytest
-from structperc.solvers.paths import best_path, cheapest_path, grid_graph, k_best_paths, path_marginals, topological_order
 from ticking import one_signal, ticking
 
 from structperc.errors import DataError
+from structperc.solvers.paths import best_path, cheapest_path, grid_graph, k_best_paths, path_marginals, topological_order
 
 
 def paths(tails, heads, usable, start, end, seen=()):

@@ -12,10 +12,10 @@ from reference.trees import (
     sibling_scores,
     tree_scores,
 )
-from structperc.solvers.arborescences import max_arborescence
-from structperc.solvers.projective import projective_marginals, projective_tree
 
 from structperc.errors import DataError
+from structperc.solvers.arborescences import max_arborescence
+from structperc.solvers.projective import projective_marginals, projective_tree
 from structperc.solvers.ranked_projective import k_best_projective
 
 INF = float("inf")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structperc.solvers.segments import best_segments, k_best_segments, segment_marginals, segment_max_marginals, segment_scores
 
 from structperc.errors import DataError, OptionError
+from structperc.solvers.segments import best_segments, k_best_segments, segment_marginals, segment_max_marginals, segment_scores
 
 
 def divisions(n, longest, n_labels):

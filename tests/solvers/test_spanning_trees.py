@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from structperc.solvers.arborescence_sums import arborescence_marginals
-from structperc.solvers.spanning_trees import max_spanning_tree
 
 from structperc.errors import DataError
+from structperc.solvers.arborescence_sums import arborescence_marginals
+from structperc.solvers.spanning_trees import max_spanning_tree
 
 INF = float("inf")
 

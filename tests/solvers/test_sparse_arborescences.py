@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from reference.trees import is_tree
 from scipy import sparse
-from structperc.solvers.arborescences import max_arborescence
-from structperc.solvers.sparse_arborescences import max_sparse_arborescence
 
 from structperc.errors import DataError
+from structperc.solvers.arborescences import max_arborescence
+from structperc.solvers.sparse_arborescences import max_sparse_arborescence
 
 INF = float("inf")
 

@@ -12,9 +12,9 @@ from collections import Counter, defaultdict
 
 import matplotlib.pyplot as plt
 import numpy as np
-from structperc_parsing.estimators import DependencyParser
 
 import structperc
+from structperc.estimators import DependencyParser
 from structperc.files.datasets import load_fables
 
 fables = load_fables()

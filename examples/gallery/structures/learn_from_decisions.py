@@ -12,11 +12,11 @@ measures how far times are from linear.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LinearRegression
-from structperc.solvers.paths import best_path, grid_graph
 from structperc_decisions import regret
 
 from structperc import Engine
 from structperc.schedules import inverse_sqrt
+from structperc.solvers.paths import best_path, grid_graph
 
 tails, heads = grid_graph(5, 5)                                 # 40 streets, each leads right or down
 

@@ -1,0 +1,19 @@
+# Written by tests/typing/stubs.py from the compiled module.
+from typing import Any
+
+import structperc.core.weights
+
+class AdaGradWeights(structperc.core.weights.PrimalWeights):
+    def __init__(self, average: Any = ..., decay: Any = ..., step_size: Any = ...) -> None: ...
+    def allocate(self, features: Any) -> Any: ...
+    def probe(self) -> Any: ...
+    def restore(self, state: Any) -> Any: ...
+    squares: Any
+    step_size: Any
+    options_used: Any
+    sum_of_steps: bool
+    mixes: bool
+    sizes_steps: bool
+    citation: str
+
+DUCHI: str

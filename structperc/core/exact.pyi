@@ -1,0 +1,13 @@
+# Written by tests/typing/stubs.py from the compiled module.
+from typing import Any
+
+import structperc.core.updates
+
+class ExactUpdate(structperc.core.updates.PassiveAggressiveUpdate):
+    def __init__(self, variant: str = ..., margin: float = ..., C: Any = ...) -> None: ...
+    def check(self, context: Any, parts: Any) -> Any: ...
+    when: str
+    threshold_order: str
+    citation: str
+
+MANWANI: str

@@ -1,0 +1,72 @@
+"""Signatures of compiled classes, which `inspect` does not find by itself."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+TYPES = {"Py_ssize_t": "int", "int": "int", "long": "int", "bint": "bool", "double": "float", "float": "float"}
+
+
+class ClassSignature:
+    """`__signature__` of a compiled class: what Cython wrote in front of its docstring; None for classes with a constructor in Python.
+
+    Examples
+    --------
+    >>> import inspect
+    >>> from structperc.components import PassiveAggressiveUpdate
+    >>> print(inspect.signature(PassiveAggressiveUpdate))
+    (variant: 'str' = 'pa', margin: 'float' = 1.0, C=1.0)
+    """
+
+    def __get__(self, instance, owner=None):
+        for cls in (type(instance) if owner is None else owner).__mro__:
+            if inspect.isfunction(vars(cls).get("__init__")):
+                return None
+            line = (vars(cls).get("__doc__") or "").partition("\n")[0]
+            if line.startswith(f"{cls.__name__}(") and line.endswith(")"):
+                return inspect.Signature([*parameters(line[len(cls.__name__) + 1:-1])])
+        return inspect.Signature()
+
+
+def parameters(text):
+    """The parameters that a list such as `Rows source=None, Py_ssize_t index=0` declares."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for declared in filter(None, split(text)):
+        left, equals, default = declared.partition("=")
+        *types, name = left.split()
+        stars = len(name) - len(name.lstrip("*"))
+        if name == "*":
+            kind = inspect.Parameter.KEYWORD_ONLY
+            continue
+        yield inspect.Parameter(
+            name.lstrip("*"), (kind, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)[stars],
+            default=literal(default) if equals else inspect.Parameter.empty,
+            annotation=TYPES.get(types[-1], types[-1]) if types else inspect.Parameter.empty)
+        kind = inspect.Parameter.KEYWORD_ONLY if stars == 1 else kind
+
+
+def split(text):
+    """The parts between the commas that stand in no brackets and no quotes."""
+    depth, quote, start = 0, None, 0
+    for i, letter in enumerate(text):
+        if quote is not None:
+            quote = None if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            yield text[start:i].strip()
+            start = i + 1
+    yield text[start:].strip()
+
+
+def literal(text):
+    """The value of a default; ... where it is no literal."""
+    try:
+        return ast.literal_eval(text)
+    except ValueError:
+        return ...

@@ -1,0 +1,42 @@
+"""Estimators of plugins' packages by name, from their entry points; none is imported before it is used."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+
+from structperc.errors import did_you_mean
+from structperc.extras import require
+
+GROUP = "structperc.estimators"
+
+
+@functools.cache
+def addresses() -> dict:
+    """The entry point of each name; of equal names that of the first package."""
+    found = {}
+    for entry in importlib.metadata.entry_points(group=GROUP):
+        found.setdefault(entry.name, entry)
+    return found
+
+
+def estimator(name):
+    """The class of this name.
+
+    Raises
+    ------
+    AttributeError
+        No installed package declares it.
+    MissingExtra
+        It needs scikit-learn, which is not installed.
+    """
+    entry = addresses().get(name)
+    if entry is None:
+        hint = did_you_mean(name, addresses()) if name[:1] != "_" else ""
+        raise AttributeError(f"module {GROUP!r} has no attribute {name!r}{hint and '.'}{hint}")
+    try:
+        return entry.load()
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "sklearn":
+            require("sklearn", name, "sklearn")
+        raise

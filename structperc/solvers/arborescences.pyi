@@ -1,0 +1,6 @@
+# Written by tests/typing/stubs.py from the compiled module.
+from typing import Any
+
+def listed(words: Any) -> Any: ...
+
+def max_arborescence(scores: Any, one_root: Any = ...) -> Any: ...

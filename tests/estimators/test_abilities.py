@@ -1,0 +1,210 @@
+"""Every estimator beside every ability: what it has works, and what it lacks has a reason."""
+
+import inspect
+import pathlib
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+from structperc_decisions import two_cheapest
+
+import structperc.estimators
+from structperc.errors import OptionError, PluginError
+from structperc.estimators import LabelScorer, LeafFeatures, RankingScorer, StructureSet, load, lookup
+
+ABILITIES = ("save", "load", "explain", "export", "citation", "margins", "predict_k_best", "log_probability", "partial_fit", "_repr_html_")
+WRAPS = "its model is an estimator of any library; pickle it"
+BATCH = "it solves one program over all rows"
+ONE_SCORE = "its prediction is a score for each row, not one structure out of many"
+TREE = "one column cut at thresholds: its attributes are the explanation, and pickle keeps it"
+LACKING = {
+    "AdaBoostOR": {"partial_fit": BATCH},
+    "BinaryReduction": dict.fromkeys(ABILITIES[:9], WRAPS),
+    "LatentRanker": {"log_probability": "nothing sums over its lists of documents"},
+    "ORStump": dict.fromkeys(ABILITIES[:9], TREE),
+    "OrdinalConformal": dict.fromkeys(ABILITIES[:9], WRAPS),
+    "RankerClassifier": dict.fromkeys(ABILITIES[:9], WRAPS),
+    "RankingSVM": {**dict.fromkeys(("save", "load", "explain", "export"), "its weights are coef_; pickle it"),
+                   **dict.fromkeys(("margins", "predict_k_best", "log_probability"), ONE_SCORE), "partial_fit": BATCH},
+    "SVOR": {"partial_fit": BATCH},
+    "ScoreCard": dict.fromkeys(ABILITIES[:9], "it is written by str(card) and to_dict()"),
+    "StructureConformal": dict.fromkeys(ABILITIES[:9], WRAPS),
+}  # fmt: skip
+NOT_EXPORTED = {"SegmentTagger", "GraphLabeler", "PairMatcher", "PairClusterer", "PathFinder", "DecisionMaker", "DependencyParser",
+                "LatentRanker", "AdaBoostOR"}
+NOT_SUMMED = {"DecisionMaker": ("margins", "predict_k_best", "log_probability")}        # its outputs only a function of the user's knows
+TOOLS = {LabelScorer, RankingScorer, LeafFeatures, StructureSet}          # no predictors
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(40, 3))
+RANKS = np.digitize(X[:, 0], [-0.5, 0.5]) + 1
+GROUPS = np.repeat(np.arange(8), 5)
+BLOCKS = list(X.reshape(8, 5, 3))
+ARCS = [np.column_stack([[0, 0, 1, 2], [1, 2, 3, 3], part]) for part in RANDOM.normal(size=(8, 4))]
+NODES = [0, 1, 2, 0, 1], [0, 1, 2, 1, 2]
+NEAR = [np.abs(np.subtract.outer(block[:, 0], block[:, 0]))[:, :, None] for block in BLOCKS]
+SENTENCES = [[("dogs", "NOUN"), ("bark", "VERB")], [("the", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]] * 4
+TREES = [[(2, "nsubj"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]] * 4
+EXAMPLES = {        # parameters, X, y and further arguments of fit
+    "SequenceTagger": ({}, BLOCKS, RANKS.reshape(8, 5).tolist(), {}),
+    "StructuredEstimator": ({"problem": "sequence"}, BLOCKS, RANKS.reshape(8, 5).tolist(), {}),
+    "SegmentTagger": ({"max_length": 2}, BLOCKS, [[(0, 1, "A"), (2, 4, "B")]] * 8, {}),
+    "GraphLabeler": ({"inference": "tree"}, [np.column_stack([*NODES, block]) for block in BLOCKS], [[0, 1, 1]] * 8, {}),
+    "PairMatcher": ({"perfect": True}, [block[:4, :, None] for block in BLOCKS], [(0, 4, 8)] * 8, {}),
+    "PairClusterer": ({"update": "pa1", "loss_weight": 1.0}, NEAR, [[0, 0, 1, 1, 1]] * 8, {}),
+    "PathFinder": ({}, ARCS, [[0, 2]] * 8, {}),
+    "DecisionMaker": ({"decide": two_cheapest}, BLOCKS, [two_cheapest(-block[:, 0], None) for block in BLOCKS], {}),
+    "DependencyParser": ({"labels": "joint", "n_hashed": 1 << 10}, SENTENCES, TREES, {}),
+    "LatentRanker": ({"k": 2}, X, (RANKS > 2).astype(int), {"groups": GROUPS}),
+    "RankingSVM": ({}, X, RANKS, {"groups": GROUPS}),
+    "BinaryReduction": ({"estimator": LogisticRegression()}, X, RANKS, {}),
+    "RankerClassifier": ({"estimator": structperc.estimators.ORStump()}, X, (RANKS > 1).astype(int), {}),
+    "OrdinalConformal": ({"estimator": structperc.estimators.PRank()}, X, RANKS, {}),
+    "StructureConformal": ({"estimator": structperc.estimators.SequenceTagger()}, BLOCKS, RANKS.reshape(8, 5).tolist(), {}),
+    "ScoreCard": ({"estimator": structperc.estimators.PRank()}, X, RANKS, {}),
+    "SVOR": ({"kernel": "linear"}, X, RANKS, {}),
+    "AdaBoostOR": ({"n_estimators": 5}, X, RANKS, {}),
+}  # fmt: skip
+
+
+def estimators():
+    """The names of all estimators that predict."""
+    names = {*structperc.estimators.__all__, *lookup.addresses()} - {"load"}
+    return sorted(name for name in names if getattr(structperc.estimators, name) not in TOOLS)
+
+
+def fitted(name):
+    parameters, given, y, where = EXAMPLES.get(name, ({}, X, RANKS, {}))
+    model = getattr(structperc.estimators, name)(**parameters)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    return model.fit(given, y, **where), given, y, where
+
+
+def plain(predicted):
+    return [np.asarray(one, dtype=object).tolist() for one in predicted]
+
+
+def test_the_table_has_every_estimator_and_only_abilities_that_it_lacks():
+    assert set(LACKING) | set(EXAMPLES) <= set(estimators())
+    present = {(name, ability) for name, lacking in LACKING.items() for ability in lacking
+               if hasattr(getattr(structperc.estimators, name), ability)}
+    assert present == set()
+
+
+@pytest.mark.parametrize("ability", ABILITIES)
+@pytest.mark.parametrize("name", estimators())
+def test_each_estimator_has_each_ability(name, ability, tmp_path):
+    if ability in LACKING.get(name, {}):
+        assert not hasattr(getattr(structperc.estimators, name), ability)
+        return
+    model, given, y, where = fitted(name)
+    if ability in NOT_SUMMED.get(name, ()):
+        with pytest.raises(PluginError, match="cannot enumerate"):
+            getattr(model, ability)(given, *{"predict_k_best": [2], "log_probability": [y]}.get(ability, []))
+    else:
+        CHECKS[ability](name, model, given, y, where, tmp_path)
+
+
+def comes_back(name, model, given, y, where, folder):
+    model.save(folder / "model")
+    functions = {key: value for key, value in model.get_params(deep=False).items() if inspect.isfunction(value)}
+    for again in (load(folder / "model", **functions), type(model).load(folder / "model", **functions)):
+        assert type(again) is type(model) and repr(again) == repr(model)
+        assert plain(again.predict(given)) == plain(model.predict(given))
+        again.save(folder / "again")
+    assert (folder / "again").read_bytes() == (folder / "model").read_bytes()
+
+
+def is_explained(name, model, given, y, where, folder):
+    try:
+        explained = model.explain(X[:5] if name == "LatentRanker" else given[0])
+    except PluginError as error:
+        assert name == "DecisionMaker" and "cannot enumerate" in str(error)
+        return
+    assert explained.margin >= 0 and sum(c.value for c in explained.contributions) == pytest.approx(explained.margin, abs=1e-6)
+
+
+def is_exported(name, model, given, y, where, folder):
+    if name in NOT_EXPORTED:
+        with pytest.raises(PluginError):
+            model.export(folder / "model.py", to="numpy")
+        assert not (folder / "model.py").exists()
+    else:
+        model.export(folder / "model.py")
+        assert "def predict(" in pathlib.Path(folder / "model.py").read_text()
+
+
+def cites(name, model, given, y, where, folder):
+    assert model.citation().startswith("@")
+    parameters = {key: value for key, value in EXAMPLES.get(name, ({},))[0].items() if key in ("problem", "decide")}
+    assert type(model)(**parameters).citation().startswith("@")
+
+
+def has_margins(name, model, given, y, where, folder):
+    margins = model.margins(given, **where)
+    assert margins.shape == (len(set(GROUPS)) if name == "LatentRanker" else len(given),) and (margins >= 0).all()
+
+
+def lists_the_best(name, model, given, y, where, folder):
+    ranked, margins = model.predict_k_best(given, 2, **where), model.margins(given, **where)
+    assert type(ranked) is list and len(ranked) == len(margins)
+    for outputs, margin in zip(ranked, margins, strict=True):
+        assert type(outputs) is list and len(outputs) == 1 + np.isfinite(margin)
+        assert len(outputs) == 1 or outputs[0][1] - outputs[1][1] == pytest.approx(margin)
+    if name != "LatentRanker":
+        assert plain(outputs[0][0] for outputs in ranked) == plain(model.predict(given))
+
+
+def has_probabilities(name, model, given, y, where, folder):
+    predicted = model.predict(given)
+    found = model.log_probability(given, predicted)
+    assert found.shape == (len(given),) and (found <= 0).all()
+    for output, second, p in zip(predicted, model.predict_k_best(given, 2), found, strict=True):
+        assert len(second) == 2 or p == pytest.approx(0, abs=1e-9), output
+    if hasattr(model, "predict_log_proba"):
+        np.testing.assert_allclose(found, model.predict_log_proba(given)[np.arange(len(given)), RANKS * 0 + np.searchsorted(
+            model.classes_, predicted)], atol=1e-12)
+
+
+def goes_on(name, model, given, y, where, folder):
+    if name == "PRank":
+        assert not hasattr(type(model)(pocket=True), "partial_fit")
+    visited = model.engine_.parts_.weights.n_visited
+    model.partial_fit(given, y, **where)
+    assert model.engine_.parts_.weights.n_visited > visited
+
+
+def is_shown(name, model, given, y, where, folder):
+    assert "<" in model._repr_html_() and name in model._repr_html_()
+
+
+CHECKS = dict(zip(ABILITIES, (comes_back, comes_back, is_explained, is_exported, cites, has_margins, lists_the_best, has_probabilities,
+                              goes_on, is_shown), strict=True))
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_each_class_has_a_signature_and_its_clones_have_its_parameters(name):
+    parameters = EXAMPLES.get(name, ({},))[0]
+    model = getattr(structperc.estimators, name)(**parameters)
+    copied = clone(model)
+    assert repr(copied) == repr(model) and set(inspect.signature(type(model)).parameters) == set(model.get_params(deep=False))
+    assert isinstance(model, BaseEstimator) or hasattr(model, "__sklearn_clone__")
+
+
+@pytest.mark.parametrize("name", ["CuSumRank", "StructuredClassifier", "SequenceTagger", "StructuredEstimator", "SegmentTagger",
+                                  "GraphLabeler", "PathFinder", "DecisionMaker", "PairMatcher"])
+def test_options_of_a_rule_are_parameters(name):
+    """The step of AdaGrad moves the weights, and its schedule as well."""
+    parameters, given, y, _ = EXAMPLES.get(name, ({}, X, RANKS, {}))
+    make = getattr(structperc.estimators, name)
+    chosen = {"update": "adagrad", "loss_weight": 0.0, "epochs": 2, "random_state": 0}
+    scores = [make(**parameters, **chosen, step_size=step).fit(given, y).engine_.atom_scores(given) for step in (0.1, 0.1, 0.5)]
+    first, again, other = (np.concatenate([np.ravel(one) for one in score]) for score in scores)
+    assert (first == again).all() and (first != other).any()
+
+
+def test_a_loss_of_labels_is_refused_where_outputs_have_none():
+    with pytest.raises(OptionError, match="PathFinder has no parameter 'classes'"):
+        structperc.estimators.PathFinder(classes=["a"])

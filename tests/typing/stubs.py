@@ -1,0 +1,133 @@
+"""Writes the stubs of compiled modules that are public, from the signatures that Cython embeds in them.
+
+    python tests/typing/stubs.py [--check]
+
+With --check nothing is written, and a stub that differs ends the script with 1. Run it after a change of a public compiled class or
+function.
+"""
+
+import ast
+import importlib
+import inspect
+import sys
+from pathlib import Path
+
+from structperc.core.signatures import TYPES, ClassSignature, parameters
+from structperc.solvers import MODULES as OF_SOLVERS
+
+ROOT = Path(__file__).parents[2]
+HEAD = "# Written by tests/typing/stubs.py from the compiled module.\nfrom typing import Any\n"
+OTHER = {"str": "str", "list": "list[Any]", "dict": "dict[Any, Any]", "tuple": "tuple[Any, ...]"}
+PARTS = """adagrad argmax component descent exact features losses outputs row_features rows schedules structures threshold_features updates
+           vector_features weights access loop""".split()
+SOLVERS = """arborescence_certificates arborescences arborescence_sums best_partitions block_steps conflicts contraction labelled_forests
+             minimum_cuts pairs paths projective ranked_arborescences score_matrices segments sparse_arborescences spanning_trees""".split()
+MODULES = [*(f"structperc.core.{name}" for name in PARTS), *(f"structperc.solvers.{name}" for name in SOLVERS)]
+
+
+class Stub:
+    """The text of a module's stub; `imports` are the modules whose classes it names."""
+
+    def __init__(self, name):
+        self.module, self.imports, self.lines = importlib.import_module(name), set(), []
+        self.classes = {}
+        for kind in vars(self.module).values():
+            if isinstance(kind, type) and kind.__module__.startswith("structperc."):
+                self.classes[kind.__name__] = kind
+        for key, value in vars(self.module).items():
+            if key[:2] == "__" or getattr(value, "__module__", name) != name:
+                continue
+            if isinstance(value, type):
+                self.add_class(value)
+            elif is_compiled(value):
+                self.lines += [f"def {key}{self.signature(value)}: ...", ""]
+            elif isinstance(value, (bool, int, float, str)):
+                self.lines += [f"{key}: {type(value).__name__}", ""]
+            elif inspect.isfunction(value) or not inspect.ismodule(value) and not key.startswith("_") and key not in self.classes:
+                self.lines += [f"{key}: Any", ""]
+
+    def __str__(self):
+        imports = "".join(f"import {name}\n" for name in sorted(self.imports - {self.module.__name__}))
+        return HEAD + (f"\n{imports}" if imports else "") + "\n" + "\n".join(self.lines).rstrip() + "\n"
+
+    def add_class(self, kind):
+        bases = ", ".join(self.named(base) for base in kind.__bases__ if base is not object)
+        body = []
+        if "__init__" in vars(kind) or "__cinit__" in (kind.__doc__ or ""):
+            body.append(f"def __init__(self{self.listed(ClassSignature().__get__(None, kind).parameters.values())}) -> None: ...")
+        for key, value in vars(kind).items():
+            if key.startswith("_"):
+                continue
+            if isinstance(value, (classmethod, staticmethod)):
+                given = [*inspect.signature(value.__func__).parameters.values()]
+                first = "cls" if isinstance(value, classmethod) else ""
+                body += [f"@{type(value).__name__}", f"def {key}({first}{self.listed(given[bool(first):], bool(first))}) -> Any: ..."]
+            elif is_compiled(value):
+                body.append(f"def {key}{self.signature(value)}: ...")
+            else:
+                body.append(f"{key}: {type(value).__name__ if type(value) in (bool, str) else 'Any'}")
+        self.lines += [f"class {kind.__name__}{f'({bases})' if bases else ''}:", *(f"    {line}" for line in body or ["..."]), ""]
+
+    def named(self, kind):
+        if kind.__module__ == self.module.__name__ or kind.__module__ == "builtins":
+            return kind.__name__
+        self.imports.add(kind.__module__)
+        return f"{kind.__module__}.{kind.__name__}"
+
+    def signature(self, function):
+        """The parameters and the result, with the types that the first line of the docstring declares."""
+        line, _, _ = (function.__doc__ or "").partition("\n")
+        inside, _, result = line.partition("(")[2].rpartition(")")
+        declared = list(parameters(inside)) if line.partition("(")[0].rpartition(".")[2] == function.__name__ else None
+        given = declared if declared is not None else list(inspect.signature(function).parameters.values())
+        first = "self" if given and given[0].name == "self" else ""
+        return f"({first}{self.listed(given[bool(first):], bool(first))}) -> {self.typed(result.removeprefix(' -> ').strip())}"
+
+    def listed(self, given, after=True):
+        """Parameters as a stub declares them."""
+        found, keywords = [], False
+        for one in given:
+            stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+            if one.kind is one.KEYWORD_ONLY and not keywords:
+                found.append("*")
+            keywords |= one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
+            kind = self.typed("" if one.annotation is one.empty else one.annotation)
+            kind = f"{kind} | None" if one.default is None and kind != "Any" else kind
+            found.append(f"{stars}{one.name}: {kind}{' = ...' if one.default is not one.empty else ''}")
+        return "".join(f", {text}" for text in found) if after else ", ".join(found)
+
+    def typed(self, text):
+        text = str(text).strip("'\"")
+        if text in TYPES.values() or text == "None":
+            return text
+        if text in self.classes:
+            return self.named(self.classes[text])
+        return OTHER.get(text, "Any")
+
+
+def is_compiled(value):
+    return type(value).__name__ in ("cython_function_or_method", "builtin_function_or_method", "method_descriptor")
+
+
+def solvers():
+    """The stub of structperc.solvers, which imports its modules when their names are first used."""
+    lines = [f"from structperc.solvers.{module} import {name} as {name}\n" for module, names in OF_SOLVERS.items() for name in names]
+    return "# Written by tests/typing/stubs.py from the table of names.\n" + "".join(lines)
+
+
+def main(check):
+    different = []
+    stubs = {name.replace(".", "/"): str(Stub(name)) for name in MODULES} | {"structperc/solvers/__init__": solvers()}
+    for name, text in stubs.items():
+        path = ROOT / f"{name}.pyi"
+        ast.parse(text)
+        if not path.exists() or path.read_text() != text:
+            different.append(path.relative_to(ROOT).as_posix())
+            if not check:
+                path.write_text(text)
+    print(*different, sep="\n")
+    return bool(check and different)
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv))
